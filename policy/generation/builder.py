@@ -49,7 +49,7 @@ _CONSEQUENCES = frozenset({"missing-default", "unknown-name", "delegate-to-nobod
 class Built:
     """The outcome of a build: a generation unless some diagnostic is an error.
 
-    `examples` are the results of the tests in the files, empty where it did not come to them.
+    `examples` are the results of the tests in the files, empty if they were not run.
     """
 
     generation: Generation | None
@@ -59,16 +59,15 @@ class Built:
 
 
 def build(snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
-    """Return what a snapshot makes; see `Builder` for building again and again."""
+    """Return the build of a snapshot; see `Builder` for repeated builds."""
     return Builder().build(snapshot, catalog=catalog, number=number, now=now)
 
 
 class Builder:
-    """Builds generations, and reads and checks again only what is new since the last one.
+    """Builds generations, and reads and checks only what is new since the last build.
 
-    Without `remembering`, everything is read and checked anew.
-    `engine` is what reads statements; `shortcuts` are those of the program. Neither
-    changes what is built.
+    Without `remembering`, everything is read and checked each time. `engine` is what parses
+    statements; `shortcuts` are those of the program. None of these changes the result.
     `guarded` is what no tool may write besides the policy.
     """
 
@@ -90,7 +89,7 @@ class Builder:
         """Return the generation `number`, loaded at `now`, or all that is wrong; never raises."""
         try:
             return self._build(snapshot, catalog=catalog, number=number, now=now)
-        except Exception as error:  # noqa: BLE001 — a flaw of ours must not lose the last good one
+        except Exception as error:  # noqa: BLE001 — a bug in Placet must not lose the last good one
             return Built(generation=None, diagnostics=(unexpected(error),), sources=_NO_SOURCES)
 
     def _build(self, snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
@@ -127,7 +126,7 @@ class Builder:
         merged = merge(checked.policies, tools)
         wrong = (*checked.diagnostics, *merged.diagnostics)
         if has_errors(work.problems):
-            # What could not be read may be what seems to be missing.
+            # A file that could not be read may be the one that seems to be missing.
             wrong = tuple(problem for problem in wrong if problem.code not in _CONSEQUENCES)
         work.problems += wrong
         if has_errors(work.problems):
@@ -186,7 +185,7 @@ class Builder:
         return self._memory.parse(source)
 
     def _policies(self, work: _Reading) -> tuple[tree.PolicyFile, ...]:
-        """Parse the policy files; of a folder around a single file only the packs count."""
+        """Parse the policy files; of the folder around a single file only the packs count."""
         snapshot = work.snapshot
         trees: list[tree.PolicyFile] = []
         for name in snapshot.policies:
@@ -206,7 +205,7 @@ class Builder:
 
 @dataclass(slots=True, kw_only=True)
 class _Reading:
-    """One build under way: what is wrong so far, and the texts it was seen in."""
+    """One build in progress: the problems so far, and the sources they are in."""
 
     snapshot: Snapshot
     problems: list[Diagnostic] = field(default_factory=list)
@@ -230,13 +229,13 @@ class _Reading:
 
 
 def unexpected(error: Exception) -> Diagnostic:
-    """Return what to say of an error that no stage should raise."""
+    """Return the diagnostic of an exception that no stage should raise."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{posixpath.basename(posixpath.dirname(frame.filename))}/{frame.name}"
     return diagnose(
         "internal-error",
         visible(f"building the policy failed in {place}: {type(error).__name__}: {error}", 300),
-        help="this is a flaw of Placet; please report it with the policy that shows it",
+        help="this is a bug in Placet; please report it with the policy that shows it",
     )
 
 

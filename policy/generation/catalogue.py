@@ -32,7 +32,7 @@ class Catalogues:
         snapshot: Snapshot,
         found: Mapping[Path, TomlPosition],
     ) -> tuple[Catalog, tuple[Diagnostic, ...]]:
-        """Return what `catalogue` returns: the very same one if it is made of the same."""
+        """Return the result of `catalogue`, cached as long as its arguments stay the same."""
         listed = (*settings.catalogue.files, *settings.catalogue.servers.values())
         settled = snapshot.files.get(SETTINGS_FILE)
         known = (
@@ -54,9 +54,9 @@ def catalogue(
     snapshot: Snapshot,
     found: Mapping[Path, TomlPosition],
 ) -> tuple[Catalog, tuple[Diagnostic, ...]]:
-    """Return `base` with the tools of the listed files and with what `[tools.…]` adds to them.
+    """Return `base` with the tools of the listed files and the additions of `[tools.…]`.
 
-    `found` are the places of `placet.toml`, for what is wrong there.
+    `found` are the positions in `placet.toml`, for diagnostics.
     """
     problems: list[Diagnostic] = []
     catalog = base
@@ -81,9 +81,9 @@ def catalogue(
 
 
 def _reading(spec: ToolSpec, catalog: Catalog) -> ToolSpec:
-    """Return a listed tool with what reads its input, which no list can say.
+    """Return a listed tool with the model that reads its input, which no list can contain.
 
-    Without it, a call would be judged as it came, and run as the tool's own model reads it.
+    Without it, a call would be judged as received, and run as the tool's own model reads it.
     """
     known = catalog.get(spec.name)
     if known is None or known.coerce is None or known.name != spec.name:
@@ -92,7 +92,7 @@ def _reading(spec: ToolSpec, catalog: Catalog) -> ToolSpec:
 
 
 def _nearby(snapshot: Snapshot, listed: Iterable[str]) -> tuple[str, ...]:
-    """Return the files that may have been meant, if one that is listed is not there."""
+    """Return the files with names similar to those that are listed."""
     if all(name in snapshot.files or name in snapshot.unread for name in listed):
         return ()
     return tuple(file for file in snapshot.files if file.endswith(".json"))
@@ -120,7 +120,7 @@ def _listed(
     if isinstance(read, Unreadable):
         problems.append(_bad(f"`{visible(name, 200)}`: {read.reason}", name, span))
         return ()
-    # Whoever puts a list into the policy folder has reviewed it, as they have the rules.
+    # A list in the policy folder has been reviewed, as the rules have.
     listing = read_listing(read, server=server, reviewed=True)
     problems.extend(
         _bad(f"`{visible(name, 200)}`: {problem}", name, span) for problem in listing.problems
@@ -170,7 +170,7 @@ def _added(catalog: Catalog, settings: Settings) -> Catalog:
 
 
 def _with(spec: ToolSpec, added: ToolSettings) -> ToolSpec:
-    """Return the tool with what the configuration adds; what the tool says itself stays."""
+    """Return the tool with the configuration's additions; its own declarations stay."""
     return replace(
         spec,
         requires_confirmation=spec.requires_confirmation or added.requires_confirmation,

@@ -20,7 +20,7 @@ from policy.values import Unreadable, check_value, read_json
 def data_files(
     snapshot: Snapshot, trees: Iterable[tree.PolicyFile]
 ) -> tuple[Mapping[str, Any], tuple[Diagnostic, ...]]:
-    """Return the data files by name; those that no rule names are None, and not looked into."""
+    """Return the data files by name; those that no rule names are None, and not parsed."""
     data: dict[str, Any] = {name: None for name in snapshot.files if name.endswith(DATA_SUFFIXES)}
     problems: list[Diagnostic] = []
     named = {
@@ -69,7 +69,7 @@ def _toml(text: str) -> Any:
 
 
 def _as_json(value: Any) -> Any:
-    """Return a TOML value with its dates and times as the texts that a rule compares."""
+    """Return a TOML value with dates and times as the strings that a rule compares."""
     match value:
         case dict():
             return {key: _as_json(item) for key, item in value.items()}

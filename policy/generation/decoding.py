@@ -20,7 +20,7 @@ def decode(
 ) -> tuple[Source | None, tuple[Diagnostic, ...]]:
     """Return the text of a file; None with an error if it is not UTF-8.
 
-    A byte order mark is the policy parser's to judge; for other readers it is dropped, with a
+    The policy parser reports a byte order mark itself; for other files it is dropped, with a
     warning.
     """
     notes: tuple[Diagnostic, ...] = ()

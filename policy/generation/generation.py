@@ -21,12 +21,12 @@ _NOWHERE = Facts()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
-    """Everything one set of files means: it never changes, and it alone judges a call.
+    """Everything that one set of files means: it never changes, and it alone judges a call.
 
     `digests` are those of every file read, by name; `examples` the results of the tests in the
-    files, all of them passed; `loaded_at` is when it was built, in UTC. `sources` holds the texts,
-    for showing where a reason comes from. `announced` are the tools as their hosts told of them,
-    before the configuration added to that. `home` is this process's home folder.
+    files, all of them passed; `loaded_at` is when it was built, in UTC. `sources` are the texts,
+    for showing where a reason is from. `announced` are the tools as their hosts declared them,
+    without the configuration's additions. `home` is this process's home folder.
     """
 
     id: GenerationId
@@ -51,10 +51,10 @@ class Generation:
     def decide(
         self, call: ToolCall, caller: Caller = _SOMEBODY, *, facts: Facts = _NOWHERE
     ) -> Decision:
-        """Return the decision about a call. Pure, and never raises for what a call may hold.
+        """Return the decision on a call. Pure, and never raises for the contents of a call.
 
         A call that this generation's own `answer` admitted is decided as it is; every other one is
-        admitted first. Raises TypeError where something else is given than what is named.
+        admitted first. Raises TypeError for arguments of the wrong type.
         """
         program = self.program
         try:
@@ -62,7 +62,7 @@ class Generation:
                 known = self._usual if facts is _NOWHERE else self.complete(facts)
                 return decide_compiled(program, call, caller, known, self.id)
             return self.answer(call.tool, call.input, caller=caller, facts=facts).decision
-        except AttributeError:  # asked of what was given only here, off the way of every call
+        except AttributeError:  # types are checked only here, so that no valid call pays for it
             _require(call, ToolCall, "a call")
             _require(caller, Caller, "a caller")
             _require(facts, Facts, "what is known of a call")
@@ -76,10 +76,10 @@ class Generation:
         caller: Caller = _SOMEBODY,
         facts: Facts = _NOWHERE,
     ) -> Answer:
-        """Return the decision about a raw call, with the call as admitted or why it was not.
+        """Return the decision on a raw call, with the call as admitted or why it was not.
 
-        `input` is a JSON object as Python holds it, or its text or bytes. Never raises for what
-        these may hold; TypeError where `caller` or `facts` is something else.
+        `input` is a JSON object as Python represents it, or its text or bytes. Never raises for
+        their contents; TypeError if `caller` or `facts` has another type.
         """
         try:
             return answer(
@@ -96,10 +96,10 @@ class Generation:
             raise
 
     def complete(self, facts: Facts) -> Facts:
-        """Return the facts with the folders they leave open as configured.
+        """Return the facts with missing folders filled in from the configuration.
 
-        The home folder is this process's where nothing says otherwise: without one, no path could
-        be told from an item such as `~/.ssh/**`, and every rule that names one would take.
+        The home folder defaults to this process's: without one, no path could be compared with an
+        item such as `~/.ssh/**`, and every rule with one would restrict.
         """
         if facts is _NOWHERE:
             return self._usual

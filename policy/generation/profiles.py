@@ -16,14 +16,14 @@ from policy.programs import ProfileFault, Profiles, check_examples
 # The folder of a policy folder whose files are profiles of programs.
 PROGRAMS_FOLDER = "programs/"
 _SUFFIX = ".toml"
-# With the same files, what was found out of commands stays known.
+# Profiles of the same files are cached, with what was computed from commands.
 _KEPT = 8
 
 
 def profiles_of(snapshot: Snapshot) -> tuple[Profiles, tuple[Diagnostic, ...]]:
-    """Return what is known of programs, and what is wrong with the folder's own profiles.
+    """Return the profiles of programs, and what is wrong with the folder's own ones.
 
-    Those are read whole, and their examples run, so that a mistake keeps the policy from loading.
+    The folder's own are read in full, and their examples run, so that a mistake is an error.
     """
     sources, problems = program_sources(snapshot)
     if not sources:

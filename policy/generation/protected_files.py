@@ -16,7 +16,7 @@ from policy.generation.settings import Settings
 from policy.generation.user_state import state_root
 from policy.generation.walk import BESIDE_A_FILE, DATA_SUFFIXES, POLICY_SUFFIX, SETTINGS_FILE
 
-# What SQLite writes beside a database: whoever can write there writes the database.
+# What SQLite writes beside a database: access to these is access to the database.
 _BESIDE_A_STORE = ("", "-wal", "-shm", "-journal")
 
 
@@ -31,18 +31,18 @@ class ProtectedFiles:
         return ProtectedFiles(files=self.files | other.files, folders=self.folders | other.folders)
 
     def is_in(self, floor: Floor) -> bool:
-        """Tell whether a floor closes all of this already."""
+        """Return whether a floor protects all of this already."""
         return self.files <= set(floor.files) and self.folders <= set(floor.folders)
 
 
 def audit_protected(audit: str | os.PathLike[str]) -> ProtectedFiles:
-    """Return what holds the records of an audit file, by its name and where links lead."""
+    """Return the files of an audit file, by its name and where links lead."""
     names = _spelled_and_real(audit)
     return ProtectedFiles(files=names, folders=frozenset(name + RUNS for name in names))
 
 
 def approvals_protected(store: str | os.PathLike[str]) -> ProtectedFiles:
-    """Return what holds the questions and answers of a store of approvals."""
+    """Return the files of a store of approvals."""
     names = _spelled_and_real(store)
     return ProtectedFiles(
         files=frozenset(name + ending for name in names for ending in _BESIDE_A_STORE)
@@ -50,7 +50,7 @@ def approvals_protected(store: str | os.PathLike[str]) -> ProtectedFiles:
 
 
 def state_protected() -> ProtectedFiles:
-    """Return what people said of this user's policies, whichever: answers, freezes."""
+    """Return the state of all of this user's policies: answers, freezes."""
     return ProtectedFiles(folders=_spelled_and_real(state_root()))
 
 
@@ -74,7 +74,7 @@ def floor_of(snapshot: Snapshot, settings: Settings, *, guarded: ProtectedFiles)
         closed |= set(roots)
     else:
         closed |= {posixpath.join(root, name) for root in roots for name in BESIDE_A_FILE}
-        # Data beside a single file is read where a configuration is there to name it.
+        # Data beside a single file is read only if there is a configuration to name it.
         data = set(roots) if SETTINGS_FILE in snapshot.files else set()
     return Floor(
         files=tuple(sorted(files)),

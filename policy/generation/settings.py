@@ -14,7 +14,7 @@ from policy.model import EMPTY, Caller
 class CatalogueSettings:
     """Files of the policy folder that list tools: the host's, and each MCP server's.
 
-    `complete` says that no other tools exist; None leaves that to the catalogue.
+    `complete` means that no other tools exist; None leaves that to the catalogue.
     """
 
     files: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class ApprovalSettings:
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: EMPTY)
 
     def groups_of(self, person: str) -> tuple[str, ...]:
-        """Return the groups that somebody belongs to, in the order of the file."""
+        """Return the groups of a person, in the order of the file."""
         return tuple(group for group, people in self.groups.items() if person in people)
 
 
@@ -97,10 +97,10 @@ class ApprovalSettings:
 class Settings:
     """One generation's configuration.
 
-    `timeout` and `timeouts` are in seconds: for any tool, and by tool. `binders` None stands for
-    the default. `caller` is who calls over `serve`, None: the transport decides. `approvals` is
-    None where there is no such table. `plugins` are the capabilities granted to each plugin.
-    `tables` are the tables that are rules, as written.
+    `timeout` and `timeouts` are in seconds: for any tool, and by tool. `binders` None means the
+    default. `caller` is who calls over `serve`, None: the transport decides. `approvals` is None
+    if there is no such table. `plugins` are the capabilities granted to each plugin. `tables` are
+    the tables that are rules, as written.
     """
 
     context: Mapping[str, str] = field(default_factory=lambda: EMPTY)

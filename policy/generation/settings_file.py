@@ -54,14 +54,14 @@ def _inside(name: str) -> str:
 
 
 def _name(value: Any) -> Any:
-    # Who may answer is compared letter by letter: a name that looks like another one is no name.
+    # Who may answer is compared exactly, so a name with invisible characters is refused.
     if isinstance(value, str) and (not value.isprintable() or not value or value != value.strip()):
         raise ValueError("is a name of visible letters, without spaces around it")
     return value
 
 
 def _granted(value: Any) -> Any:
-    # Only a configuration that grants something pays for knowing what can be granted.
+    # Imported only for a configuration that grants something.
     from policy.capabilities import pattern_problem
 
     problem = pattern_problem(value)
@@ -167,7 +167,7 @@ class _Approvals(_Table):
 
 
 class _File(_Table):
-    """Every table of the file. What stands under `permissions` and `policies` are rules."""
+    """Every table of the file. The contents of `permissions` and `policies` are rules."""
 
     permissions: _Permissions = _Permissions()
     policies: _Policies = _Policies()
@@ -270,7 +270,7 @@ def _keys(path: Path) -> tuple[str, ...]:
 
 
 def _kind_below(kind: Any, step: str) -> Any:
-    """Return what stands at the key `step` of a table of this kind."""
+    """Return the type at the key `step` of a table of this type."""
     if _is_table(kind):
         kind = kind.model_fields[step].annotation
         for part in get_args(kind) if get_origin(kind) in (Union, UnionType) else ():
@@ -312,7 +312,7 @@ def _settings(file: _File, parsed: dict[str, Any], root: str) -> Settings:
 
 
 def _rules(parsed: dict[str, Any]) -> Mapping[str, Any]:
-    """Return the tables that are rules; they are the syntax's to read."""
+    """Return the tables that are rules; the syntax package reads them."""
     return MappingProxyType(
         {key: parsed[key] for key in ("permissions", "policies") if key in parsed}
     )

@@ -13,7 +13,7 @@ from policy.model import Source
 from policy.programs import Profiles
 from policy.syntax import Engine, parse, tree
 
-# What the names of these packs begin with, where a policy uses them.
+# The prefix of the names of these packs in a policy.
 SHIPPED = "placet:"
 
 
@@ -51,9 +51,9 @@ def _package() -> Traversable:
 def used_packs(
     files: Iterable[tree.PolicyFile], *, engine: Engine = "tables"
 ) -> Mapping[str, tree.PolicyFile]:
-    """Return those of the shipped packs that `files` use, parsed, and those that they use.
+    """Return the shipped packs that `files` use, parsed, and those that these use.
 
-    All of them if one is not there, so that a mistake in a name can be told.
+    All of them if one does not exist, so that similar names can be suggested.
     """
     found: dict[str, tree.PolicyFile] = {}
     wanted = [name for file in files for name in _uses(file)]
@@ -80,7 +80,7 @@ def _parsed(name: str, engine: Engine) -> tree.PolicyFile:
 
 @cache
 def shipped_profiles() -> Profiles:
-    """Return what the installed package knows of programs."""
+    """Return the profiles of programs in the installed package."""
     return Profiles.of(shipped_profile_texts())
 
 
@@ -88,8 +88,8 @@ def shipped_profiles() -> Profiles:
 def shipped_profile_texts() -> Mapping[str, str]:
     """Return the text of every profile file in the installed package, by file name.
 
-    The folder is listed and the texts are read when they are asked for: many policies speak of no
-    command, and one command needs few of hundreds of texts.
+    The folder is listed and the texts are read on first use: many policies name no command, and
+    one command needs few of hundreds of texts.
     """
     return _Texts()
 
@@ -127,5 +127,5 @@ class _Texts(Mapping[str, str]):
         try:
             return (self._folder / name).read_text("utf-8")
         except (OSError, ValueError):
-            # Gone since the folder was listed: a text that is no profile lets nothing pass.
+            # Removed since the folder was listed: a text that is not a profile allows nothing.
             return "?"

@@ -26,7 +26,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TomlPosition:
-    """Where a key stands, and where its value does (for a table, its header)."""
+    """The position of a key, and of its value (for a table, its header)."""
 
     key: Span
     value: Span
@@ -40,9 +40,9 @@ def comments(text: str) -> tuple[str, ...]:
 
 
 def positions_of(source: Source) -> Mapping[Path, TomlPosition]:
-    """Return the places of all keys by their path; empty if the text cannot be followed.
+    """Return the positions of all keys by their path; empty if the text cannot be followed.
 
-    The elements of an array have no places of their own.
+    The elements of an array have no positions.
     """
     scanner = _Scanner(source)
     with suppress(_LostError, tomllib.TOMLDecodeError, RecursionError):
@@ -51,7 +51,7 @@ def positions_of(source: Source) -> Mapping[Path, TomlPosition]:
 
 
 class _LostError(Exception):
-    """The text is not what the scanner expects; what was found before still stands."""
+    """The text is not what the scanner expects; positions found before are still valid."""
 
 
 class _Scanner:
@@ -87,7 +87,7 @@ class _Scanner:
         self.found[path] = TomlPosition(key=self.found[path].key, value=value)
 
     def _key(self, table: Path) -> Path:
-        """Read a dotted key below `table`, noting the place of each of its steps."""
+        """Read a dotted key below `table`, noting the position of each of its steps."""
         path = table
         while True:
             self._skip_blank()

@@ -12,16 +12,16 @@ from policy.generation.walk import POLICY_SUFFIX
 def state_folder(policy: str | os.PathLike[str]) -> Path:
     """Return the folder of a policy's state, outside of the policy itself.
 
-    It is known by the policy folder's real path, so that it is the same however that is named.
+    It is named by the policy folder's real path, so that it does not depend on links.
     """
     return state_root() / _digest(_folder(_real(policy)))
 
 
 def state_folders(policy: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Return where what must outlive a policy's files is kept: under its real path and its name.
+    """Return the folders of state that outlives a policy's files: by its real path and its name.
 
-    A new version is often put in place by a link that leads elsewhere: the name stays the same, and
-    the real path does not.
+    A new version is often deployed by changing a link: the name stays the same, and the real path
+    does not.
     """
     places = (_real(policy), os.path.abspath(policy))
     return tuple(dict.fromkeys(state_root() / _digest(_folder(place)) for place in places))
@@ -30,7 +30,7 @@ def state_folders(policy: str | os.PathLike[str]) -> tuple[Path, ...]:
 def state_root() -> Path:
     """Return the folder that holds the state of every policy of this user."""
     named = os.environ.get("XDG_STATE_HOME", "")
-    # A relative one is to be ignored: it would mean another folder in every working directory.
+    # A relative path is ignored: it would mean another folder in every working directory.
     if os.path.isabs(named):
         return Path(named) / "placet"
     return Path(os.path.expanduser("~"), ".local", "state", "placet")
@@ -47,7 +47,7 @@ def _digest(folder: str) -> str:
 
 
 def _real(path: str | os.PathLike[str]) -> str:
-    """Return where links lead, and a path that no file can have (with a NUL in it) as it is."""
+    """Return the real path, and a path that cannot exist (with a NUL in it) as it is."""
     try:
         return os.path.realpath(path)
     except ValueError:

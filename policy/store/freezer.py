@@ -1,8 +1,8 @@
 """The emergency stop: which tools people have frozen, kept in a file that outlives every process.
 
-A freeze only takes, so nothing of the policy is asked before it takes effect: not its tests, and
-not whether it loads at all. What stands in the file counts from the next look on, and a file that
-cannot be read freezes every tool.
+A freeze only restricts, so it takes effect without evaluating the policy, even one that does not
+load. A change of the file takes effect on the next read, and a file that cannot be read freezes
+every tool.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _Signature: TypeAlias = tuple[tuple[int, ...] | None, ...]
 
 
 class FreezeRefused(Exception):
-    """A freeze that was not made, and why."""
+    """A freeze that was refused; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +47,14 @@ class Freeze:
     cancel: bool = False
 
     def covers(self, names: Iterable[str]) -> bool:
-        """Tell whether a tool of these names is frozen."""
+        """Return whether a tool with these names is frozen."""
         tests = [compile_name_glob(pattern) for pattern in self.tools]
         return any(test(name) for name in names for test in tests)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Freezing:
-    """All freezes in force. `broken` says why the file cannot be read, where it cannot."""
+    """All freezes in force. `broken` is why the file cannot be read, None if it can."""
 
     freezes: tuple[Freeze, ...] = ()
     broken: str | None = None
@@ -63,7 +63,7 @@ class Freezing:
         return bool(self.freezes)
 
     def on(self, names: Iterable[str], *, cancelling: bool = False) -> Freeze | None:
-        """Return a freeze of a tool of these names, of those that end calls if `cancelling`."""
+        """Return a freeze that covers these names; if `cancelling`, only one that ends calls."""
         known = tuple(names)
         for freeze in self.freezes:
             if (freeze.cancel or not cancelling) and freeze.covers(known):
@@ -78,8 +78,8 @@ NOT_FROZEN = Freezing()
 class Freezer:
     """The emergency stop of one policy; without a path it lasts as long as this object.
 
-    The state stands in a file for the policy's name and, where links lead from there, in one for
-    its real path: what either of them freezes is frozen.
+    The state is in a file for the policy's name and, if that is a link, in one for its real path:
+    tools frozen in either of them are frozen.
     """
 
     policy: str | None = None
@@ -90,7 +90,7 @@ class Freezer:
 
     @classmethod
     def of(cls, policy: str | os.PathLike[str]) -> Freezer:
-        """Return the emergency stop of a policy, which need not load nor even exist."""
+        """Return the emergency stop of a policy, which need not load or even exist."""
         return cls(os.path.abspath(policy))
 
     def current(self) -> Freezing:
@@ -103,13 +103,13 @@ class Freezer:
         except OSError as error:
             return _broken(f"it cannot be looked at ({error.strerror})")
         if seen != self._seen:
-            # What was read may be newer than what was seen, never older.
+            # The contents may be newer than the signature, never older.
             self._known = _together(map(_read, files))
             self._seen = seen
         return self._known
 
     def _files_of(self, policy: str) -> tuple[Path, ...]:
-        """Return where the state stands; links are followed anew once they lead elsewhere."""
+        """Return the files of the state; links are followed again once they change."""
         try:
             found = os.stat(policy)
         except OSError:
@@ -132,7 +132,7 @@ class Freezer:
     ) -> Freezing:
         """Freeze tools, by names or patterns, on top of what is frozen already.
 
-        Raises FreezeRefused, and changes nothing, where this says no tool or no reason.
+        Raises FreezeRefused, and changes nothing, if there is no tool or no reason.
         """
         made = Freeze(
             tools=_patterns(tools),
@@ -145,7 +145,7 @@ class Freezer:
             known = self.current()
             kept = known.freezes
             if known.broken is None:
-                # Said once more, it is said anew.
+                # A repeated freeze replaces the earlier one.
                 kept = tuple(one for one in kept if one.tools != made.tools or one.cancel > cancel)
             return self._put(Freezing(freezes=(*kept, made)))
 
@@ -202,7 +202,7 @@ def _signature(file: Path) -> tuple[int, ...] | None:
 
 
 def _together(states: Iterable[Freezing]) -> Freezing:
-    """Return all that some of these states freeze."""
+    """Return everything that is frozen in some of these states."""
     found = tuple(states)
     freezes = dict.fromkeys(freeze for state in found for freeze in state.freezes)
     broken = next((state.broken for state in found if state.broken is not None), None)
@@ -215,13 +215,13 @@ def _patterns(tools: Iterable[str]) -> tuple[str, ...]:
         raise FreezeRefused(f"name at most {_MOST_TOOLS} tools, or freeze them all")
     for name in found:
         if not name.strip() or visible(name, _LONGEST) != name:
-            raise FreezeRefused(f"`{visible(name, 80)}` is no name or pattern of a tool")
+            raise FreezeRefused(f"`{visible(name, 80)}` is not a name or pattern of a tool")
     return found
 
 
 def _reason(because: str) -> str:
     if not because.strip():
-        raise FreezeRefused("say why: the reason is told to whoever calls, and recorded")
+        raise FreezeRefused("give a reason: callers see it, and it is recorded")
     return visible(because.strip(), _LONGEST)
 
 
@@ -269,7 +269,7 @@ def _read(path: Path) -> Freezing:
         if found["version"] != 1 or not freezes:
             raise ValueError
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return _broken("it does not hold what `placet freeze` writes")
+        return _broken("it was not written by `placet freeze`")
     return Freezing(freezes=freezes)
 
 
@@ -285,5 +285,5 @@ def _freeze(entry: Mapping[str, Any]) -> Freeze:
 
 
 def _broken(why: str) -> Freezing:
-    because = f"every tool is frozen, because the state of the emergency stop is not known: {why}"
+    because = f"every tool is frozen, because the state of the emergency stop is unknown: {why}"
     return Freezing(freezes=(Freeze(tools=(EVERY_TOOL,), because=because),), broken=why)

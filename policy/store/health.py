@@ -12,7 +12,7 @@ Health: TypeAlias = Literal["up", "stale", "frozen", "down"]
 
 
 def health_of(status: Status, freezing: Freezing) -> Health:
-    """Return how things stand; of several things that are wrong, the one that stops most."""
+    """Return the health; of several problems, the one that stops most."""
     if status.generation is None:
         return "down"
     if freezing:
@@ -21,7 +21,7 @@ def health_of(status: Status, freezing: Freezing) -> Health:
 
 
 def health_record(status: Status, freezing: Freezing) -> dict[str, Any]:
-    """Return all that is known of how things stand."""
+    """Return all details as JSON."""
     force, since = status.generation, status.stale_since
     return {
         "state": health_of(status, freezing),

@@ -13,7 +13,7 @@ from policy.generation import Generation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """Which generation is in force, and since when and why the files say something else.
+    """Which generation is in force, and since when and why the files on disk differ from it.
 
     `because` is `file:line: message` of the first error. `diagnostics` are those of the last
     read, warnings included; `checked_at` is when it ended. Times are in UTC.
@@ -27,7 +27,7 @@ class Status:
 
     @property
     def stale(self) -> bool:
-        """Whether the files on disk are not what is in force."""
+        """Whether the files on disk differ from what is in force."""
         return self.stale_since is not None
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reloaded:
-    """The outcome of one reload: `changed` says that `generation` is newly in force."""
+    """The outcome of one reload: `changed` means that `generation` is newly in force."""
 
     changed: bool
     generation: Generation | None
@@ -53,7 +53,7 @@ class Reloaded:
 
 
 def first_error(diagnostics: Iterable[Diagnostic]) -> str | None:
-    """Return `file:line: message` of the first error, with as much of the place as is known."""
+    """Return `file:line: message` of the first error, as far as the position is known."""
     for diagnostic in in_order(diagnostics):
         if diagnostic.severity is not Severity.ERROR:
             continue

@@ -221,7 +221,7 @@ async def test_a_state_that_cannot_be_read_freezes_everything(desk: Desk, conten
     path.write_bytes(content)
     error = await desk.refused("look")
     assert error.code == "frozen"
-    assert "the state of the emergency stop is not known" in error.message
+    assert "the state of the emergency stop is unknown" in error.message
     found = desk.freezer.freeze(["pay"], because="this too")
     assert [one.tools for one in found.freezes] == [("*",), ("pay",)]
     await desk.service.unfreeze()
