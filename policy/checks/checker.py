@@ -75,16 +75,16 @@ def _lint(
     memory: CheckMemory,
 ) -> None:
     """Run the lints, and remember the rules without diagnostics."""
-    scene = lints.LintContext(
+    context = lints.LintContext(
         layers=layers,
         policies=policies,
         world=world,
         sources={file.source.name: file.source for file in sources.files},
     )
     said = world.report.spoken
-    lints.run_on_rules(scene)
+    lints.run_on_rules(context)
     memory.done(world.report.since(said))
-    lints.run(scene)
+    lints.run(context)
 
 
 def _exists(policy: CheckedPolicy, layer: Layer) -> bool:

@@ -27,7 +27,7 @@ _CHECKS: dict[FieldKind, str] = {
 
 
 def is_plain_text(text: str) -> bool:
-    """Tell whether a text that is not ASCII is compared as it stands, by every test."""
+    """Return whether a text that is not ASCII is compared as it stands, by every test."""
     return is_ordinary(text) and is_encodable(text)
 
 

@@ -137,7 +137,7 @@ def number_tests(
 
 
 def covers(*, absent_is_false: bool, refused: bool) -> bool:
-    """Tell whether a demand is of the `when` of an `allow`, whose clauses cover for each other."""
+    """Return whether a demand is of the `when` of an `allow`, where clauses cover each other."""
     return not (absent_is_false or refused)
 
 

@@ -15,7 +15,7 @@ class LayeredPolicy:
 
     layers: tuple[CheckedPolicy, ...]
 
-    def binding(self, *, agent: str, role: str) -> tuple[CheckedPolicy, ...]:
+    def applying_to(self, *, agent: str, role: str) -> tuple[CheckedPolicy, ...]:
         """Return the layers that apply to an agent in a role, in order."""
         return tuple(
             layer for layer in self.layers if applies_to(layer.key, agent=agent, role=role)

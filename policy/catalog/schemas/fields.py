@@ -62,7 +62,7 @@ def named_fields(schema: Schema, path: tuple[Step, ...] = ()) -> tuple[str, ...]
 
 
 def is_closed(place: Schema, root: Schema, *, top: bool) -> bool:
-    """Tell whether an object schema that names no field takes none either.
+    """Return whether an object schema that names no field takes none either.
 
     A schema that names no field is a free map (`headers`), unless it closes itself. The input as
     a whole is one only if the schema says so in `additionalProperties` or `patternProperties`.
@@ -102,7 +102,7 @@ def lookup(schema: Schema, path: tuple[Step, ...]) -> FieldInfo:
 
 
 def requires(place: Schema, name: str, root: Schema) -> bool:
-    """Tell whether every object that `place` lets through has a field of this name."""
+    """Return whether every object that `place` lets through has a field of this name."""
     if is_simple(place):
         return _names_required(place, name)
     return _requires(place, name, root, {}, 0)

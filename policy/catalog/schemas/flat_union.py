@@ -76,7 +76,7 @@ def tag_values(schema: object) -> tuple[str, ...]:
 
 
 def have_distinct_tags(values: Iterable[Sequence[str]]) -> bool:
-    """Tell whether each has a value, and none of them twice."""
+    """Return whether each has a value, and none of them twice."""
     each = list(values)
     listed = [value for some in each for value in some]
     return all(each) and len(set(listed)) == len(listed)

@@ -91,7 +91,7 @@ def _lacks_null(values: Any) -> bool:
 
 
 def _takes_null(schema: Schema) -> bool:
-    """Tell whether null fits for certain."""
+    """Return whether null fits for certain."""
     if not set(schema) - {"description", "default", "examples", "title"}:
         return True
     kinds = schema.get("type")

@@ -49,7 +49,7 @@ _JOINING = frozenset({"$ref", "allOf", "anyOf", "oneOf", "then", "else"})
 
 
 def is_simple(place: Schema) -> bool:
-    """Tell whether a schema is joined from no other parts: most are not, and need no walk."""
+    """Return whether a schema is joined from no other parts: most are not, and need no walk."""
     return _JOINING.isdisjoint(place)
 
 

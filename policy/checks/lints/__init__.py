@@ -23,16 +23,16 @@ ON_EVERY_BUILD = (
 )
 
 
-def run_on_rules(scene: LintContext) -> None:
+def run_on_rules(context: LintContext) -> None:
     """Run the lints that judge a rule by itself on the rules checked in this run."""
     for lint in ON_NEW_RULES:
-        lint.find(scene)
+        lint.find(context)
 
 
-def run(scene: LintContext) -> None:
+def run(context: LintContext) -> None:
     """Run every other lint."""
     for lint in ON_EVERY_BUILD:
-        lint.find(scene)
+        lint.find(context)
 
 
 __all__ = ["ON_EVERY_BUILD", "ON_NEW_RULES", "LintContext", "run", "run_on_rules"]

@@ -16,11 +16,11 @@ _CODE = frozenset({"code", "command", "script"})
 _INLINE = frozenset({"code", "command"})
 
 
-def find(scene: LintContext) -> None:
+def find(context: LintContext) -> None:
     """Report every `allow` with a command pattern that lets an interpreter run any code."""
-    for rule in scene.world.fresh:
+    for rule in context.world.fresh:
         if rule.verdict is Verdict.ALLOW and not rule.with_approval and not rule.shadow:
-            _look_at(rule, scene.world)
+            _look_at(rule, context.world)
 
 
 def _look_at(rule: CheckedRule, world: CheckContext) -> None:

@@ -15,13 +15,13 @@ _NAMED = (
 )
 
 
-def find(scene: LintContext) -> None:
+def find(context: LintContext) -> None:
     """Report every name with a capital letter."""
-    for layer in scene.layers:
+    for layer in context.layers:
         for unit in layer.units:
             for statement in unit.statements:
                 if isinstance(statement, _NAMED) and statement.name != statement.name.lower():
-                    scene.world.report.say(
+                    context.world.report.say(
                         "name-style",
                         f"`{statement.name}` has capital letters",
                         span=statement.span,

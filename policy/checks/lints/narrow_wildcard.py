@@ -6,9 +6,9 @@ from policy.checks.lints.context import LintContext
 from policy.model import Verdict
 
 
-def find(scene: LintContext) -> None:
+def find(context: LintContext) -> None:
     """Report every `allow` that matches no tool but would match some if it were a `deny`."""
-    world = scene.world
+    world = context.world
     for rule in world.fresh:
         if rule.verdict is not Verdict.ALLOW or world.tools.fitting(rule.tools):
             continue

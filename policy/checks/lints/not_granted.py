@@ -7,15 +7,15 @@ from policy.model import Verdict
 from policy.syntax import tree
 
 
-def find(scene: LintContext) -> None:
+def find(context: LintContext) -> None:
     """Report every `use` without `granting` of a pack that has grants."""
-    for layer in scene.layers:
+    for layer in context.layers:
         for unit in layer.units:
             if unit.use is None or unit.gives:
                 continue
             words = sorted({word for s in (*unit.statements, *unit.known) if (word := _giving(s))})
             if words:
-                scene.world.report.say(
+                context.world.report.say(
                     "not-granted",
                     f"the pack's {' and '.join(words)} have no effect here",
                     span=unit.use.span,

@@ -19,9 +19,9 @@ _Groups: TypeAlias = dict[tuple[str | None, str | None], list[CheckedRule]]
 _MOST = 200
 
 
-def find(scene: LintContext) -> None:
+def find(context: LintContext) -> None:
     """Report every `allow` without effect."""
-    for policy in scene.policies:
+    for policy in context.policies:
         # A filter's list also denies all other tools, so its items are never redundant.
         allows = [
             r
@@ -31,10 +31,10 @@ def find(scene: LintContext) -> None:
         groups: _Groups = {}
         for rule in allows:
             groups.setdefault(rule.texts, []).append(rule)
-        said = _find_repeated(groups, scene.world)
+        said = _find_repeated(groups, context.world)
         plain = [rule for rule in groups.get((None, None), ()) if not rule.with_approval]
         if plain:
-            _find_given_anyway(allows, plain, said, scene.world)
+            _find_given_anyway(allows, plain, said, context.world)
 
 
 def _find_repeated(groups: _Groups, world: CheckContext) -> set[int]:

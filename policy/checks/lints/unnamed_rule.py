@@ -8,13 +8,13 @@ from policy.syntax import tree
 _RULES = (tree.Rule, tree.KnownRule, tree.Rewrite)
 
 
-def find(scene: LintContext) -> None:
+def find(context: LintContext) -> None:
     """Report every rule that has no name."""
-    for layer in scene.layers:
+    for layer in context.layers:
         for unit in layer.units:
             for statement in (*unit.statements, *unit.known):
                 if isinstance(statement, _RULES) and statement.name is None:
-                    scene.world.report.say(
+                    context.world.report.say(
                         "unnamed-rule",
                         "this rule has no name",
                         span=statement.span,

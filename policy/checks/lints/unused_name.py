@@ -29,20 +29,20 @@ _WORD = re.compile(
 _FILLED_IN = re.compile(r"\$\{([^{}\s]*)\}")
 
 
-def find(scene: LintContext) -> None:
+def find(context: LintContext) -> None:
     """Report every name of a layer that no file uses."""
-    if scene.world.report.errors:
+    if context.world.report.errors:
         return  # a use may be in text that did not parse
-    defined = list(_defined(scene))
+    defined = list(_defined(context))
     unused = {statement.name for statement in defined}
-    places = {(s.span.file, _place(s, scene.sources[s.span.file])) for s in defined}
-    for source in scene.sources.values():
+    places = {(s.span.file, _place(s, context.sources[s.span.file])) for s in defined}
+    for source in context.sources.values():
         if not unused:
             return
         _strike(unused, source, places)
     for statement in defined:
         if statement.name in unused:
-            scene.world.report.say(
+            context.world.report.say(
                 "unused-name",
                 f"`{statement.name}` is never used",
                 span=statement.span,
@@ -53,13 +53,13 @@ def find(scene: LintContext) -> None:
             )
 
 
-def _defined(scene: LintContext) -> Iterator[_Named]:
+def _defined(context: LintContext) -> Iterator[_Named]:
     """Yield the definitions of layers; the names of a pack are for its users."""
-    for layer in scene.layers:
+    for layer in context.layers:
         for unit in layer.units:
             if not unit.pack:
                 for statement in unit.statements:
-                    if isinstance(statement, _NAMED) and statement.span.file in scene.sources:
+                    if isinstance(statement, _NAMED) and statement.span.file in context.sources:
                         yield statement
 
 

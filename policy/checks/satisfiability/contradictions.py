@@ -40,7 +40,7 @@ TURNED: dict[str, Any] = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="
 
 
 def contradict(
-    parts: list[Test], each: list[Outcomes], sight: ConditionContext, outcomes: OutcomesOf
+    parts: list[Test], each: list[Outcomes], context: ConditionContext, outcomes: OutcomesOf
 ) -> bool:
     """Return whether no value can satisfy all the parts that are about it.
 
@@ -53,20 +53,24 @@ def contradict(
         value = _subject(part)
         if value is not None and not isinstance(value, Constant):
             about.setdefault(value, []).append(place)
-    scene = _Scene(parts, each, sight, outcomes)
-    return any(scene.excludes(value, places) for value, places in about.items())
+    required = _RequiredParts(parts, each, context, outcomes)
+    return any(required.excludes(value, places) for value, places in about.items())
 
 
-class _Scene:
+class _RequiredParts:
     """Parts that must all hold, and the possible outcomes of each."""
 
     def __init__(
-        self, parts: list[Test], each: list[Outcomes], sight: ConditionContext, outcomes: OutcomesOf
+        self,
+        parts: list[Test],
+        each: list[Outcomes],
+        context: ConditionContext,
+        outcomes: OutcomesOf,
     ) -> None:
         self._outcomes = outcomes
         self._parts = parts
         self._each = each
-        self._sight = sight
+        self._context = context
         # The parts that depend on more than the one value they are about, with those values.
         self._wide: dict[int, frozenset[Value]] | None = None
         self._calm: bool | None = None
@@ -74,9 +78,9 @@ class _Scene:
     def excludes(self, value: Value, places: list[int]) -> bool:
         """Return whether no possible value satisfies all parts; those at `places` are about it."""
         tests = [self._parts[place] for place in places]
-        sight = self._sight
-        steps = None if sight.tool is None else field_steps(value)
-        known = () if sight.tool is None or steps is None else bounds_of(sight.tool, steps)
+        context = self._context
+        steps = None if context.tool is None else field_steps(value)
+        known = () if context.tool is None or steps is None else bounds_of(context.tool, steps)
         if len(tests) == 1 and not known and self._is_calm() and type(tests[0]) is not Membership:
             return False  # nothing else is about the value, and it may satisfy this part
         if len(tests) > 1 and _exclude_by_kind(tests):
@@ -85,7 +89,7 @@ class _Scene:
         if len(bounds) + len(known) > 1 and is_unsatisfiable((*bounds, *known)):
             return True
         candidates = next((c for test in tests if (c := _candidates(test)) is not None), None)
-        if candidates is None or any(other == value for other, _ in sight.assumed):
+        if candidates is None or any(other == value for other, _ in context.assumed):
             return False
         return self._none_fits(value, places, candidates)
 
@@ -106,7 +110,7 @@ class _Scene:
         parts = [self._parts[place] for place in dict.fromkeys(touched)]
         return not any(
             all(self._outcomes(part, assumed) & TRUE for part in parts)
-            for assumed in (self._sight.with_assumed(value, held) for held in candidates)
+            for assumed in (self._context.with_assumed(value, held) for held in candidates)
         )
 
     def _beyond(self) -> dict[int, frozenset[Value]]:

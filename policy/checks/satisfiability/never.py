@@ -29,7 +29,7 @@ def check_can_hold(
     if can_go_either_way(when, unless, tools[0] if tools else None):
         return
     if when is not None and all(
-        _is_dead(when, s, gives=gives) for s in _sights(tools, gives=gives)
+        _is_dead(when, s, gives=gives) for s in _contexts(tools, gives=gives)
     ):
         report.say(
             "never-holds",
@@ -38,8 +38,8 @@ def check_can_hold(
             help=_impossible(when, tools) or "correct the condition, or remove the rule",
         )
     elif unless is not None and all(
-        _always(unless, sight, gives=gives) or _excludes(when, unless, sight)
-        for sight in _sights(tools, gives=gives)
+        _always(unless, context, gives=gives) or _excludes(when, unless, context)
+        for context in _contexts(tools, gives=gives)
     ):
         report.say(
             "never-holds",
@@ -49,7 +49,7 @@ def check_can_hold(
         )
 
 
-def _sights(
+def _contexts(
     tools: tuple[KnownTool, ...] | None, *, gives: bool
 ) -> Iterator[tuple[ConditionContext, ConditionContext]]:
     """Yield the contexts of `when` and `unless`, for each tool, or once for any tool."""
@@ -61,22 +61,26 @@ def _sights(
         )
 
 
-def _is_dead(when: Test, sight: tuple[ConditionContext, ConditionContext], *, gives: bool) -> bool:
+def _is_dead(
+    when: Test, context: tuple[ConditionContext, ConditionContext], *, gives: bool
+) -> bool:
     """Return whether `when` never matches; for a rule that restricts, indeterminate matches."""
-    found = outcomes(when, sight[0])
+    found = outcomes(when, context[0])
     return not found & TRUE if gives else found == FALSE
 
 
-def _always(unless: Test, sight: tuple[ConditionContext, ConditionContext], *, gives: bool) -> bool:
-    found = outcomes(unless, sight[1])
+def _always(
+    unless: Test, context: tuple[ConditionContext, ConditionContext], *, gives: bool
+) -> bool:
+    found = outcomes(unless, context[1])
     return not found & FALSE if gives else found == TRUE
 
 
 def _excludes(
-    when: Test | None, unless: Test, sight: tuple[ConditionContext, ConditionContext]
+    when: Test | None, unless: Test, context: tuple[ConditionContext, ConditionContext]
 ) -> bool:
     """Return whether the exception repeats one of the conditions."""
-    return when is not None and never_holds_outside(when, unless, sight[0])
+    return when is not None and never_holds_outside(when, unless, context[0])
 
 
 def _impossible(test: Test, tools: Iterable[KnownTool] | None) -> str:

@@ -45,19 +45,19 @@ from policy.checks.satisfiability.possible_values import (
 from policy.values import compare_numbers, compile_text_glob, is_number
 
 
-def outcomes(test: Test, sight: ConditionContext) -> Outcomes:
+def outcomes(test: Test, context: ConditionContext) -> Outcomes:
     """Return the possible outcomes of a test; numbers beyond a double are not considered."""
     judge = _JUDGES.get(type(test))
-    return ANY if judge is None else judge(test, sight)
+    return ANY if judge is None else judge(test, context)
 
 
-def never_holds_outside(test: Test, exception: Test, sight: ConditionContext) -> bool:
+def never_holds_outside(test: Test, exception: Test, context: ConditionContext) -> bool:
     """Return whether `test` can never hold where `exception` does not."""
     parts = [*_flat(test), NotOf(test=exception, text="")]
     if exception in parts:
         return True
     return contradictions.contradict(
-        parts, [outcomes(part, sight) for part in parts], sight, outcomes
+        parts, [outcomes(part, context) for part in parts], context, outcomes
     )
 
 
@@ -90,18 +90,18 @@ def _both(left: Outcomes, right: Outcomes) -> Outcomes:
 _BOTH = tuple(tuple(_both(left, right) for right in range(8)) for left in range(8))
 
 
-def _of_all(test: AllOf, sight: ConditionContext) -> Outcomes:
+def _of_all(test: AllOf, context: ConditionContext) -> Outcomes:
     parts = list(_flat(test))
-    each = [outcomes(part, sight) for part in parts]
-    return FALSE if contradictions.contradict(parts, each, sight, outcomes) else _join(each)
+    each = [outcomes(part, context) for part in parts]
+    return FALSE if contradictions.contradict(parts, each, context, outcomes) else _join(each)
 
 
-def _of_any(test: AnyOf, sight: ConditionContext) -> Outcomes:
-    return _NEGATED[_join(_NEGATED[outcomes(part, sight)] for part in test.tests)]
+def _of_any(test: AnyOf, context: ConditionContext) -> Outcomes:
+    return _NEGATED[_join(_NEGATED[outcomes(part, context)] for part in test.tests)]
 
 
-def _of_not(test: NotOf, sight: ConditionContext) -> Outcomes:
-    return _NEGATED[outcomes(test.test, sight)]
+def _of_not(test: NotOf, context: ConditionContext) -> Outcomes:
+    return _NEGATED[outcomes(test.test, context)]
 
 
 def _flat(test: Test) -> Iterator[Test]:
@@ -122,47 +122,47 @@ def _join(each: Iterable[Outcomes]) -> Outcomes:
 # ------------------------------------------------------------------ one value
 
 
-def _each(value: Value, sight: ConditionContext, judge: Callable[[Any], bool | None]) -> Outcomes:
+def _each(value: Value, context: ConditionContext, judge: Callable[[Any], bool | None]) -> Outcomes:
     """Join the results of `judge` for each possible constant; None means that calls differ."""
-    held = possible_values(value, sight)
-    return ANY if held is None else _judged(held, sight, judge)
+    held = possible_values(value, context)
+    return ANY if held is None else _judged(held, context, judge)
 
 
 def _judged(
-    held: tuple[Any, ...], sight: ConditionContext, judge: Callable[[Any], bool | None]
+    held: tuple[Any, ...], context: ConditionContext, judge: Callable[[Any], bool | None]
 ) -> Outcomes:
     found = 0
     for value in held:
         if value is None:
-            found |= sight.absent
+            found |= context.absent
             continue
         said = judge(value)
         found |= ANY if said is None else TRUE if said else FALSE
     return found
 
 
-def _of_truth(test: ValueTest, sight: ConditionContext) -> Outcomes:
-    return _each(test.value, sight, lambda held: held if isinstance(held, bool) else None)
+def _of_truth(test: ValueTest, context: ConditionContext) -> Outcomes:
+    return _each(test.value, context, lambda held: held if isinstance(held, bool) else None)
 
 
-def _of_comparison(test: Comparison, sight: ConditionContext) -> Outcomes:
+def _of_comparison(test: Comparison, context: ConditionContext) -> Outcomes:
     op, left, right = test.op, test.left, test.right
     if isinstance(left, Constant) and not isinstance(right, Constant):
         op, left, right = contradictions.TURNED[op], right, left
-    against = possible_values(right, sight)
+    against = possible_values(right, context)
     if against is None or len(against) != 1 or against[0] is None:
         return ANY
     wanted = against[0]
-    held = possible_values(left, sight)
+    held = possible_values(left, context)
     if held is not None:
-        return _judged(held, sight, lambda value: compare_constants(op, value, wanted))
-    steps = None if sight.tool is None else field_steps(left)
-    if steps is None or sight.tool is None or not is_number(wanted):
+        return _judged(held, context, lambda value: compare_constants(op, value, wanted))
+    steps = None if context.tool is None else field_steps(left)
+    if steps is None or context.tool is None or not is_number(wanted):
         return ANY
-    bounds = bounds_of(sight.tool, steps)
+    bounds = bounds_of(context.tool, steps)
     if not bounds:
         return ANY
-    absent = 0 if sight.tool.is_always_there(steps) else sight.absent
+    absent = 0 if context.tool.is_always_there(steps) else context.absent
     if is_unsatisfiable((*bounds, (op, wanted))):
         return FALSE | absent
     opposite = _OPPOSITE.get(op)
@@ -185,7 +185,7 @@ def compare_constants(op: str, left: Any, right: Any) -> bool | None:
     return bool(left == right) if op == "==" else None
 
 
-def _of_member(test: Membership, sight: ConditionContext) -> Outcomes:
+def _of_member(test: Membership, context: ConditionContext) -> Outcomes:
     right = test.right
     if isinstance(right, ValueSet):
         if is_empty(right):
@@ -197,11 +197,11 @@ def _of_member(test: Membership, sight: ConditionContext) -> Outcomes:
             return FALSE
     else:
         return ANY
-    held = None if items is None else possible_values(test.left, sight)
+    held = None if items is None else possible_values(test.left, context)
     if items is None or held is None:
         return ANY
     among = items
-    return _judged(held, sight, lambda value: _among(value, among))
+    return _judged(held, context, lambda value: _among(value, among))
 
 
 def _among(value: Any, items: Iterable[Any]) -> bool | None:
@@ -209,8 +209,8 @@ def _among(value: Any, items: Iterable[Any]) -> bool | None:
     return True if True in found else None if None in found else False
 
 
-def _of_text(test: TextRelation | LikeTest, sight: ConditionContext) -> Outcomes:
-    return _each(test.left, sight, lambda value: _text(test, value))
+def _of_text(test: TextRelation | LikeTest, context: ConditionContext) -> Outcomes:
+    return _each(test.left, context, lambda value: _text(test, value))
 
 
 def _text(test: TextRelation | LikeTest, value: Any) -> bool | None:
@@ -230,36 +230,36 @@ def _text(test: TextRelation | LikeTest, value: Any) -> bool | None:
             return other in value
 
 
-def _of_presence(test: Presence, sight: ConditionContext) -> Outcomes:
+def _of_presence(test: Presence, context: ConditionContext) -> Outcomes:
     present, absent = (TRUE, FALSE) if test.present else (FALSE, TRUE)
-    held = possible_values(test.left, sight)
+    held = possible_values(test.left, context)
     if held is not None and not isinstance(test.left, Constant):
         found = 0
         for value in held:
             found |= absent if value is None else present
         return found
     steps = field_steps(test.left)
-    if sight.tool is not None and steps is not None and sight.tool.is_always_there(steps):
+    if context.tool is not None and steps is not None and context.tool.is_always_there(steps):
         return present
     return ANY
 
 
-def _of_quantified(test: Quantified, sight: ConditionContext) -> Outcomes:
-    source = possible_values(test.source, sight)
+def _of_quantified(test: Quantified, context: ConditionContext) -> Outcomes:
+    source = possible_values(test.source, context)
     empty = source is not None and all(value == () for value in source)
     if test.kind == "any":
-        return FALSE if empty or outcomes(test.test, sight) == FALSE else ANY
-    return sight.absent if empty else ANY
+        return FALSE if empty or outcomes(test.test, context) == FALSE else ANY
+    return context.absent if empty else ANY
 
 
-def _of_resources(test: ResourceTest, sight: ConditionContext) -> Outcomes:
+def _of_resources(test: ResourceTest, context: ConditionContext) -> Outcomes:
     """Return the outcomes; only a position that restricts needs a resource in the set."""
     empty = test.operand is not None and is_empty(test.operand)
     if (test.form == "some" and empty and not test.permits) or (test.form == "any" and empty):
         return FALSE
     if test.form == "outside" and test.operand is None:
         return FALSE
-    tool = sight.tool
+    tool = context.tool
     if tool is None or tool.may(test.verb) or empty:
         return ANY
     if test.form == "only" or (test.permits and test.operand is None):

@@ -39,24 +39,24 @@ class ConditionContext:
         return ConditionContext(tool=self.tool, absent=self.absent, assumed=assumed)
 
 
-def possible_values(value: Value, sight: ConditionContext) -> tuple[Any, ...] | None:
+def possible_values(value: Value, context: ConditionContext) -> tuple[Any, ...] | None:
     """Return the possible constants of a value, None among them for absent; None if unknown."""
     if isinstance(value, Constant):
         # Null also stands for an expression with a mistake.
         return None if value.value is None else (value.value,)
-    for other, held in sight.assumed:
+    for other, held in context.assumed:
         if other == value:
             return (held,)
-    if sight.tool is None:
+    if context.tool is None:
         return None
     if isinstance(value, Fact):
-        found = sight.tool.fact(value)
+        found = context.tool.fact(value)
         return (found.value,) if isinstance(found, Constant) else None
     steps = field_steps(value)
     if steps is None:
         return None
-    choices = sight.tool.view.lookup(steps).choices
+    choices = context.tool.view.lookup(steps).choices
     if choices is None or len(choices) > MOST_CHOICES:
         return None
     held = tuple(choice for choice in choices if choice is not None)
-    return held if sight.tool.is_always_there(steps) else (*held, None)
+    return held if context.tool.is_always_there(steps) else (*held, None)

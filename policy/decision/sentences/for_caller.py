@@ -41,7 +41,7 @@ def lines_for(program: Program, caller: Caller, facts: Facts) -> tuple[str, ...]
     layers = {
         layer.key: _Layer(layer, binding[0], program)
         for one in chain
-        for binding in (program.policy.binding(agent=one.agent, role=one.role),)
+        for binding in (program.policy.applying_to(agent=one.agent, role=one.role),)
         for layer in binding
     }
     lines = [line for one in chain for line in _scope_lines(one, program)]

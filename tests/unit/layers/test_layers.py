@@ -51,7 +51,7 @@ def test_the_global_layer_comes_first_and_no_rule_is_lost() -> None:
     assert [p.key.kind for p in merged.policy.layers] == ["every", "agent"]
     assert merged.policy.layers == found.policies
     assert merged.diagnostics == ()
-    assert [p.key.kind for p in merged.policy.binding(agent="y", role="owner")] == ["every"]
+    assert [p.key.kind for p in merged.policy.applying_to(agent="y", role="owner")] == ["every"]
 
 
 @pytest.mark.parametrize(
