@@ -177,7 +177,7 @@ def _conditions(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         node(
             t.Is,
             left=inner,
-            what=st.sampled_from("present absent string number boolean list object".split()),
+            what=st.sampled_from([*t.STATES, *t.TYPE_NAMES]),
         ),
         node(t.NamedByUser, left=inner),
         node(t.From, left=inner, source=st.one_of(names_of_things, histories)),

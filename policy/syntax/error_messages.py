@@ -7,6 +7,7 @@ points at between `«` and `»`. The tests parse every example.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -14,6 +15,8 @@ from lark import UnexpectedInput
 
 from policy.diagnostics import Diagnostic, diagnose, did_you_mean, visible
 from policy.model import Source
+from policy.syntax import tree
+from policy.syntax.inline_printer import with_article
 from policy.syntax.statement_splitter import StatementText
 
 STATEMENT_WORDS = (
@@ -48,6 +51,11 @@ class Mistake:
 
 def _one_of(*terminals: str) -> frozenset[str]:
     return frozenset(terminals)
+
+
+def _any_of(words: Iterable[str]) -> str:
+    *first, last = (f"`{word}`" for word in words)
+    return f"{', '.join(first)} or {last}"
 
 
 _OPERATORS = _one_of("COMPARISON")
@@ -307,12 +315,20 @@ MISTAKES: tuple[Mistake, ...] = (
         help="write `is absent`, or `not (a is …)`",
     ),
     Mistake(
+        example="deny bash_exec when input.a is «string»",
+        before=r"\bis\s+",
+        found=rf"(?:{'|'.join(tree.TYPE_NAMES)})(?![A-Za-z0-9_-])",
+        expected=_one_of("_A"),
+        message="`{}` needs an article here",
+        help="write `is a string`, `is an object`",
+    ),
+    Mistake(
         example="deny bash_exec when input.a is «null»",
         before=r"\bis\s+(?:an?\s+)?",
         found=r"[A-Za-z_]+",
         message="`{}` is not a type or state of a value",
-        help="use `present`, `absent`, `a string`, `a number`, `a boolean`, `a list` "
-        "or `an object`",
+        help=f"use {_any_of(map(with_article, (*tree.STATES, *tree.TYPE_NAMES)))}",
+        or_near=True,
     ),
     Mistake(
         example="deny bash_exec when now within «8:00»..18:00",
@@ -476,19 +492,18 @@ def _near_word(word: str, words: tuple[str, ...]) -> str:
     return did_you_mean(word, words)
 
 
-_CHOICES = {
+_CHOICES: dict[str, list[str]] = {
     "VERDICT": ["allow", "ask", "deny"],
     "SET_KIND": ["paths", "hosts", "commands", "strings", "numbers", "addresses"],
     "KIND": "tools paths hosts commands strings numbers addresses string number duration path "
     "host".split(),
-    "TYPE": ["string", "number", "boolean", "list", "object"],
+    "TYPE": [*tree.TYPE_NAMES],
+    "_A": ["a", "an", *tree.TYPE_NAMES],
     "UNIT": ["second", "minute", "hour", "day", "week"],
     "SCOPE": ["session", "agent", "user"],
     "DAYS": ["weekdays", "weekends", "mon", "tue", "wed", "thu", "fri", "sat", "sun"],
     "TEXT_OPERATOR": ["contains"],
     "BOOLEAN": ["true", "false"],
-    "PRESENT": ["present"],
-    "ABSENT": ["absent"],
 }
 _SAID = {
     "NAME": "a name",
@@ -505,7 +520,7 @@ _SAID = {
     "VERDICT": "`allow`, `ask` or `deny`",
     "SET_KIND": "the type of a set",
     "KIND": "a type such as `string` or `paths`",
-    "TYPE": "`string`, `number`, `boolean`, `list` or `object`",
+    "TYPE": _any_of(tree.TYPE_NAMES),
     "UNIT": "a unit such as `minute`",
     "SCOPE": "`session`, `agent` or `user`",
     "DAYS": "days such as `weekdays`",

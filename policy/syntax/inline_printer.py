@@ -289,10 +289,15 @@ def _matches(expr: t.Matches, spelled: Spelled) -> _Words:
     return _TEST, f"{left} matches {write_regex(expr.regex.pattern)}"
 
 
+def with_article(what: t.State | t.TypeName) -> str:
+    """Return a word of `is …` as it is written: `present`, `a string`."""
+    if what in t.STATES:
+        return what
+    return f"an {what}" if what == "object" else f"a {what}"
+
+
 def _is(expr: t.Is, spelled: Spelled) -> _Words:
-    what = expr.what
-    article = "" if what in ("present", "absent") else "an " if what == "object" else "a "
-    return _TEST, f"{_expr(expr.left, _SUM, spelled)} is {article}{what}"
+    return _TEST, f"{_expr(expr.left, _SUM, spelled)} is {with_article(expr.what)}"
 
 
 def _named_by_user(expr: t.NamedByUser, spelled: Spelled) -> _Words:

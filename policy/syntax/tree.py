@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from policy.model import Source, Span, Verdict
 
@@ -245,12 +245,18 @@ class Matches:
     span: Span = field(compare=False, repr=False)
 
 
+State: TypeAlias = Literal["present", "absent"]
+TypeName: TypeAlias = Literal["string", "number", "boolean", "list", "object"]
+STATES: tuple[State, ...] = get_args(State)
+TYPE_NAMES: tuple[TypeName, ...] = get_args(TypeName)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Is:
     """`left is present`, `left is a number`."""
 
     left: Expr
-    what: Literal["present", "absent", "string", "number", "boolean", "list", "object"]
+    what: State | TypeName
     span: Span = field(compare=False, repr=False)
 
 

@@ -28,3 +28,13 @@ def test_an_example_is_told_at_its_token(mistake: Mistake) -> None:
     span = found[0].span
     assert span is not None
     assert source.text[span.start : span.end] == token
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("strng", "string"), ("a strng", "string"), ("abset", "absent"), ("an objct", "object")],
+)
+def test_a_slip_in_a_type_or_state_gets_the_nearest_one(written: str, meant: str) -> None:
+    text = f"policy for every agent\ndeny bash_exec when input.a is {written}\n"
+    (found,) = parse(Source(name="a.policy", text=text)).diagnostics
+    assert found.help == f"did you mean `{meant}`?"
