@@ -57,7 +57,7 @@ def test_a_policy_within_reach_of_the_tools_is_served_only_where_somebody_insist
     folder = tmp_path / workspace
     monkeypatch.chdir(tmp_path)
     command = ["serve", served, "--workspace", str(folder)]
-    where = "holds" if workspace == "rules/data" else "lies in"
+    where = "contains" if workspace == "rules/data" else "is in"
     found = f"the policy {tmp_path / served} {where} the workspace {folder}:"
     refusal = run_here(*command)
     assert (refusal.code, refusal.out) == (2, "")
@@ -80,7 +80,7 @@ def test_a_policy_within_reach_of_the_tools_is_served_only_where_somebody_insist
             "short does not contain a token of at least",
         ),
         (["--audit", "work/audit.jsonl"], "work/audit.jsonl is in the workspace, where tools"),
-        (["--audit", "nowhere/audit.jsonl"], "nowhere/audit.jsonl cannot be written: there is no"),
+        (["--audit", "nowhere/audit.jsonl"], "nowhere/audit.jsonl cannot be written: the folder"),
         (["--audit", "pipe"], "pipe is a named pipe: name a regular file"),
         (["--audit", "/dev/null"], "the audit file /dev/null is a device: name a regular file"),
         (["--approve-script", "answers"], "answers:1: an answer is `yes`, `no` or `no: a reason`"),
