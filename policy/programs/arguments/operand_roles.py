@@ -66,6 +66,14 @@ def _is_unsure(item: OptionItem | OperandItem) -> bool:
     return item.word.many or item.may_be_option
 
 
+def becomes_a_word(item: OperandItem) -> bool:
+    """Return whether a word is at least one word: a glob without matches is passed on unchanged.
+
+    What else it does as an option is recorded on its own.
+    """
+    return not item.word.many or item.word.shape == "glob"
+
+
 def _fewest_and_most(item: OptionItem | OperandItem) -> tuple[int, int]:
     """Return how many operands a word may become, at least and at most."""
     if isinstance(item, OptionItem):

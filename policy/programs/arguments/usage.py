@@ -17,7 +17,7 @@ from policy.programs.arguments.argv import (
 from policy.programs.arguments.exclusions import exclusions_of, is_steered_by_variable
 from policy.programs.arguments.http_redirects import REDIRECTING, redirect_target
 from policy.programs.arguments.link_following import followed_links
-from policy.programs.arguments.operand_roles import argv_start, possible_roles
+from policy.programs.arguments.operand_roles import argv_start, becomes_a_word, possible_roles
 from policy.programs.arguments.searches import found_paths, printed_names, reads_null_separated
 from policy.programs.effects import CommandEffects
 from policy.programs.invocation import Effect, GivenOperand, GivenOption
@@ -108,7 +108,7 @@ class ArgumentUsage:
     def _note_words(
         self, parts: ParsedArguments, roles: tuple[str, ...], profile: Profile
     ) -> set[str]:
-        """Record options and operands in order; return the roles of operands."""
+        """Record options and operands in order; return the roles that operands surely have."""
         operands = [item for item in parts.items if isinstance(item, OperandItem)]
         items: Sequence[Item] = parts.items
         start = argv_start(roles)
@@ -144,7 +144,7 @@ class ArgumentUsage:
             self.effects.run_words(runs, words, option="", stand_in=stand_in, found=found)
             if not (self.effects.inner or self.effects.gaps):
                 runs = ""  # `env A=b` runs nothing
-        return {bare_role(role) for each in possible for role in each} | ({runs} - {""})
+        return _certain_roles(operands, possible) | ({runs} - {""})
 
     def _note_option(
         self, item: OptionItem, profile: Profile, *, found: FoundPaths, stand_in: str | None
@@ -328,6 +328,22 @@ def _possible(
 def _tells(profile: Profile, option: str) -> bool:
     """Return whether a variant of the profile mentions an option."""
     return any(option in one.given or option in one.also for one in profile.variants)
+
+
+def _certain_roles(
+    operands: Sequence[OperandItem], possible: Sequence[tuple[str, ...]]
+) -> set[str]:
+    """Return the roles that some operand has, however many words globs and variables become.
+
+    `grep -r r?` may be a pattern alone, and then searches the folder.
+    """
+    found: set[str] = set()
+    for item, each in zip(operands, possible, strict=True):
+        roles = {bare_role(role) for role in each}
+        in_place_of_input = all(verbs_of_role(r) and not _goes_with_input(r) for r in roles)
+        if becomes_a_word(item) and (len(roles) == 1 or in_place_of_input):
+            found |= roles
+    return found
 
 
 def _leaves_input(stdin: str, roles: set[str]) -> bool:
