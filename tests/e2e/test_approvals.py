@@ -108,11 +108,11 @@ async def test_a_session_can_be_denied_as_a_whole(place: Place) -> None:
         other = await asyncio.to_thread(
             answer, place, "deny", "--session", "another", "--all", "rules"
         )
-        assert "denied: 0 questions" in other.stdout
+        assert "denied: 0 requests" in other.stdout
         done = await asyncio.to_thread(
             answer, place, "deny", "--session", "default", "--all", "rules"
         )
-        assert "denied: 2 questions" in done.stdout
+        assert "denied: 2 requests" in done.stdout
         replies: list[Reply] = await asyncio.gather(*calls)
     assert {reply.kind for reply in replies} == {"permission-denied"}
 
