@@ -210,7 +210,7 @@ def test_a_plugin_is_registered_and_unregistered_whole(
         ({"forecast": forecast, "storm": storm}, {}, "`history` has no handler"),
         ({**TOOLS, "snow": storm}, {}, "`snow` is not declared"),
         (TOOLS, {"channel:mail": object()}, "`channel:mail` is not declared"),
-        ({**TOOLS, "storm": 3}, {}, "no tool"),
+        ({**TOOLS, "storm": 3}, {}, "not a tool"),
     ],
 )
 def test_parts_that_do_not_fit_the_manifest_change_nothing(
