@@ -41,9 +41,10 @@ def answer_hook(request: Message, *, late: Callable[[], None], use_daemon: bool)
         return answer
     signal.signal(signal.SIGALRM, lambda number, frame: late())
     signal.setitimer(signal.ITIMER_REAL, FOR_ITSELF)
-    answer = _decided_here(request)
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    return answer
+    try:
+        return _decided_here(request)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _asked(request: Message) -> Message | None:
@@ -83,6 +84,7 @@ def _decided_by_a_timer(request: Message, late: Callable[[], None]) -> Message:
     timer = Timer(FOR_ITSELF, late)
     timer.daemon = True
     timer.start()
-    answer = _decided_here(request)
-    timer.cancel()
-    return answer
+    try:
+        return _decided_here(request)
+    finally:
+        timer.cancel()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -87,6 +88,7 @@ def test_what_fails_blocks_with_a_reason(run: Run, monkeypatch: pytest.MonkeyPat
     status, out, err = run(*HERE, given="{}")
     assert (status, out) == (2, "")
     assert "RuntimeError: on purpose" in err
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
 def test_a_decision_that_takes_too_long_blocks(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
