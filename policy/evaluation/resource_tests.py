@@ -100,8 +100,19 @@ def _some_effect(verb: str, declared: DeclaredResources) -> Resource:
 # ------------------------------------------------------------------ the three forms
 
 
-# Each is evaluated once per call; the cache is read first and inline, because most of the cost of
-# tests is function calls.
+def _once_per_call(
+    look: Callable[[Evaluation, CallEffects], Truth | Absent], declared: DeclaredResources
+) -> Resource:
+    """Return a test that looks once per call, and then answers from the call's effects."""
+
+    def test(call: Evaluation) -> Truth | Absent:
+        effects = call.known_effects.get(declared) or call.effects(declared)
+        found = effects.answers.get(test)
+        if found is None:
+            found = effects.answers[test] = look(call, effects)
+        return found
+
+    return test
 
 
 def _some(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
@@ -120,14 +131,7 @@ def _some(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
         hidden = possible_resource(verb, members, call, effects=effects)
         return False if hidden is None else hidden
 
-    def test(call: Evaluation) -> Truth | Absent:
-        effects = call.known_effects.get(declared) or call.effects(declared)
-        found = effects.answers.get(test)
-        if found is None:
-            found = effects.answers[test] = look(call, effects)
-        return found
-
-    return test
+    return _once_per_call(look, declared)
 
 
 def _outside(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
@@ -138,14 +142,7 @@ def _outside(verb: str, members: SetTest, declared: DeclaredResources) -> Resour
         indeterminate = possible_resource(verb, members, call, effects=effects, outside=True)
         return False if indeterminate is None else indeterminate
 
-    def test(call: Evaluation) -> Truth | Absent:
-        effects = call.known_effects.get(declared) or call.effects(declared)
-        found = effects.answers.get(test)
-        if found is None:
-            found = effects.answers[test] = look(call, effects)
-        return found
-
-    return test
+    return _once_per_call(look, declared)
 
 
 def _only(
@@ -163,14 +160,7 @@ def _only(
         hidden = unseen_effects(verb, effects)
         return True if hidden is None else hidden
 
-    def test(call: Evaluation) -> Truth | Absent:
-        effects = call.known_effects.get(declared) or call.effects(declared)
-        found = effects.answers.get(test)
-        if found is None:
-            found = effects.answers[test] = look(call, effects)
-        return found
-
-    return test
+    return _once_per_call(look, declared)
 
 
 def _all_in(
