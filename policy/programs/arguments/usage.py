@@ -116,10 +116,13 @@ class ArgumentUsage:
         runs = ""
         # A module that an option names runs even without operands.
         if start is not None and (len(operands) > start or roles[start] == "named-argv..."):
-            # All later words are a command, so that none of them is an option.
-            words, runs = tuple(item.word for item in operands[start:]), roles[start]
+            ran, runs = operands[start:], roles[start]
             operands, roles = operands[:start], roles[:start]
-            items = parts.items[: len(parts.items) - len(words)]
+            words = tuple(item.word for item in ran)
+            items = [item for item in parts.items if item not in ran]
+            if ran and any(isinstance(item, OptionItem) for item in _after(ran[0], parts.items)):
+                # After an unknown word that may itself be an option, as in `busybox $x -rf a`.
+                self.effects.gap(f"which command `{self.effects.name}` runs is not known")
             if runs == "named-argv...":
                 words = (_named(items), *words)
         possible = _possible(items, roles, [item.word for item in operands])
@@ -311,6 +314,10 @@ class ArgumentUsage:
             effects.unseen = True
         else:
             effects.gap(f"`{effects.name}` {_INPUT}")
+
+
+def _after(one: Item, items: Sequence[Item]) -> Sequence[Item]:
+    return items[items.index(one) + 1 :]
 
 
 def _possible(

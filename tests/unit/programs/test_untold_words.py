@@ -62,3 +62,14 @@ def test_a_program_without_profile_may_follow_a_redirect(url: str) -> None:
 @pytest.mark.parametrize("words", ["ftp://a.example", "a.example", ""])
 def test_a_program_without_profile_is_sent_on_by_no_more_than_a_web_address(words: str) -> None:
     assert not any(one.redirected for one in _effects(f"fetcher {words}"))
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["busybox ${y:-rm} -rf folder", "busybox $x -f", "xargs ? -f", "xargs $x -r a", "env $x -u A"],
+)
+def test_the_command_is_unknown_where_an_option_follows_a_word_that_may_be_one(script: str) -> None:
+    understood = analyse_script(script, _PROFILES)
+
+    assert not isinstance(understood, Unreadable)
+    assert any("which command" in gap for one in understood.walk() for gap in one.gaps)
