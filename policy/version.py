@@ -1,4 +1,4 @@
-"""The version of this package, in a place that costs nothing to read."""
+"""The version of this package, in a module without imports."""
 
 from __future__ import annotations
 

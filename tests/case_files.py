@@ -1,4 +1,4 @@
-"""A Markdown file of golden cases in, its cases out; and back again with new expectations.
+"""Reads a Markdown file of golden cases, and writes it with new expectations.
 
 A heading names a case; the fenced blocks below it are its inputs and what must come of them. The
 first word after a fence says what the block is, the second which file it stands for:

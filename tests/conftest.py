@@ -1,4 +1,4 @@
-"""What every test runs under: the Hypothesis profiles and the option that rewrites golden cases."""
+"""The settings of all tests: Hypothesis profiles, and the option that rewrites golden cases."""
 
 from __future__ import annotations
 

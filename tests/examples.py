@@ -1,4 +1,4 @@
-"""How many examples a law takes: a third of its full count by default, all in `make laws`."""
+"""The number of examples that a law tries: a third of its full count, or all in `make laws`."""
 
 from __future__ import annotations
 

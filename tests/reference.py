@@ -1,4 +1,4 @@
-"""Policy trees and one call in, the answer out: the slow, obvious evaluator the laws trust.
+"""The reference evaluator: decides a call by walking the policy's trees, simple and slow.
 
 Written from the language's description and sharing nothing with the engine but the trees and the
 records of a call. Every rule is looked at for every call; nothing is indexed or remembered.

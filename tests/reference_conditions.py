@@ -1,4 +1,4 @@
-"""A condition of the syntax tree and one call, walked node by node: the oracle's three truths.
+"""The reference evaluator's conditions: walks a condition node by node, in three-valued logic.
 
 A test is True, False or None (undecidable). A scene's `absent` is what a test of an absent value
 says in this place; `permits` is whether truth in this place loosens the verdict.

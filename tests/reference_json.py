@@ -1,4 +1,4 @@
-"""JSON text in, what the slow and obvious reader makes of it out: a value, or REFUSED.
+"""The reference parser of JSON: simple and slow; returns a value, or REFUSED.
 
 One character after the other, by the grammar of RFC 8259, and no more lenient than that anywhere.
 """

@@ -1,4 +1,4 @@
-"""What a call does, and whether it lies in a set: the oracle's reading of the five verbs."""
+"""The reference evaluator's resource tests: what a call accesses, and whether a set contains it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes of matching rewrites, all on the original input: a new input, or who stands in the way.
+"""The reference evaluator's rewrites: the new input, or the rewrites that conflict.
 
 The rules whose changes cannot stand together are named, so that the oracle can deny by them.
 """

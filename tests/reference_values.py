@@ -1,4 +1,4 @@
-"""Texts, globs, paths, hosts and commands, read in the plainest way: the oracle's own reading.
+"""The reference evaluator's values: strings, globs, paths, hosts and commands, read simply.
 
 Only simple, well-formed values are understood; everything else is `UNREADABLE`. Nothing here is
 shared with the engine, and nothing is fast: globs are matched by trying every cut.

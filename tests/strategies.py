@@ -1,4 +1,4 @@
-"""Hypothesis strategies for policies: every kind of node, small, only what the language can say.
+"""Hypothesis strategies for policies: every type of node, small, only what the language allows.
 
 Names are drawn from words of the language too, wherever the language lets them be names.
 """

@@ -1,4 +1,4 @@
-"""What keeps the layout true: doors between packages, a pure core, a page for every code.
+"""Enforces the layout: packages entered by their front door, a pure core, a page for every code.
 
 Which package may import which is the import contract in pyproject.toml; this is what it cannot say.
 Every check is a function of a tree of sources, and is shown to find the mistake it is for.

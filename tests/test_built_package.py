@@ -1,4 +1,4 @@
-"""The package as others install it: everything it needs is inside, whichever way it was built."""
+"""The built package contains everything it needs, whichever way it was built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The programs on the front page run as they stand."""
+"""The programs in the README run as written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gate on counts, where this Python has none that were accepted."""
+"""The gate on counts, on a version of Python for which no counts were accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keeps the measurements honest: the gate sees what grew, the adapter says what rules mean."""
+"""The measurements are honest: the gate notices growth, and adapters give rules their meaning."""
 
 from __future__ import annotations
 

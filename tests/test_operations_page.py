@@ -1,4 +1,4 @@
-"""The page about operations: its programs run one after another, and its command prints this."""
+"""The page about operations: its programs run in order, and its command prints what it shows."""
 
 from __future__ import annotations
 

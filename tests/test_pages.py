@@ -1,4 +1,4 @@
-"""The pages of the diagnostic codes: their examples are as right and as wrong as they say."""
+"""The examples on the pages of diagnostic codes are right or wrong as the page says."""
 
 from __future__ import annotations
 

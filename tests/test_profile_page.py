@@ -1,4 +1,4 @@
-"""The page about profiles of programs names every role that there is."""
+"""The page about profiles of programs names every role."""
 
 from __future__ import annotations
 

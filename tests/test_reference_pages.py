@@ -1,4 +1,4 @@
-"""The policies shown in the reference, on the front page and on those of the packs load and pass.
+"""The policies shown in the reference, the README and the pages of packs load and pass.
 
 A fence with a file name stands beside the policy shown before it in the section.
 A block without a header is a fragment, and stands below `default deny` of the global layer.

@@ -1,4 +1,4 @@
-"""Questions about calls, and what answers are worth: who may answer, for what, for how long."""
+"""Approval requests: who may answer them, and which calls an answer allows for how long."""
 
 from policy.approvals.answer import ApprovalOutcome, Approved, Approver, Denied, TimedOut
 from policy.approvals.binding import (

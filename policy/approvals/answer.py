@@ -1,4 +1,4 @@
-"""The answers to a question, and the protocol of whoever gives them."""
+"""The answers to an approval request, and the protocol of approvers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Digests of calls, callers and opinions that ask: what an approval is bound to.
+"""Digests of calls, callers and opinions that ask: what an approval is valid for.
 
 Equal calls have equal digests in every process. A value that is not JSON has no digest; it gets a
 random one, which equals no other.

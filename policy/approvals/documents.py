@@ -1,4 +1,4 @@
-"""A record as a JSON document and back: exactly the same record, or an error.
+"""Stores a record as a JSON document, and reads back exactly the same record, or fails.
 
 What was written by another version, or is damaged, is no record; nothing is filled in. A value that
 JSON does not hold exactly is an object of one key that begins with a single `$`; a key of an input

@@ -1,4 +1,4 @@
-"""`Elevation`: a request to approve future calls in advance, and the question about it.
+"""`Elevation`: a request to approve future calls in advance.
 
 It is limited to named tools, a duration and a number of calls: without these limits it would be a
 policy, and policies are written in files.

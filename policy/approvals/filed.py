@@ -1,4 +1,4 @@
-"""`Filed`: one question on a desk, and how answers and time change it.
+"""`Filed`: an approval request as it is stored, and how answers and time change it.
 
 A store changes questions only by these functions, which decide who may answer what, and when. They
 return a changed copy; the store numbers the changes.

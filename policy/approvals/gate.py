@@ -1,4 +1,4 @@
-"""`ApprovalGate`: an approver that puts questions on a desk, where people answer them.
+"""`ApprovalGate`: an approver that files requests in a store, where people answer them.
 
 Each call waits on a future. An answer given through this gate reaches it at once; one given in
 another process is found by a task that polls the desk while calls wait. Before a call may run its

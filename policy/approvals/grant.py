@@ -1,4 +1,4 @@
-"""`Grant`: an approval that serves more than one execution, remembered or given in advance."""
+"""`Grant`: a standing approval, remembered or given in advance, for more than one execution."""
 
 from __future__ import annotations
 

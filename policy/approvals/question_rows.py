@@ -1,4 +1,4 @@
-"""Questions as rows of a database: put, found, changed and deleted within one transaction.
+"""Approval requests as rows of a database: inserted, found and changed in a transaction.
 
 A row holds the question as a document, and the columns that it is looked up by. A row that cannot
 be read is left out of lists, and looking it up raises NotDecodable.

@@ -1,4 +1,4 @@
-"""A question as text: resources first, then the input, with hidden characters escaped."""
+"""An approval request as text: resources first, then the input, with escapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ApprovalRequest`: one question about one exact call, or about an elevation."""
+"""`ApprovalRequest`: asks people to approve one exact call, or an elevation."""
 
 from __future__ import annotations
 

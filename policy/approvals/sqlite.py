@@ -1,4 +1,4 @@
-"""`SqliteApprovals`: the store of questions, refusals and standing approvals."""
+"""`SqliteApprovals`: the store of approval requests, refusals and standing approvals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two protocols of a store of approvals, its limits and its errors.
+"""The two protocols of a store of approvals (`Desk` and `Ledger`), its limits and its errors.
 
 A `Ledger` keeps what the service looks up before it asks: how many questions a session has caused,
 which calls were refused, which approvals still serve. A `Desk` keeps the questions themselves.

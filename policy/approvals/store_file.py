@@ -1,4 +1,4 @@
-"""The file of a store: created with the right permissions, and recognized when exchanged."""
+"""The file of a store: creates it with the right permissions, and notices if it is replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The approver at a terminal: one question after another, one line for each answer."""
+"""The approver at a terminal: one request after another, one line for each answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phrases that tell people who may answer a question, and how long the answer serves."""
+"""Phrases for people: who may answer a request, and which calls the answer serves."""
 
 from __future__ import annotations
 

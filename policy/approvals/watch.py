@@ -1,4 +1,4 @@
-"""Reports the changes of a desk to the calls that wait for them, and to listeners.
+"""Reports changes of approval requests to the calls that wait for them, and to listeners.
 
 The changes of one question are reported in order, each at most once. Changes made through the gate
 are reported at once; those of other processes are found by one task in each event loop, which polls

@@ -1,4 +1,4 @@
-"""What plugins declare, and what they are granted: two things, compared and never mixed up."""
+"""Capabilities of plugins: what each declares, what it is granted, and the difference."""
 
 from policy.capabilities.declaration import (
     KINDS,

@@ -1,4 +1,4 @@
-"""Compares what a plugin declares with what it is granted: active, withheld, granted in vain."""
+"""Compares a plugin's declarations with its grants: active, withheld, granted in vain."""
 
 from __future__ import annotations
 

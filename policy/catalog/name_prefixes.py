@@ -1,4 +1,4 @@
-"""Tools by their names' prefixes, without a look at all the others."""
+"""Finds tools by the prefix of their name, without a look at all the others."""
 
 from __future__ import annotations
 

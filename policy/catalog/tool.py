@@ -1,4 +1,4 @@
-"""One tool as a policy may speak of it: its name, origin, schema, and which arguments are what."""
+"""One tool as policies see it: its name, origin, schema, and which arguments are resources."""
 
 from __future__ import annotations
 

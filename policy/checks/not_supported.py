@@ -1,4 +1,4 @@
-"""Refuses what the language has and this version does not run."""
+"""Reports statements of the language that this version does not support."""
 
 from __future__ import annotations
 

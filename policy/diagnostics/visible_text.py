@@ -1,4 +1,4 @@
-"""Text from elsewhere, shown with nothing hidden, and how many columns it takes."""
+"""Untrusted text for display: escapes everything hidden, and counts columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the keys and values of a TOML file that parses stand in its text, for diagnostics."""
+"""The positions of keys and values in the text of a valid TOML file, for diagnostics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run of `check`: answers it from earlier runs, and keeps what it finds."""
+"""One run of `check`: reuses the results of earlier runs, and stores its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A digest of what rules can see outside of policy files.
+"""A digest of everything outside of policy files that affects rules.
 
 That is the catalogue, the data files that rules name, and the programs of the folder.
 """

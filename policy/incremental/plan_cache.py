@@ -1,4 +1,4 @@
-"""Plans of earlier programs, for those after them.
+"""Reuses the plans of earlier programs in later ones.
 
 A plan depends on a tool's definition, on the rules that apply to the tool, and on a few other
 inputs. If all of them are the same, so is the plan; so after an edit, only the tools that it

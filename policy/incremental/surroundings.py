@@ -1,4 +1,4 @@
-"""A digest of everything that a rule can see besides itself.
+"""A digest of everything besides its own text that affects a rule.
 
 A rule can refer to names, parameters, packs and declarations of tools; the catalogue, the data, the
 facts of the context and the profiles of programs. It cannot refer to other rules, tests or

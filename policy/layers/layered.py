@@ -1,4 +1,4 @@
-"""`LayeredPolicy`: all layers of a generation, the global one first, and whom each applies to."""
+"""`LayeredPolicy`: all layers of a generation, the global one first, and their callers."""
 
 from __future__ import annotations
 

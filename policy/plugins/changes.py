@@ -1,4 +1,4 @@
-"""What becomes of plugins, as events; `revision` grows with each of them."""
+"""The events of plugins: registered, regranted, unregistered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ends a call when the client that made it leaves.
+"""Ends a call when the client that made it disconnects.
 
 A client that hangs up, cancels the request or ends its session takes the call back: what runs is
 ended, and the question that waits for people is withdrawn, so that nobody answers it for no one.

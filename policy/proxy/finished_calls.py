@@ -1,4 +1,4 @@
-"""Hands the record of a finished call to whoever made the call."""
+"""Passes the record of a finished call to the code that made the call."""
 
 from __future__ import annotations
 

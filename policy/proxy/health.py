@@ -1,4 +1,4 @@
-"""`GET /healthz`: one word for everybody, details for whoever has the token."""
+"""`GET /healthz`: the state as one word; details for clients that send the token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a store is doing: one word, and the details as JSON."""
+"""The health of a store: one word, and the details as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors that a tool raised, as errors of Placet's own.
+"""Translates exceptions that tools raise to Placet's errors.
 
 An exception of a tool is an object of the tool's, with whatever attributes and class the tool gave
 it. Only the type of failure and one message are taken from it; the decision, the code and the id

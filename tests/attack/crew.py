@@ -1,4 +1,4 @@
-"""Workers, each in a sandbox of its own: requests in, answers out, as many at once as there are."""
+"""Runs the attack's workers, each in its own sandbox, and sends them requests in parallel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts out of the whole grammar of bash, each a pure function of the random numbers given.
+"""Generates scripts from the whole grammar of bash, from given random numbers only.
 
 A production is a text in which `<name>` stands for something of another kind. Most of what is said
 is harmless where it stands, so that much of it is allowed; what is not stands in odd places.

@@ -1,4 +1,4 @@
-"""What a script did to the scene that it ran in, as the detectors saw it."""
+"""What a script did to the files around it, as the detectors observed it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens of bash's grammar, joined without blanks: where one ends and the next begins is not plain.
+"""Generates tokens of bash joined without blanks, where it is unclear where one ends.
 
 Among them are names of a command that never may run, known and unknown, and blanks of all kinds.
 """

@@ -1,4 +1,4 @@
-"""A script in, whether a rule set lets it run, out: decided as the service would, of this disk."""
+"""Decides whether a rule set allows a script, as the service would on this disk."""
 
 from __future__ import annotations
 

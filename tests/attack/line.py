@@ -1,4 +1,4 @@
-"""A line of scripts: each is made of one before it that was allowed, and what is allowed is run.
+"""Runs a series of attacks: each script is a mutation of an earlier one that was allowed.
 
 All of a line follows from its seed and number, so that it can be had again.
 """

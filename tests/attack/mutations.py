@@ -1,4 +1,4 @@
-"""A script in, another one out that is a little different: cut, doubled, swapped, wrapped, spelled.
+"""Mutates scripts: cuts, duplicates, swaps, wraps and respells their parts.
 
 Nothing here knows what a script means; it only knows where the pieces of one may begin and end.
 """

@@ -1,4 +1,4 @@
-"""The printed form of a script, as the service runs it; None where there is none."""
+"""Returns the printed form of a script, as the service runs it; None where there is none."""
 
 from __future__ import annotations
 

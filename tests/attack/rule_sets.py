@@ -1,4 +1,4 @@
-"""Policies to attack, each with what a script that it allows may do, told in other words.
+"""Policies to attack, each with an independent statement of what allowed scripts may do.
 
 The words here are those of the scene and not of the engine: which programs may run, which files may
 be read and changed. They are what the policy says, and no stricter.

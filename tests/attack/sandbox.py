@@ -1,4 +1,4 @@
-"""A script in, what it did to a scene out: real bash, in a sandbox that nothing of it outlives.
+"""Runs a script with real bash in a sandbox, and returns what it did to its files.
 
 The sandbox is bubblewrap's: no network but a loopback of its own, no process that it does not
 start itself, nothing of the disk but the scene and the system's programs, read only.

@@ -1,4 +1,4 @@
-"""The files that scripts run among: a workspace, what lies outside of it, and canaries in both.
+"""The files that scripts run among: a workspace, a folder outside of it, canaries in both.
 
 A scene lives on a file system of its own that notes when a file is read (a tmpfs of one worker).
 Every file gets a time of access of long ago before a run, so that afterwards a newer one tells of

@@ -1,4 +1,4 @@
-"""The scripts that a line of scripts may begin with: everyday ones, and known evasions."""
+"""The scripts that a series of attacks can start from: everyday ones and known evasions."""
 
 from __future__ import annotations
 

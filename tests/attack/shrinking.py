@@ -1,4 +1,4 @@
-"""A script that does something in, a smaller one that still does it out."""
+"""Shrinks a script to a smaller one that still has the same effect."""
 
 from __future__ import annotations
 

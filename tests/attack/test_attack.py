@@ -1,4 +1,4 @@
-"""The attack suite sees all kinds of effects, and finds what a wrong decider lets by."""
+"""The attack suite detects all types of effects, and finds the errors of a wrong decider."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process that judges and runs scripts: requests in, answers out, a line of JSON each.
+"""A worker process of the attack: reads requests and writes answers as lines of JSON.
 
 It is started inside a sandbox of its own (`crew.py`), where it has an empty network and file
 systems at `/srv` and `/mnt` that end with it.

@@ -1,4 +1,4 @@
-"""A case's folder of policies and its calls in; a line a call out, as its expectations name it.
+"""Decides the calls of a golden case under its policies, and returns one line for each.
 
 The folder is read as if it stood at `/policies`. Beside the built-in tools a case has those of
 `tools.json`, here, and those of its own `catalog.json`; the tools of its `unreviewed.json` are

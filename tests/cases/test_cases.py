@@ -1,4 +1,4 @@
-"""Runs every golden case: a stage's inputs go through that stage, its blocks are compared."""
+"""Runs every golden case through its stage and compares the result with its blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A policy's text and a call in, the verdict of the whole engine out.
+"""Returns the verdict of the whole engine on one call, under a policy given as text.
 
 The policy is built as a folder of one file would be, with the programs' profiles that ship with
 Placet; paths are followed on this disk. Each call is decided without any quick way as well.

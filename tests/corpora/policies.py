@@ -1,4 +1,4 @@
-"""The rules of a row in, the text of a policy that says the same out."""
+"""Translates the rules of a corpus row to the text of an equivalent policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spellings of paths and URLs that slipped through other guards, and plain ones."""
+"""Spellings of paths and URLs that bypassed other guards are denied; everyday ones pass."""
 
 from __future__ import annotations
 

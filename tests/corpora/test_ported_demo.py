@@ -1,4 +1,4 @@
-"""A demonstration policy of another engine, ported: what its globs on texts let through is refused.
+"""A demo policy of another engine, ported: calls that its string globs let through are denied.
 
 Its rules: reading is free, writing only below /tmp and the home folder, a few commands by their
 beginning, and refusals by what a text contains. Each sentence of it stands here about resources.

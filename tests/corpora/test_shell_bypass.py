@@ -1,4 +1,4 @@
-"""Command lines that slipped through other guards, and everyday ones: what a policy says of each.
+"""Command lines that bypassed other guards are denied, and everyday ones are allowed.
 
 A row of the level `limit` asks for what no deny rule can promise: that another program does not do
 the same work. What is said of those is pinned, not demanded.

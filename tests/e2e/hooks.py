@@ -1,4 +1,4 @@
-"""A policy and an agent's project in; hook calls as the agent makes them, each a process, out."""
+"""Runs hook calls as an agent does: a process for each, in a project under a policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A policy folder in, a real `placet serve` process with a real MCP client on it out."""
+"""Starts a real `placet serve` process for a policy folder, and connects a real MCP client."""
 
 from __future__ import annotations
 

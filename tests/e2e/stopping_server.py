@@ -1,4 +1,4 @@
-"""A server that stops for good at one step of a call, so that it can be killed there.
+"""A server that halts at one step of a call, so that it can be killed there.
 
     python -m tests.e2e.stopping_server FOLDER TRANSPORT STEP
 

@@ -1,4 +1,4 @@
-"""Questions of a real `placet serve`, answered by a `placet approvals` in another process."""
+"""Approval requests of a real `placet serve`, answered by `placet approvals` in another process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands as processes: streams that break, close, fill or wait, and signals."""
+"""The commands as processes: streams that break, close, fill or block, and signals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands as people start them: the demo, and what they are told when it cannot work."""
+"""The commands as users start them: the demo, and its messages when it cannot run."""
 
 from __future__ import annotations
 

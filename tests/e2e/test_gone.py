@@ -1,4 +1,4 @@
-"""Clients that leave while their call waits for people: nobody can answer it for no one."""
+"""A client that disconnects while its call waits for approval withdraws the request."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""`placet serve` over HTTP, with real clients."""
+
 from __future__ import annotations
 
 import asyncio

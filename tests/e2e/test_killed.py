@@ -1,4 +1,4 @@
-"""`kill -9` at every step of a call: then every call has one outcome, and no process is left.
+"""After `kill -9` at any step of a call, the call has one outcome and no process is left.
 
 PLACET_KILLS says how often the server is killed at each step, 1 unless given; `make kills` takes
 20, over stdio and over HTTP.

@@ -1,4 +1,4 @@
-"""What only people may do is refused to a command that a tool call has started."""
+"""Commands that only people may run are refused if a tool call started them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What starting a process costs, and that it decides alike under every switch of Python."""
+"""What starting a process costs, and that its decisions do not depend on Python's options."""
 
 from __future__ import annotations
 

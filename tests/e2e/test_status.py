@@ -1,4 +1,4 @@
-"""Whoever operates a server learns how it stands: by a command, and at `/healthz`."""
+"""`placet status` and `/healthz` report the state of a running server."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""`placet serve` over stdio, with real clients."""
+
 from __future__ import annotations
 
 import asyncio

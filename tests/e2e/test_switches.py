@@ -1,4 +1,4 @@
-"""Commands that were told to take no quick way say what all others say, byte for byte."""
+"""Commands whose fast paths are switched off print the same output, byte for byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients can do wrong, byte by byte, and how the server ends."""
+"""How the server handles malformed messages from clients, and how it ends."""
 
 from __future__ import annotations
 

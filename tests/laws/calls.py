@@ -1,4 +1,4 @@
-"""The tools, calls, callers and facts that laws draw from: few of each, so that they meet."""
+"""The tools, calls, callers and facts that laws draw from: few of each, so that rules match."""
 
 from __future__ import annotations
 

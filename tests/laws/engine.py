@@ -1,4 +1,4 @@
-"""Take the text of a policy through every stage: trees for the oracle, a program for the engine."""
+"""Loads policy text through every stage: trees for the oracle, a program for the engine."""
 
 from __future__ import annotations
 

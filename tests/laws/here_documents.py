@@ -1,4 +1,4 @@
-"""Scripts with here-documents whose end is hard to find, in every place they may stand."""
+"""Generates scripts with here-documents whose end is hard to find, wherever they may occur."""
 
 from __future__ import annotations
 

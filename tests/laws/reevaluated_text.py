@@ -1,4 +1,4 @@
-"""Scripts in which bash evaluates a string a second time, and so may run what is hidden in it.
+"""Generates scripts in which bash evaluates a string twice, and may run commands hidden in it.
 
 `second_readings` draws a disguise of a string that makes the file `M` when it is evaluated, and a
 place where a shell does arithmetic with strings, or takes them for names of variables. Not all of

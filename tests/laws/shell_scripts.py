@@ -1,4 +1,4 @@
-"""Shell scripts out of nested constructs, and what `shfmt` finds in them."""
+"""Generates shell scripts of nested constructs, and lists the commands `shfmt` finds in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a law is asked about: a valid policy, a call that it governs, a caller and the facts.
+"""Draws what a law decides: a valid policy, a call under it, a caller and the facts.
 
 `Tally` keeps the laws honest: each says in which share of its cases its premise held, and fails
 where the cases stopped meeting it.

@@ -1,4 +1,4 @@
-"""Resource tests that are evaluated as a batch answer as each of them does alone."""
+"""Resource tests evaluated as a batch give the same answers as each of them alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checking never raises, and gives the same whatever order files come in."""
+"""Checking never raises, and its result does not depend on the order of the files."""
 
 from __future__ import annotations
 

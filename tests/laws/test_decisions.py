@@ -1,4 +1,4 @@
-"""What holds of decisions for every policy, call and caller."""
+"""Laws about decisions for every policy, call and caller."""
 
 from __future__ import annotations
 

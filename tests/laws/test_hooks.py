@@ -1,4 +1,4 @@
-"""Hooks of coding agents: a policy that allows nothing lets nothing pass, whatever is sent."""
+"""Under a policy that allows nothing, no hook call is allowed, whatever the agent sends."""
 
 from __future__ import annotations
 

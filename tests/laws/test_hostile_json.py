@@ -1,4 +1,4 @@
-"""Hostile JSON is read as the slow reader reads it, or refused."""
+"""Hostile JSON is parsed as the reference parser does, or is refused."""
 
 from __future__ import annotations
 

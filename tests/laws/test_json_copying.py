@@ -1,4 +1,4 @@
-"""A value that is handed over keeps to the same limits as its text."""
+"""A JSON value passed as an object is limited in the same way as its text."""
 
 from __future__ import annotations
 

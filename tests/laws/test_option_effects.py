@@ -1,4 +1,4 @@
-"""What programs do by an option, its abbreviation or a list of words is never a way around.
+"""No option, abbreviation of one, or list of words lets a program bypass a rule.
 
 The whole engine decides, with the profiles that ship with Placet, under a policy that allows any
 program inside a workspace, under one of patterns, and under one that denies a few things.

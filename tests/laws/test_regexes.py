@@ -1,4 +1,4 @@
-"""Regular expressions that are answered without RE2, or before it, mean what RE2 means."""
+"""Regular expressions that are matched without RE2 match the same strings as with RE2."""
 
 from __future__ import annotations
 

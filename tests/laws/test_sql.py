@@ -1,4 +1,4 @@
-"""No spelling hides a statement from us, and SQLite finds no table that we miss."""
+"""No spelling hides a SQL statement from the reader, and SQLite names no table that it misses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done in bulk for known statements equals doing it one statement at a time."""
+"""Handling known statements in bulk gives the same result as one at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A time limit ends what takes too long, and changes nothing about what does not.
+"""A time limit ends calls that take too long, and changes nothing for all others.
 
 Tools return, wait, block, raise, cancel themselves or ignore being cancelled, and callers hang up;
 the clock is simulated, and moves only while somebody waits or blocks.

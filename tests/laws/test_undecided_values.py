@@ -1,4 +1,4 @@
-"""Absent, unknown or unreadable values permit nothing more and disable no deny."""
+"""Absent, unknown or unreadable values grant nothing more and disable no deny."""
 
 from __future__ import annotations
 

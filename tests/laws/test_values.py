@@ -1,4 +1,4 @@
-"""The readers of values agree with simple references, never raise, and stay bounded."""
+"""The parsers of values agree with simple references, never raise, and take bounded time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tell whether a policy lets a script run in a folder of this disk."""
+"""Returns whether a policy lets a script run in a folder of this disk."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What manuals say of options, beside what profiles know of them."""
+"""Compares the options that manuals document with those that the profiles know."""

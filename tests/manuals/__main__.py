@@ -1,4 +1,4 @@
-"""Counts which options of manuals the profiles know, and keeps the result.
+"""Counts which options of the manuals the profiles know, and stores the result.
 
     make manuals PROGRAMS="cp 'git log' rsync"
 

@@ -1,4 +1,4 @@
-"""What is kept of manuals: per program its options, those that the profile knows and the others."""
+"""The stored counts: the options of each program's manual, known to its profile or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The manual of a program that is installed here in, the options that it tells of out."""
+"""Reads the options of an installed program from its manual."""
 
 from __future__ import annotations
 

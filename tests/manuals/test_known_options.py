@@ -1,4 +1,4 @@
-"""How many options of the manuals the profiles know; what they do not know stays guarded.
+"""Profiles know all options of manuals that they knew; wildcards cover no unknown option.
 
 What the manuals say is kept in `options.jsonl`, so that no program has to be installed here:
 `python -m tests.manuals` reads them, see there for adding a program.

@@ -1,4 +1,4 @@
-"""A name is looked up only where that could let the call pass: asking for it tells its servers."""
+"""A host name is looked up only if the call could pass: the look-up discloses the name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of behaviours: every test that it names is there, and uses a public entry point."""
+"""The page of behaviours: every test that it names exists and uses a public entry point."""
 
 from __future__ import annotations
 

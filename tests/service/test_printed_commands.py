@@ -1,4 +1,4 @@
-"""What people and the record see of the script that bash gets in place of the one that came in."""
+"""Approvers and the record see the script that bash runs in place of the original one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls that take every thread they can get, and an edit that takes force all the same."""
+"""An edit takes effect even while calls occupy every thread that they can get."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Files of golden cases: read, compared and rewritten."""
+
 from __future__ import annotations
 
 from pathlib import Path

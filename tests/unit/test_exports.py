@@ -1,4 +1,4 @@
-"""What packages export is there for whoever looks, whether or not it was asked for before."""
+"""The names that packages export are available, imported before or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a JSON Schema from elsewhere cannot be used, if so.
+"""Reports why a JSON Schema from outside cannot be used.
 
 A small schema can unfold into a huge one through its references, and checking an input would
 take as long. So its size is counted as though every reference were written out.

@@ -1,4 +1,4 @@
-"""Lints: what is not an error and still not what a reader expects; one module for each."""
+"""Lints: valid code that is probably not what its author meant; one module for each."""
 
 from policy.checks.lints import (
     allowed_interpreter,

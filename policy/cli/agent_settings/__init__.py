@@ -1,4 +1,4 @@
-"""`placet hook … --install`: the hook in an agent's settings file, put in and taken out."""
+"""`placet hook … --install`: adds the hook to an agent's settings file, or removes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON with comments in, the same text with one value more or less out; all else stays as it is."""
+"""Adds or removes one value in the text of a JSON file with comments; all else stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Agent`: what is known of one agent's hooks, and `HookCall`: one hook input as it was read."""
+"""`Agent` describes the hooks of one agent; `HookCall` is one hook input as parsed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an agent's tools become calls of ours: rows of a table, and what a row reads of an input.
+"""Maps an agent's tools to ours: the rows of a table, and what each reads from an input.
 
 A row says which calls of ours one call of the agent is judged as. All of them must be allowed. A
 field that a row does not know may mean anything, so it is denied like a tool that no row knows.

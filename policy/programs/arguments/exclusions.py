@@ -1,4 +1,4 @@
-"""Which names a command leaves out below the folders that it reads.
+"""Which names a command excludes below the folders that it reads.
 
 An option that excludes names counts where its meaning is certain: names without slashes, of plain
 letters, `*` and `?`. One that includes names counts for everything that it may mean.

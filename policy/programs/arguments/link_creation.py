@@ -1,4 +1,4 @@
-"""What a command writes that may be links afterwards."""
+"""Which files that a command writes may be links afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks the examples in a profile file against what the profile says."""
+"""Checks the examples in a profile file against what the profile declares."""
 
 from __future__ import annotations
 

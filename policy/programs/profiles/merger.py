@@ -1,4 +1,4 @@
-"""Merges what several files say of one program into its `Profile`."""
+"""Merges the declarations of several files about one program into its `Profile`."""
 
 from __future__ import annotations
 

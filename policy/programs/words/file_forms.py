@@ -1,4 +1,4 @@
-"""Words that name a file in a form of their own: `HEAD:a.txt`, `f=@a.txt`."""
+"""Words that name a file in a special form: `HEAD:a.txt`, `f=@a.txt`."""
 
 from __future__ import annotations
 

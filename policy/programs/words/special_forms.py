@@ -1,4 +1,4 @@
-"""Words that choose among names, or name a file in a form of their own.
+"""Words that select among names, or name a file in a special form.
 
 Harmless values are listed; any other value may be harmful.
 """

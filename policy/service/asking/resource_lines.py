@@ -1,4 +1,4 @@
-"""What a call would do, one line an effect, for those who approve it.
+"""What a call would do, one line per effect, for those who approve it.
 
 They list declared arguments and, for commands, what they run, read, write and connect to, as the
 policy sees it. The lines are part of what an approval is bound to: a path that leads elsewhere by

@@ -1,4 +1,4 @@
-"""Writes exactly one record a call, whatever becomes of it, and informs listeners."""
+"""Writes exactly one record per call, however it ends, and informs listeners."""
 
 from __future__ import annotations
 

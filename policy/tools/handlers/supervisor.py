@@ -1,4 +1,4 @@
-"""Runs one command and ends everything that it started; a program of its own.
+"""Runs one command and ends everything that it started; a separate program.
 
     python -I -S supervisor.py PROGRAM ARGUMENT...
 

@@ -1,4 +1,4 @@
-"""Expands the source of an RE2 expression into the few words of its language, if they are few.
+"""Expands an RE2 expression to its alternatives, each a row of tokens, if they are few.
 
 A word is a row of tokens: literal text, an edge of the text, or a gap of which something is known
 (`LINE`, `TEXT`, `MAYBE`) or nothing (`OPAQUE`). Syntax whose meaning in RE2 is not certain is not

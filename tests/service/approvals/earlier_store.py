@@ -1,4 +1,4 @@
-"""A store of approvals with everything in it that one can hold, and what of it must be found again.
+"""The content of a store of approvals written by an earlier version, and what must be found.
 
 `python -m tests.service.approvals.earlier_store > FILE` makes such a store with the code as it is,
 and prints it as SQL. `tests/data/approvals/version-1.sql` was made so by the first version of the

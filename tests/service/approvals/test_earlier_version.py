@@ -1,4 +1,4 @@
-"""A store that an earlier version made is opened by this one, and nothing in it is lost.
+"""A store that an earlier version wrote is opened, and nothing in it is lost.
 
 The stores are `tests/data/approvals/version-*.sql`, each printed by that version of
 `tests/service/approvals/earlier_store.py`.

@@ -1,4 +1,4 @@
-"""Calls here, people there: processes that share one file of approvals."""
+"""Processes that share one file of approvals: calls in one, approvers in another."""
 
 from __future__ import annotations
 

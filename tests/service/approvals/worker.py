@@ -1,4 +1,4 @@
-"""Another process with the same file of approvals: run as a script, it does one thing and ends.
+"""A process that opens the same file of approvals, does one thing and exits.
 
 `call FILE FOLDER` puts the call of a tool through a service and prints what became of it;
 `approve FILE` and `deny FILE` answer every open question; `spend FILE` uses a standing approval up

@@ -1,4 +1,4 @@
-"""A policy with an `[approvals]` table in, a service whose questions wait in its store out."""
+"""A service whose approval requests wait in the store of its policy's `[approvals]` table."""
 
 from __future__ import annotations
 

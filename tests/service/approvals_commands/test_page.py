@@ -1,4 +1,4 @@
-"""docs/approvals.md: its policy loads, and its console examples are what the commands say."""
+"""docs/approvals.md: its policy loads, and its console examples show the real output."""
 
 from __future__ import annotations
 

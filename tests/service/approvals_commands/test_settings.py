@@ -1,4 +1,4 @@
-"""What `[approvals]` says of questions holds for the service, unless it is given otherwise."""
+"""The settings in `[approvals]` take effect in the service, unless its arguments override them."""
 
 from __future__ import annotations
 

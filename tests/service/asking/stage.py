@@ -1,4 +1,4 @@
-"""A service around counting tools, under rules in files, with people who answer when they are told.
+"""A service under rules in files, with tools that count calls and approvers that answer on cue.
 
 Everything is real but the clock, the people and the tools.
 """

@@ -1,4 +1,4 @@
-"""Who has to answer what before a call runs, driven through the service under real rules."""
+"""Which people must answer before a call runs, driven through the service under real rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elevation: an approval in advance, for named tools, a while and a number of calls."""
+"""Elevation: approval in advance, for named tools, a duration and a number of calls."""
 
 from __future__ import annotations
 

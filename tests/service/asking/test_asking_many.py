@@ -1,4 +1,4 @@
-"""Many calls that wait for people, and questions that outlive the process that put them."""
+"""Many calls that wait for approval, and requests that outlive the process that made them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The call that people were shown is the call that runs, however often its tool would read it."""
+"""The call that approvers were shown is the call that runs: its input is read once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far one answer reaches: `remember SPAN|session [for FIELDS] [up to N times]`."""
+"""Which calls a remembered answer serves: `remember DURATION|session [for …] [up to N times]`."""
 
 from __future__ import annotations
 

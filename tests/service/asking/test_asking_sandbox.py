@@ -1,4 +1,4 @@
-"""A sandbox that really asks answers plain asks about tools that run code, and nothing else."""
+"""A sandbox answers asks about tools that run code, if no rule requires a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any interleaving of calls, answers, edits, elevations and clock moves: who may run, by a model.
+"""A state machine of calls, answers, edits, elevations and time: only approved calls run.
 
 The model keeps books of its own: who has agreed to what for which call, and what that left for
 later ones. A handler may only run where the books say so, and every charge has to agree with them.

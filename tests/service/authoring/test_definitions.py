@@ -1,4 +1,4 @@
-"""A call runs only as the very tool that the policy knows it as."""
+"""A call runs only the tool whose definition the policy was checked against."""
 
 from __future__ import annotations
 

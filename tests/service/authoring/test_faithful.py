@@ -1,4 +1,4 @@
-"""What is judged is what runs, whatever an author's model makes of an input."""
+"""The input that is judged is the one that runs, whatever the tool's argument model does to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tool of several operations under real rules."""
+"""A tool with several operations under real rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The code in docs/writing-tools.md runs as it stands, in a service with real rules."""
+"""The code in docs/writing-tools.md runs as written, in a service with real rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The schemas that models see, from the types that authors write, as the service lists them."""
+"""The schemas that models see for authors' types, as the service lists them."""
 
 from __future__ import annotations
 

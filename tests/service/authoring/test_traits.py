@@ -1,4 +1,4 @@
-"""What an author says of a tool counts, or the tool cannot be made."""
+"""A trait that an author declares of a tool takes effect, or the tool is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The twelve kinds of capability, as JSON and as registrations."""
+"""The twelve types of capability, as JSON and as registrations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plugins of a governed service: what they declare, what they are granted, and what then works."""
+"""Plugins of a governed service: their declarations, their grants, and which capabilities work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`placet plugins`: the difference between declared and granted, for people."""
+"""`placet plugins` shows the difference between declared and granted capabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A policy folder with a `placet.toml`, and the service that it governs, over counting tools."""
+"""A policy folder with a `placet.toml`, and a service under it whose tools count calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The owner edits the configuration over the service; nobody else, and never off the record."""
+"""Only the owner edits the configuration through the service, and every edit is recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits land while calls run: each call is judged by one generation, whole."""
+"""While edits and calls run at once, one generation alone decides each call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The emergency stop: what people freeze stays denied, whatever else says, until they lift it."""
+"""The emergency stop: frozen tools are denied, whatever the policy says, until people lift it."""
 
 from __future__ import annotations
 

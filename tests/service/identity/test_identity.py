@@ -1,4 +1,4 @@
-"""Who may call at all, through the service: with a policy store and without one."""
+"""Which callers may call at all, through the service: with a policy store and without one."""
 
 from __future__ import annotations
 

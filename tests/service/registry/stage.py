@@ -1,4 +1,4 @@
-"""A service around real handlers, under rules in a file; nothing is replaced but the clock."""
+"""A service around real handlers under rules in a file; only the clock is replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools made of other tools, through the service: every step is a call of its own."""
+"""Tools made of other tools, through the service: every step is a separate call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registry as others see it change: handles, events in order, and events for event loops."""
+"""Changes of the registry as others see them: handles, ordered events, and event loops."""
 
 from __future__ import annotations
 

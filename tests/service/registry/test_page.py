@@ -1,4 +1,4 @@
-"""The code of the page about registry, versions, chains and identities runs as it stands."""
+"""The code in the page about registry, versions, chains and identities runs as written."""
 
 from __future__ import annotations
 

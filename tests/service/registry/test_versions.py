@@ -1,4 +1,4 @@
-"""Several versions of one tool, through the service: what they are called, and what rules mean."""
+"""Several versions of one tool, through the service: their names, and which rules apply to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls as models really spell them: mended where they can mean one thing, refused where not.
+"""Calls as models really spell them: repaired where unambiguous, else refused.
 
 Everything is mended before it is decided, so rules judge what runs; and it is on record.
 """

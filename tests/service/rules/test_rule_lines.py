@@ -1,4 +1,4 @@
-"""The service lists the lines that bind a caller, by the policy in force."""
+"""The service lists the rules that apply to a caller, by the policy in force."""
 
 from __future__ import annotations
 

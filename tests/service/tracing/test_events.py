@@ -1,4 +1,4 @@
-"""Starts and ends of calls: told once, measured, in the log and as JSON."""
+"""Events of calls: start and end are sent once, timed, logged and available as JSON."""
 
 from __future__ import annotations
 

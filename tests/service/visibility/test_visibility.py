@@ -1,4 +1,4 @@
-"""What a caller sees of the tools, through the service: the same rules that judge its calls."""
+"""The tools that a caller sees, by the same rules that judge its calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Usage rules and rule lines as sections of a prompt, which no text in them can break out of."""
+"""Usage rules and rule lines as prompt sections, from which no text in them can escape."""
 
 from __future__ import annotations
 

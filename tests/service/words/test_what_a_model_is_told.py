@@ -1,4 +1,4 @@
-"""What reaches a model of a call that did not end in an output: codes, sentences, and no values."""
+"""What a model learns of a failed call: a code and a sentence, but no values."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Admission of raw calls: what is accepted, repaired with a note, or refused."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What holds of admission whatever the schema and whatever the call."""
+"""Laws of admission, for any schema and any call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls that real models got wrong: refused, or mended in a way that is noted."""
+"""Malformed calls of real models: refused, or repaired with a note."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every law of the desk holds for every store."""
+"""Runs every test of the approvals store both in memory and with a file."""
 
 from __future__ import annotations
 

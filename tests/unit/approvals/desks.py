@@ -1,4 +1,4 @@
-"""Questions, people and the store that holds them, for every test of the desk."""
+"""Approval requests, people and the store of both, for the tests of this folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a store does, in plain dictionaries: the model that the store is held against."""
+"""A model of the approvals store, in plain dictionaries, for comparison with the real one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strategies of everything that a store has to keep exactly."""
+"""Strategies for everything that an approvals store has to keep exactly."""
 
 from __future__ import annotations
 

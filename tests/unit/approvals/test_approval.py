@@ -1,4 +1,4 @@
-"""What a person at a terminal is shown, and what counts as a yes."""
+"""What the terminal shows a person, and which answers approve."""
 
 from __future__ import annotations
 

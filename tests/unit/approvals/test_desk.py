@@ -1,4 +1,4 @@
-"""What a desk does with questions and answers, in memory and in a file alike."""
+"""How approval requests are filed, answered and ended, in memory and in a file alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The code in docs/tool-service.md runs as it stands."""
+"""The code in docs/tool-service.md runs as written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written down is read back exactly, or not at all."""
+"""A stored record is read back exactly, or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls that wait at the gate: who answers them, who is told, and what becomes of each question."""
+"""Calls that wait at the gate: their answers, the listeners, and the end of each request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of sessions, refusals and standing approvals, in memory and in a file alike."""
+"""Sessions, refusals and standing approvals as stored, in memory and in a file alike."""
 
 from __future__ import annotations
 

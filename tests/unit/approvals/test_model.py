@@ -1,4 +1,4 @@
-"""Whatever happens, in whatever order: the store does what its model does."""
+"""After any sequence of operations the store equals its model."""
 
 from __future__ import annotations
 

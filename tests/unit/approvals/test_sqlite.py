@@ -1,4 +1,4 @@
-"""The file of a store: whose it is, what it takes for one, and what damage does."""
+"""The file of a store: its permissions, files that are not a store, and damaged ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people are told of a question: who may answer it, and what their answer is worth."""
+"""The phrases about who may answer a request, and what the answer serves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records: bounded, whole lines, and digests that equal values share."""
+"""Records: bounded values, whole lines, and equal digests for equal values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What policies and models are told of the tools that come along; a change is seen here first."""
+"""What policies and models learn about the built-in tools; a change shows here first."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""The catalogue: tools by name and origin, and which definition replaces which."""
+
 from __future__ import annotations
 
 from typing import Literal

@@ -1,4 +1,4 @@
-"""The encodings that a file is read in: few, by their usual names, and quick on any bytes."""
+"""The encodings that files can be read in, by their usual names; each reads in linear time."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Tool definitions read from the lists that servers and host applications publish."""
+
 from __future__ import annotations
 
 import json

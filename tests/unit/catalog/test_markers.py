@@ -1,4 +1,4 @@
-"""Markers lead to the argument they stand on, or the tool cannot be made."""
+"""A marker declares its argument as a resource, or the tool is refused."""
 
 from __future__ import annotations
 

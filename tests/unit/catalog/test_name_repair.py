@@ -1,3 +1,5 @@
+"""Tool names as models spell them: repaired where they can mean only one tool."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Patterns of tool names: wide where a rule restricts, narrow where it grants."""
+
 from __future__ import annotations
 
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Operations of one tool, told apart by a tag."""
+"""Operations of one tool, distinguished by a tag."""
 
 from __future__ import annotations
 

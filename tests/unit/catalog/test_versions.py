@@ -1,4 +1,4 @@
-"""Versions of one tool in a catalogue, and what patterns, selectors and lists make of them."""
+"""Versions of one tool in a catalogue, and which of them patterns, selectors and lists match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policy text in, what `check` and `merge` make of it out."""
+"""Checks and merges policies given as text, for the tests of this folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What statements become: names gone, sets in place, places told apart, packs unfolded."""
+"""The checked form of statements: names and packs resolved, sets inlined, resources typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of the checks: each example is wrong, or right, as the page says."""
+"""The examples on the pages of the checks are right or wrong as the page says."""
 
 from __future__ import annotations
 

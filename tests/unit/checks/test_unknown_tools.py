@@ -1,4 +1,4 @@
-"""Many tools that nobody knows, beside many names: the names are gone through once for all."""
+"""Many unknown tools in a large catalogue: similar names are searched once for all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A command line in, what the command printed and its exit status out."""
+"""Runs a command line in this process, and returns its output and exit status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hook in an agent's settings: put in once, taken out without a trace, all else untouched."""
+"""The hook in an agent's settings: installed once, removed completely, all else unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`placet approvals`: what waits, and what a person may say to it."""
+"""`placet approvals`: lists pending requests, and records people's answers."""
 
 from __future__ import annotations
 

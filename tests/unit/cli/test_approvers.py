@@ -1,4 +1,4 @@
-"""What becomes of asks, by what was said and what is configured."""
+"""Which approver answers asks, by the command line and the configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every kind of bad policy, through every command and `load`: a coded message, never a verdict."""
+"""Invalid policies through every command and `load`: a diagnostic with a code, never a verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A line of input is a call, or the first thing that is wrong with it is told."""
+"""A line of input is read as a call, or its first problem is reported."""
 
 from __future__ import annotations
 

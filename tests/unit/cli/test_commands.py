@@ -1,4 +1,4 @@
-"""What all commands have in common: help, paths, exit statuses, streams."""
+"""What all commands share: help, paths, exit statuses, streams."""
 
 from __future__ import annotations
 

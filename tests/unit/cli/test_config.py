@@ -1,4 +1,4 @@
-"""`placet config` shows and edits `placet.toml`, and writes nothing that is wrong."""
+"""`placet config` shows and edits `placet.toml`, and never writes an invalid one."""
 
 from __future__ import annotations
 

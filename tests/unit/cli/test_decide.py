@@ -1,4 +1,4 @@
-"""`placet decide`: the contract of its lines."""
+"""`placet decide`: the format of its input and output lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`placet explain`: one decision, told to people."""
+"""`placet explain`: explains one decision to people."""
 
 from __future__ import annotations
 

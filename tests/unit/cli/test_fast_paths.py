@@ -1,4 +1,4 @@
-"""The quick ways can be switched off one by one."""
+"""Each fast path can be switched off by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`placet fmt`: files in their canonical form, and everything else left as it was."""
+"""`placet fmt` rewrites files in canonical form, and leaves everything else unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`placet freeze` takes effect whatever has become of the file for records."""
+"""`placet freeze` takes effect even if the audit file cannot be written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`placet hook` and its settings in this process: what is printed, and with which exit status."""
+"""`placet hook` and its settings, run in this process: output and exit status."""
 
 from __future__ import annotations
 

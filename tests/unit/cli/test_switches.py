@@ -1,4 +1,4 @@
-"""Every command that loads rules takes the quick ways that are left to it, and no others."""
+"""Every command that loads rules uses exactly the fast paths that are switched on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing that an author of rules writes becomes anything but data in generated code."""
+"""Text from a policy's author is only ever data in generated code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One key of `placet.toml` is edited whole or not at all, and only into a policy that loads."""
+"""One key of `placet.toml` is edited completely or not at all, and the policy stays valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A policy and one hook input in; the answer of a decider in this process out."""
+"""Decides one hook input under a policy, in this process."""
 
 from __future__ import annotations
 

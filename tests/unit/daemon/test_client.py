@@ -1,4 +1,4 @@
-"""The time that a hook call gives itself, where the system has no alarms."""
+"""The time limit of a hook call, on systems without alarms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One hook call decided in this process: the verdict, what goes back, and what is on record."""
+"""One hook call decided in this process: its verdict, the agent's answer, and the record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folder of the sockets: ours alone, or not used."""
+"""The folder of the sockets belongs to this user alone, or is not used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent writes to its hook, and what is made of it."""
+"""How the input that an agent writes to its hook is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines between a hook process and the daemon: whole messages, or none."""
+"""The messages between a hook process and the daemon: whole lines, or none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which calls of ours an agent's call is judged as: the tables of all agents."""
+"""Which tool and input each agent's call is decided as: the tables of all agents."""
 
 from __future__ import annotations
 

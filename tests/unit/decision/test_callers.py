@@ -1,4 +1,4 @@
-"""Who calls is never guessed, and nothing from outside makes a decision raise."""
+"""A caller is never guessed, and no input makes a decision raise."""
 
 from __future__ import annotations
 

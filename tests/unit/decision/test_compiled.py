@@ -1,4 +1,4 @@
-"""What is kept from one decision to the next is about rules alone, never about a call or caller."""
+"""What is cached between decisions depends on rules alone, never on a call or caller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Raw calls become decisions: total, pure, the same for everyone who asks."""
+"""Raw calls become decisions: never an exception, and the same for equal calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a decision's account says: each clause, each layer, and what was missing."""
+"""The explanation of a decision: each clause, each layer, and missing values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a caller may hope for before there is an input: only what is certain hides a tool."""
+"""Whether a tool is visible before any input is known: hidden only if certainly denied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the resources of a call come from, as people are told."""
+"""The origin of each resource of a call, as people see it."""
 
 from __future__ import annotations
 

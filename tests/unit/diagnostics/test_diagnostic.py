@@ -1,3 +1,5 @@
+"""Diagnostics: their severities, their order, and which of them prevent loading."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Suggestions for mistyped words: near words only."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Untrusted text as it is displayed: nothing hidden, and cuts marked."""
+
 from __future__ import annotations
 
 import unicodedata

@@ -1,4 +1,4 @@
-"""Links and names as the system has them."""
+"""Links and host names as this system resolves them."""
 
 from __future__ import annotations
 

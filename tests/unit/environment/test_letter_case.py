@@ -1,4 +1,4 @@
-"""Probing whether folders fold case: the disk of this machine, and one that would."""
+"""Detecting whether folders ignore letter case: on this disk, and on one that would."""
 
 from __future__ import annotations
 

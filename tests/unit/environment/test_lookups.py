@@ -1,4 +1,4 @@
-"""A look at the disk: what wildcards name as bash does, what trees hold, and where it ends."""
+"""Look-ups on the disk: wildcards as bash expands them, contents of trees, and limits."""
 
 from __future__ import annotations
 

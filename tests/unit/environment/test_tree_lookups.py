@@ -1,4 +1,4 @@
-"""Trees that a call asks for are looked at beside the loop, and what it is told stays as it was."""
+"""Tree look-ups run beside the event loop, and their answers do not change during a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a decision asks the world, and what it makes of silence."""
+"""Which facts a decision requests, and its result where they are missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No rule lets a call write the policy itself, nor what would become part of it."""
+"""No rule lets a call write the policy's own files, or files that would join them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A policy folder that is mounted at another place too is closed there, with real mounts."""
+"""A policy folder that is mounted at a second path is protected there too, with real mounts."""
 
 from __future__ import annotations
 

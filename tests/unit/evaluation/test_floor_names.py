@@ -1,4 +1,4 @@
-"""Whatever name a call has for a file of the policy, writing it is a denial and no question."""
+"""Writing a file of the policy is denied by any name of the file, and never asks."""
 
 from __future__ import annotations
 

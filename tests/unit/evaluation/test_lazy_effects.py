@@ -1,4 +1,4 @@
-"""What a decision works out: only what its rules ask for, and at most once."""
+"""A decision computes only the effects that its rules read, each at most once."""
 
 from __future__ import annotations
 

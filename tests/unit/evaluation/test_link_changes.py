@@ -1,4 +1,4 @@
-"""Paths after links that the same script may have made: what is told of them, and of all others."""
+"""How paths are judged after links that the same script may have made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kleene's strong logic: the connectives as tables, and what an undecided truth refuses to be."""
+"""Three-valued logic (Kleene): tables of the connectives; an indeterminate value is no bool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The collector of cycles rests while something is built, and is then as it was."""
+"""The garbage collector is paused during a build, and restored afterwards."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""JSON and TOML data files that rules name."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Which files of a policy folder are read, and which are refused."""
+
 from __future__ import annotations
 
 import os

@@ -1,3 +1,5 @@
+"""The settings in `placet.toml`: their defaults, and errors at their position."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

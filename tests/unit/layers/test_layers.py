@@ -1,4 +1,4 @@
-"""Whom a layer binds, and what layers do to each other."""
+"""Which callers a layer applies to, and how layers affect each other."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Tool calls and callers: immutable at every level."""
+
 from __future__ import annotations
 
 import copy

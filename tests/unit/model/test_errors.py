@@ -1,3 +1,5 @@
+"""The exceptions: the details that each carries."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Facts: clocks with and without a zone, and missing values."""
+
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone

@@ -1,3 +1,5 @@
+"""Positions in policy text: lines, columns and spans."""
+
 from __future__ import annotations
 
 import copy

@@ -1,3 +1,5 @@
+"""Verdicts: their order, and the strictest of several."""
+
 from __future__ import annotations
 
 from itertools import pairwise, product

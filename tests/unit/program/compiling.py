@@ -1,4 +1,4 @@
-"""Policy text in, the program that decides by it out; a program and a call in, its answer out."""
+"""Compiles policies given as text, and decides calls with the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The digest of an asking rule: the same for the same meaning, another for every other."""
+"""The digest of an asking rule: equal for equal meaning, different for every other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewrites worked out together: the order of wishes is nothing, redactions are united."""
+"""Combining rewrites: their order does not matter, and redactions are united."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program keeps for a tool: the rules that fit it and no others, made when first wanted."""
+"""The plan of a tool: only the rules that apply to it, compiled on first use."""
 
 from __future__ import annotations
 

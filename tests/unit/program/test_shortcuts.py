@@ -1,4 +1,4 @@
-"""A shortcut that is left out is not taken anywhere."""
+"""A shortcut that is switched off is not used anywhere."""
 
 from __future__ import annotations
 

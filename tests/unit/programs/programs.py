@@ -1,4 +1,4 @@
-"""A few programs for tests of commands: each shows one thing that a profile can say."""
+"""Profiles of a few made-up programs for tests; each shows one feature of profiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What git takes, compares and deletes counts as read and written, also where git spreads it."""
+"""Files and trees that commands of git read, write and delete."""
 
 from __future__ import annotations
 

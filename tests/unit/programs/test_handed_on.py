@@ -1,4 +1,4 @@
-"""What a program hands on to another, or is typed, may be code; everyday words pass."""
+"""Words that a program passes to another, or reads as input, may be code; everyday ones pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands do, by their profiles: effects, commands run in turn, and what stays open."""
+"""What commands do by their profiles: effects, commands run in turn, and open questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every profile file that ships can be read, and says of its examples what they expect."""
+"""Every shipped profile file can be read, and its examples give what they expect."""
 
 from __future__ import annotations
 

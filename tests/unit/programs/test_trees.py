@@ -1,4 +1,4 @@
-"""What profiles say of trees: whether contents are read or names alone, and which links are met."""
+"""How profiles describe trees: whether contents or only names are read, and links followed."""
 
 from __future__ import annotations
 

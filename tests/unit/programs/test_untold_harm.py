@@ -1,4 +1,4 @@
-"""What options do whose harm no role tells, and what names are that are only begun or ended."""
+"""Harmful options that no role describes, and names of which only a prefix or suffix is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words that say little: names from the shell, words handed on, URLs of unknown programs."""
+"""Words with little information: shell variables, forwarded words, URLs of unknown programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections without a token: how long they may stay, how many, and whom they keep out."""
+"""Connections without a token: how long they may stay, how many, and which are closed."""
 
 from __future__ import annotations
 

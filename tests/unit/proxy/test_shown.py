@@ -1,4 +1,4 @@
-"""The list of tools as an MCP client reads it, over a session in memory."""
+"""The list of tools as an MCP client reads it, over an in-memory session."""
 
 from __future__ import annotations
 

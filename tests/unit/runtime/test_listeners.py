@@ -1,4 +1,4 @@
-"""Listeners come and go from any thread, and none of them keeps the news from the others."""
+"""Listeners can be added and removed from any thread, and none blocks another's events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocking work beside the loop: bounded, told apart, and waited for by nobody at the end."""
+"""Threads for blocking work: bounded, named, and not waited for at exit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call makes on its way: frozen, and of this call alone."""
+"""The objects that a call creates on its way: frozen, and unaffected by later changes."""
 
 from __future__ import annotations
 

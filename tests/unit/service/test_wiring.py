@@ -1,4 +1,4 @@
-"""Rule files on disk govern real tools: from `build_tool_service` to the file that is written."""
+"""Rule files on disk govern real tools, from `build_tool_service` to the written file."""
 
 from __future__ import annotations
 

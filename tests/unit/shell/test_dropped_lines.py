@@ -1,4 +1,4 @@
-"""Where bash fails and drops the rest of a line, but goes on with the next one."""
+"""Errors after which bash skips the rest of a line, but runs the next one."""
 
 from __future__ import annotations
 

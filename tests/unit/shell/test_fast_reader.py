@@ -1,4 +1,4 @@
-"""What is remembered of plain scripts is bounded, however long their words are."""
+"""The cache of simple scripts is bounded, even for very long words."""
 
 from __future__ import annotations
 

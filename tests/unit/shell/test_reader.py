@@ -1,4 +1,4 @@
-"""Shell scripts by kind of syntax: what runs is found, what may be more is a gap or refused."""
+"""Shell scripts by type of syntax: which commands are found, and which scripts are refused."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""`import policy`: cheap, complete, and enough to decide."""
+
 from __future__ import annotations
 
 import subprocess

@@ -1,4 +1,4 @@
-"""Paths that no file can have, and what is no path."""
+"""Policy paths that no file can have, and values that are not paths."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""The policy store: loads, edits, and the last good generation."""
+
 from __future__ import annotations
 
 import asyncio

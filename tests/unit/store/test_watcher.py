@@ -1,3 +1,5 @@
+"""Which changes on the disk the watcher notices."""
+
 from __future__ import annotations
 
 import asyncio

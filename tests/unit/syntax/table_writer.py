@@ -1,4 +1,4 @@
-"""Lark's parser of the grammar -> the text of `tables.json`: its LALR(1) tables.
+"""Writes `tables.json`: the LALR(1) tables of Lark's parser of the grammar.
 
 Nothing is decided here: states, actions, what a rule keeps of its children and the order in which
 terminals are tried are taken from Lark as they are, and numbered so that the same grammar gives

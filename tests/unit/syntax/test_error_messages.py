@@ -1,4 +1,4 @@
-"""Common mistakes are told in the language's words, at the token that is wrong."""
+"""Common mistakes are described in the terms of the language, at the wrong token."""
 
 from __future__ import annotations
 

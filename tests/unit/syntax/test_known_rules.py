@@ -1,4 +1,4 @@
-"""Rules whose texts were parsed before are what parsing them again gives."""
+"""Rules whose text was parsed before equal the result of parsing them again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files are cut into statements, and every mistake is told at its place."""
+"""Files are split into statements, and every error is reported at its position."""
 
 from __future__ import annotations
 

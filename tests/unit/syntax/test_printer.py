@@ -1,4 +1,4 @@
-"""The canonical form, and what formatting keeps."""
+"""The canonical form of policies, and what formatting preserves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables that are shipped are those of the grammar, and read what Lark reads."""
+"""The packaged tables are those of the grammar, and parse what Lark parses."""
 
 from __future__ import annotations
 

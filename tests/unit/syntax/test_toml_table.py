@@ -1,4 +1,4 @@
-"""The permission tables of the configuration give the rules that files give."""
+"""The permission tables of the configuration give the same rules as files do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would not be seen in a text is found, and a usual text is known for one without a search."""
+"""Invisible characters in policy text are found, and plain text is recognised quickly."""
 
 from __future__ import annotations
 

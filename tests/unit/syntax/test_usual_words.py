@@ -1,4 +1,4 @@
-"""What is seen without an expression is what the expression says."""
+"""Fast checks of tokens agree with the regular expressions that they replace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tool raises is an object of the tool's: it says how the call failed, and no more."""
+"""Exceptions that a tool raises are reported as failures of the tool, and reveal no more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes on the disk between the decision and the tool, and while an approver thinks.
+"""Changes on the disk between the decision and the tool run, and while an approver thinks.
 
 The changes are made at exactly those places: by a handler that comes before the tool's own, and by
 the approver.

@@ -1,4 +1,4 @@
-"""Hard links swapped without pause beside the file tools: what was judged is what is opened.
+"""Hard links swapped continuously: the file tools open only the file that was judged.
 
 A file that has several names when a call is judged may be read where its path may, so what is held
 here is this: a denied file is never used in place of one that had a single name.

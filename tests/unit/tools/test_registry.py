@@ -1,4 +1,4 @@
-"""The registry: whole snapshots, ordered events, and handles that cannot hit a newer entry."""
+"""The registry: whole snapshots, ordered events, and handles that never affect a newer entry."""
 
 from __future__ import annotations
 

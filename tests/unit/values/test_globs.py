@@ -1,4 +1,4 @@
-"""Globs, by kind of pattern; the laws compare them with trying everything."""
+"""Globs, by type of pattern; the laws compare them with exhaustive search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spellings of hosts, by kind: which are one and the same, and which no two readers agree about."""
+"""Spellings of hosts: which are equal, and which parsers interpret differently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON read strictly: what two readers could take differently is refused."""
+"""JSON is read strictly: text that two parsers could read differently is refused."""
 
 from __future__ import annotations
 

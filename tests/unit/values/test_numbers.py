@@ -1,4 +1,4 @@
-"""Numbers, compared as their digits say."""
+"""Numbers are compared exactly, by their digits."""
 
 from __future__ import annotations
 

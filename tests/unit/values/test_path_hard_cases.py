@@ -1,4 +1,4 @@
-"""Spellings that slipped through guards, on a real disk: is it in the workspace, surely?
+"""Path spellings that bypassed other guards, on a real disk: are they inside the workspace?
 
 Each row is a text as a tool gets it, and the answer to `{W}/**`: True, False, None where the
 readings differ, or UNREADABLE where the text may name another file.

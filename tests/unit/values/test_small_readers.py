@@ -1,4 +1,4 @@
-"""Recipients, times, URLs for expressions, and regular expressions."""
+"""Recipients, times, URL functions and regular expressions."""
 
 from __future__ import annotations
 

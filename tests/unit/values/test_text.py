@@ -1,4 +1,4 @@
-"""Text compared in NFC, and shown without anything hidden."""
+"""Text is compared in NFC, and displayed with nothing hidden."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Tests inside rule files: how they run, and what a failure reports."""
+
 from __future__ import annotations
 
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What is proposed for a call that asks allows that call, and no call beside it."""
+"""A proposal for a call that asks allows that call, and none of its near misses."""
 
 from __future__ import annotations
 

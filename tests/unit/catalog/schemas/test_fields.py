@@ -1,3 +1,5 @@
+"""What a JSON Schema declares of the fields of an input."""
+
 from __future__ import annotations
 
 from typing import Any

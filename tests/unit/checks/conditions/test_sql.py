@@ -1,4 +1,4 @@
-"""Conditions about SQL where nothing that reads SQL is installed."""
+"""Conditions about SQL where no SQL parser is installed."""
 
 from __future__ import annotations
 

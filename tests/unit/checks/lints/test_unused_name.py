@@ -1,4 +1,4 @@
-"""Names that nobody has a use for, and what counts as a use."""
+"""Which names are reported as unused, and what counts as a use."""
 
 from __future__ import annotations
 

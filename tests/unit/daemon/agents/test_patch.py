@@ -1,4 +1,4 @@
-"""Which files a patch of Codex touches."""
+"""Which files a patch of Codex changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines that tell a model what binds it: bounded, one line each, in a fixed order."""
+"""The lines that tell a model its rules: bounded, one line each, in a fixed order."""
 
 from __future__ import annotations
 

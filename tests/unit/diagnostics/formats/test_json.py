@@ -1,3 +1,5 @@
+"""Diagnostics as one JSON object."""
+
 from __future__ import annotations
 
 import json

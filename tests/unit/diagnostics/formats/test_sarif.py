@@ -1,3 +1,5 @@
+"""Diagnostics as a SARIF log."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Diagnostics as text: the message, the source line, help and page."""
+
 from __future__ import annotations
 
 from hypothesis import given

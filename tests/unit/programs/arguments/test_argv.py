@@ -1,4 +1,4 @@
-"""Words are taken apart as the program would: by its style, and not further than is known."""
+"""Arguments are parsed in the style of their program, as far as it is known."""
 
 from __future__ import annotations
 

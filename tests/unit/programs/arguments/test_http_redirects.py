@@ -1,4 +1,4 @@
-"""Which commands may be sent on to a host that they do not name."""
+"""Which commands may be redirected to a host that they do not name."""
 
 from __future__ import annotations
 

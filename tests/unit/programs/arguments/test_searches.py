@@ -1,4 +1,4 @@
-"""What a search finds, and hands on to another program through a pipe."""
+"""The files that a search finds and passes to another program through a pipe."""
 
 from __future__ import annotations
 

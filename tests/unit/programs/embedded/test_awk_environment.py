@@ -1,4 +1,4 @@
-"""What an awk program reads of the environment: one variable by its name, or all that there is."""
+"""Which environment variables an awk program reads: one by name, or all of them."""
 
 from __future__ import annotations
 

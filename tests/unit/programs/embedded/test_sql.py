@@ -1,4 +1,4 @@
-"""SQL for a client program: what stays inside the database, and what leaves it."""
+"""SQL for a client program: which statements reach beyond the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets of patterns: whether they cover a command and all it runs, and what they miss."""
+"""Whether a set of patterns covers a command and everything it runs, and what is uncovered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands compared with patterns: by meaning where the program is known, with doubt elsewhere."""
+"""Matching commands with patterns: by meaning for known programs, with doubt for unknown ones."""
 
 from __future__ import annotations
 

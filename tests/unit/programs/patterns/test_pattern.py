@@ -1,4 +1,4 @@
-"""Command patterns: what an item of a set of commands is read as."""
+"""How an item of a set of commands is parsed as a command pattern."""
 
 from __future__ import annotations
 

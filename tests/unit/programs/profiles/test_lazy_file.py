@@ -1,4 +1,4 @@
-"""Profile files read in parts: they say what they say when read whole."""
+"""A profile file that is read lazily gives the same profile as one read whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profile files are read strictly, and any text gives a profile or says what is wrong with it."""
+"""Profile files are read strictly: any text gives a profile or a list of problems."""
 
 from __future__ import annotations
 

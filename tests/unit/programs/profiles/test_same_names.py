@@ -1,4 +1,4 @@
-"""Names that mean the same, and names of which the same is true."""
+"""A pattern matches the other names of its subcommand, and no sibling of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words that name a file inside a form of their own."""
+"""Words that name a file in a special form."""
 
 from __future__ import annotations
 

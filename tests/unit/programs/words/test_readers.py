@@ -1,4 +1,4 @@
-"""Words that may be an address, a script or a file in a form of their own."""
+"""Words that may be an address, a script or a file in a special form."""
 
 from __future__ import annotations
 

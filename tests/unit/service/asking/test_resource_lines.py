@@ -1,4 +1,4 @@
-"""What an approver is told a call would do."""
+"""What an approver is shown of a call's effects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls that a tool wants made in place of an answer."""
+"""Calls that a tool returns in place of an output."""
 
 from __future__ import annotations
 

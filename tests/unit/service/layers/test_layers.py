@@ -1,4 +1,4 @@
-"""Each middleware on its own, around a service that only counts."""
+"""Each layer alone, around a service that only counts calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file tools on a real folder, with links where attackers put them."""
+"""The file tools on a real folder, with links where an attacker would put them."""
 
 from __future__ import annotations
 

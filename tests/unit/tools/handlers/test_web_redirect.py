@@ -1,4 +1,4 @@
-"""What a redirect asks for: which call, with which method and headers."""
+"""The call that follows a redirect: its URL, method and headers."""
 
 from __future__ import annotations
 

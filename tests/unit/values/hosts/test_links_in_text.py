@@ -1,4 +1,4 @@
-"""Links in free text, by the ways they are written, set apart, and hidden."""
+"""Links in free text: written, separated and disguised in various ways."""
 
 from __future__ import annotations
 

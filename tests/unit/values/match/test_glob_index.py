@@ -1,4 +1,4 @@
-"""What is remembered of paths is bounded, however long they are."""
+"""The cache of paths is bounded, even for very long ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Items of other glob dialects are refused, with the character that makes them so."""
+"""Patterns of other glob dialects are refused, naming the character that shows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths by kind of spelling, and sets of paths; links are followed by a resolver of the test."""
+"""Paths and sets of paths, by type of spelling; a test resolver follows links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SQL by statement and dialect: what is read of it, and what is not."""
+"""SQL by statement and dialect: which tables are found, and which statements are refused."""
 
 from __future__ import annotations
 
