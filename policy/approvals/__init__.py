@@ -7,17 +7,17 @@ from policy.approvals.binding import (
     ask_key,
     call_digest,
     caller_digest,
-    question_key,
     remembered_key,
+    request_key,
     root_session,
 )
 from policy.approvals.elevation import Elevation
 from policy.approvals.entitlement import Person, entitled, identity, may_answer, unanswered
 from policy.approvals.filed import AnswerRefused, Ended, Filed, State
-from policy.approvals.gate import ApprovalGate, QuestionWithdrawn
+from policy.approvals.gate import ApprovalGate, RequestWithdrawn
 from policy.approvals.grant import Grant
-from policy.approvals.question_text import question, shown_input
 from policy.approvals.request import ApprovalRequest
+from policy.approvals.request_text import request_text, shown_input
 from policy.approvals.scripted import ScriptedApprover
 from policy.approvals.sqlite import MemoryApprovals, SqliteApprovals
 from policy.approvals.standing import serving_grants
@@ -45,7 +45,7 @@ __all__ = [
     "MemoryApprovals",
     "NotFiled",
     "Person",
-    "QuestionWithdrawn",
+    "RequestWithdrawn",
     "ScriptedApprover",
     "SqliteApprovals",
     "State",
@@ -59,9 +59,9 @@ __all__ = [
     "entitled",
     "identity",
     "may_answer",
-    "question",
-    "question_key",
     "remembered_key",
+    "request_key",
+    "request_text",
     "root_session",
     "serving_for",
     "serving_grants",

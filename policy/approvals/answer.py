@@ -11,7 +11,7 @@ from policy.approvals.request import ApprovalRequest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approved:
-    """Somebody agreed: `by`, a member of `groups`, and whoever agreed `with_`."""
+    """People agreed: `by`, a member of `groups`, and the others in `with_`."""
 
     by: str
     groups: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class Approved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Denied:
-    """Somebody refused; `reason` is passed on to the agent, which may correct its call by it."""
+    """A person refused; `reason` is passed to the agent, which may then correct its call."""
 
     by: str
     reason: str | None = None
@@ -40,7 +40,7 @@ ApprovalOutcome: TypeAlias = Approved | Denied | TimedOut
 
 
 class Approver(Protocol):
-    """Puts questions to somebody entitled to answer. Anything but Approved is a denial."""
+    """Passes requests to people entitled to answer. Any outcome but Approved is a denial."""
 
     async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
         """Return the answer; raising, or being cancelled, counts as a denial."""

@@ -17,7 +17,7 @@ from policy.audit import digest_of, exact_digest_of
 from policy.catalog import ToolSpec
 from policy.model import Caller, Reason, Terms, ToolCall
 
-# What tells one opinion that asks from another, wherever in its file it stands by now.
+# Distinguishes opinions that ask, wherever their rule is in its file by now.
 AskKey: TypeAlias = tuple[str, str | None, str | None, str | None]
 
 # The steps that lead to a field of an input.
@@ -26,9 +26,9 @@ Steps: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedCall:
-    """One call that asks, with the digest that names it, and `asker`, that of who asks.
+    """One call that asks, with its digest; `asker` is the digest of its caller.
 
-    `touched` says what a part of its input touches by now: where its paths lead.
+    `accessed` returns the resources that a part of the input accesses now, links followed.
     """
 
     call: ToolCall
@@ -36,7 +36,7 @@ class AskedCall:
     digest: str
     caller: Caller
     asker: str
-    touched: Callable[[Mapping[str, Any]], tuple[str, ...]]
+    accessed: Callable[[Mapping[str, Any]], tuple[str, ...]]
 
 
 def call_digest(call: ToolCall, spec: ToolSpec | None, resources: tuple[str, ...]) -> str:
@@ -53,7 +53,7 @@ def call_digest(call: ToolCall, spec: ToolSpec | None, resources: tuple[str, ...
 
 
 def caller_digest(caller: Caller) -> str:
-    """Return the digest of who asks: this caller and everybody above it."""
+    """Return the digest of a caller: of itself and everybody above it."""
     chain = [
         {
             "agent": one.agent,
@@ -67,12 +67,12 @@ def caller_digest(caller: Caller) -> str:
     return digest_of(chain) or f"none:{uuid.uuid4().hex}"
 
 
-def question_key(request: ApprovalRequest) -> str:
-    """Return the key of a question: of its call, its caller, and the opinions that ask.
+def request_key(request: ApprovalRequest) -> str:
+    """Return the key of a request: of its call, its caller, and the opinions that ask.
 
-    It is the same in every process, so that a question outlives the process that put it. It tells
-    `1` from `1.0`, as a tool may: what people are shown is what an answer lets run. What has no
-    digest has a key of its own, and is never taken up.
+    It is the same in every process, so that a request outlives the process that filed it. It
+    distinguishes `1` from `1.0`, as a tool may: an answer allows exactly what people were shown. A
+    request without a digest gets a random key, and no other call joins it.
     """
     scope = request.caller.scope
     key = digest_of(
@@ -91,43 +91,43 @@ def question_key(request: ApprovalRequest) -> str:
 
 
 def root_session(caller: Caller) -> str:
-    """Return the session that the caller's session tree grew from."""
+    """Return the session at the root of the caller's session tree."""
     return list(caller.chain())[-1].session
 
 
 def ask_key(reason: Reason) -> AskKey:
-    """Return what an answer to this opinion is bound to, besides call and caller.
+    """Return what an answer to this opinion is valid for, besides call and caller.
 
-    A rule is known by its digest: edited, it is another rule. That a rule could not be decided is
-    part of what was approved.
+    A rule is identified by its digest: once edited, it is another rule. That its condition was
+    indeterminate is part of what was approved.
     """
     if reason.terms is not None and reason.terms.digest is not None:
         return (reason.terms.digest, reason.layer, None, reason.undecided)
-    # A rule without a name is known by its line, which moves when the file is edited above it.
+    # A rule without a name is identified by its line, which changes with edits above it.
     unnamed = reason.file is not None and reason.rule == f"{reason.file}:{reason.line}"
-    told = f"{reason.clause or ''}\n{reason.undecided or ''}"
-    return ("" if unnamed else reason.rule, reason.layer, reason.file, told)
+    clause = f"{reason.clause or ''}\n{reason.undecided or ''}"
+    return ("" if unnamed else reason.rule, reason.layer, reason.file, clause)
 
 
 def remembered_key(reason: Reason, asked: AskedCall) -> str | None:
-    """Return what a remembered answer to this opinion serves; None where it serves nothing else.
+    """Return the key of the calls that a remembered answer serves; None if it serves no other.
 
-    The whole call must be equal where the rule names no fields. Fields are equal if they say the
-    same and lead to the same: a path that has become a link to elsewhere names another file, and
-    `1.0` is not the `1` that was approved, as a tool can tell them apart.
+    The whole call must be equal if the rule names no fields. Fields are equal if their values and
+    their resources are: a path that has become a link names another file, and `1.0` is not the `1`
+    that was approved, as a tool can distinguish them.
     """
     terms = reason.terms
     if terms is None or terms.remember is None or reason.undecided is not None:
         return None
     fields = terms.remember.fields
-    told: Any = {"call": asked.digest, "given": exact_digest_of(asked.call.input)}
+    covered: Any = {"call": asked.digest, "given": exact_digest_of(asked.call.input)}
     if fields:
         values = [_at(asked.call.input, steps) for steps in fields]
         if any(value is None for value in values):
             return None
-        touched = asked.touched(part_of(asked.call.input, fields))
-        told = {"fields": fields, "values": values, "resources": touched}
-        told["given"] = exact_digest_of(values)
+        accessed = asked.accessed(part_of(asked.call.input, fields))
+        covered = {"fields": fields, "values": values, "resources": accessed}
+        covered["given"] = exact_digest_of(values)
     return digest_of(
         {
             "tool": asked.call.tool,
@@ -135,13 +135,13 @@ def remembered_key(reason: Reason, asked: AskedCall) -> str | None:
             "rule": ask_key(reason),
             "caller": asked.asker,
             "session": root_session(asked.caller),
-            **told,
+            **covered,
         }
     )
 
 
 def part_of(input: Mapping[str, Any], fields: Iterable[Steps]) -> Mapping[str, Any]:
-    """Return an input with these fields alone, each where it stands."""
+    """Return an input with these fields alone, each at its place."""
     return _part(input, tuple(fields))  # type: ignore[no-any-return]
 
 
@@ -151,7 +151,7 @@ def _part(value: Any, fields: tuple[Steps, ...]) -> Any:
     if isinstance(value, Mapping):
         names = dict.fromkeys(steps[0] for steps in fields if steps[0] in value)
         return MappingProxyType({name: _part(value[name], _below(name, fields)) for name in names})
-    # Of a list with places of its own, more than they may lead elsewhere; that costs a question.
+    # A list of which single elements are named is kept whole: at worst people are asked again.
     if isinstance(value, tuple) and all(isinstance(steps[0], str) for steps in fields):
         return tuple(_part(item, fields) for item in value)
     return value
@@ -192,9 +192,9 @@ def _definition(spec: ToolSpec | None) -> Any:
 
 
 def _at(value: Any, steps: Steps) -> Mapping[str, Any] | None:
-    """Return the value at `steps`, marked as what it is; None where a step cannot be taken.
+    """Return the value at `steps`, marked as a value; None where a step is not possible.
 
-    A name taken of a list is taken of each element. What is absent equals only what is absent.
+    A field of a list is that field of each element. An absent value equals only an absent one.
     """
     if not steps:
         return {"is": value}
@@ -217,7 +217,7 @@ _ABSENT: Mapping[str, Any] = {"absent": True}
 
 
 def _asks(reason: Reason) -> str:
-    """Return what one opinion is, and who may answer it."""
+    """Return the digest of one opinion and of who may answer it."""
     terms = reason.terms or Terms()
-    told = [ask_key(reason), terms.groups, terms.two_people]
-    return digest_of(told) or f"none:{uuid.uuid4().hex}"
+    opinion = [ask_key(reason), terms.groups, terms.two_people]
+    return digest_of(opinion) or f"none:{uuid.uuid4().hex}"

@@ -31,11 +31,12 @@ MEMORY = ":memory:"
 # The application id of the file ("plca"), and the version of the tables below.
 _APPLICATION = 0x706C6361
 _VERSION = 1
-# Other processes hold the lock for one small transaction; longer than this is a fault.
+# Other processes hold the lock for one small transaction; longer than this is an error.
 _BUSY_SECONDS = 10.0
 
-# Ids, keys and sessions may be any string, so their digests are stored and looked up. The document
-# holds everything else; its seal is a digest that shows whether it is as it was written.
+# A file keeps its format: approval requests are rows of the table `question`, as in version 1. Ids,
+# keys and sessions may be any string, so their digests are stored and looked up. The document holds
+# everything else; its seal is a digest that shows whether it is unchanged.
 _TABLES = (
     "CREATE TABLE counter (revision INTEGER NOT NULL)",
     "INSERT INTO counter VALUES (0)",
@@ -106,7 +107,7 @@ class Database:
     async def write(self, work: Work[_Result]) -> _Result:
         """Run `work` in a transaction: all of its changes are stored, or none.
 
-        Changes before it raises AnswerRefused or NotFiled are stored: that a question has expired,
+        Changes before it raises AnswerRefused or NotFiled are stored: that a request has expired,
         for example.
         """
         return await self._run(lambda: self._transact("BEGIN IMMEDIATE", work))
@@ -130,8 +131,8 @@ class Database:
     def _transact(self, begin: str, work: Work[_Result]) -> _Result:
         connection = self._connection
         if self.path is not None and identity_of(self.path) != self._file:
-            # People would answer questions in another file than this one.
-            raise sqlite3.OperationalError("it was deleted or exchanged while it was in use")
+            # People would answer requests in a different file.
+            raise sqlite3.OperationalError("it was deleted or replaced while it was in use")
         connection.execute(begin)
         try:
             try:
@@ -157,7 +158,7 @@ class Database:
         except sqlite3.Error as error:
             raise _unusable(self.path, str(error)) from error
         try:
-            # What has begun is completed, even if the task that waits is cancelled.
+            # A transaction under way is completed, even if the task that waits is cancelled.
             return await asyncio.shield(doing)
         except sqlite3.Error as error:
             raise _unusable(self.path, str(error)) from error
@@ -218,7 +219,7 @@ def _version_of(connection: sqlite3.Connection, path: Path | None) -> int | None
     if not (application or version or _number(connection, "SELECT COUNT(*) FROM sqlite_master")):
         return None
     if application != _APPLICATION:
-        raise _unusable(path, "it is a database of something else")
+        raise _unusable(path, "it is a database of another application")
     if version > _VERSION:
         raise _unusable(path, f"it was made by a newer version ({version} instead of {_VERSION})")
     if version < _VERSION:

@@ -1,8 +1,8 @@
 """Stores a record as a JSON document, and reads back exactly the same record, or fails.
 
-What was written by another version, or is damaged, is no record; nothing is filled in. A value that
-JSON does not hold exactly is an object of one key that begins with a single `$`; a key of an input
-that begins with `$` gets another.
+A document of another version, or a damaged one, is refused; missing fields are not filled in. A
+value that JSON cannot represent exactly is written as an object with one key, which begins with a
+single `$`; a key of an input that begins with `$` is written with one more.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _Record = TypeVar("_Record")
 
-# Readers of JSON agree on whole numbers of this size; a longer one would be slow to write, too.
+# JSON parsers agree on whole numbers of this size; a longer one would also be slow to write.
 _LONGEST_INTEGER = 53
 
 
@@ -37,28 +37,30 @@ class NotDecodable(StoreUnusable):
 
 
 def encode(record: Any) -> str:
-    """Return a record as ASCII JSON; raise NotEncodable for what could not be read back."""
+    """Return a record as ASCII JSON; raise NotEncodable if it could not be read back."""
     try:
         return json.dumps(_as_json(record), allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
         raise NotEncodable(f"this cannot be kept: {_why(error)}") from error
 
 
-def decode(kind: type[_Record], text: str) -> _Record:
-    """Return the record that was written; raise NotDecodable for anything else."""
+def decode(record_type: type[_Record], text: str) -> _Record:
+    """Return the record that was written; raise NotDecodable for any other text."""
     try:
         written = json.loads(text)
-        found: _Record = _adapter(kind).validate_python(_from_json(written))  # type: ignore[arg-type]
-        # Another text: a field was left out, is unknown or had to be converted.
+        found: _Record = _adapter(record_type).validate_python(  # type: ignore[arg-type]
+            _from_json(written)
+        )
+        # They differ if a field is missing, unknown or had to be converted.
         if _ordered(_as_json(found)) != _ordered(written):
-            raise ValueError("it was written otherwise")
+            raise ValueError("it would be written differently")
     except (TypeError, ValueError, ArithmeticError, RecursionError) as error:
-        raise NotDecodable(f"this is no {kind.__name__}: {_why(error)}") from error
+        raise NotDecodable(f"this is not a valid {record_type.__name__}: {_why(error)}") from error
     return found
 
 
 def digest(text: str) -> str:
-    """Return the digest of a text: what it is looked up by, and the seal of a document."""
+    """Return the digest of a text, used for look-ups and as the seal of a document."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -68,18 +70,18 @@ def sealed(record: Any) -> tuple[str, str]:
     return document, digest(document)
 
 
-def unsealed(kind: type[_Record], document: Any, seal: Any) -> _Record:
-    """Return the record of a document; raise NotDecodable where it is not as it was written."""
+def unsealed(record_type: type[_Record], document: Any, seal: Any) -> _Record:
+    """Return the record of a document; raise NotDecodable if it was changed since."""
     if not isinstance(document, str) or digest(document) != seal:
-        raise NotDecodable(f"this {kind.__name__} is damaged")
-    return decode(kind, document)
+        raise NotDecodable(f"this {record_type.__name__} is damaged")
+    return decode(record_type, document)
 
 
 @cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
+def _adapter(record_type: Any) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(kind)
+    return TypeAdapter(record_type)
 
 
 def _ordered(value: Any) -> str:
@@ -91,7 +93,7 @@ def _as_json(value: Any) -> Any:
         case None | bool():
             return value
         case str():
-            # Two halves of a character written apart would be read back as one.
+            # Two surrogates that are written apart would be read back as one character.
             return str(value) if _is_text(value) else {"$text": _utf_32(value).hex()}
         case int():
             return value if value.bit_length() <= _LONGEST_INTEGER else {"$int": hex(value)}
@@ -149,4 +151,4 @@ def _utf_32(text: str) -> bytes:
 
 
 def _why(error: Exception) -> str:
-    return "it is too deep" if isinstance(error, RecursionError) else str(error)
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)

@@ -24,7 +24,7 @@ _LONGEST_BECAUSE = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elevation:
-    """What is asked for: calls of `tools` for `seconds`, at most `times` of them, and why."""
+    """Asks for calls of `tools` to be allowed for `seconds`, at most `times`, with a reason."""
 
     tools: tuple[str, ...]
     seconds: float
@@ -37,13 +37,13 @@ class Elevation:
         if not 0 < len(self.tools) <= MOST_PATTERNS:
             return f"an elevation names 1 to {MOST_PATTERNS} patterns of tools"
         if not all(_is_pattern(tool) for tool in self.tools):
-            return "an elevation is for tools that are named, at least in part"
+            return "an elevation must name its tools, at least in part"
         if not _is_number(self.seconds) or not 0 < self.seconds <= LONGEST_SECONDS:
             return f"an elevation ends after at most {LONGEST_SECONDS:g} seconds"
         if type(self.times) is not int or not 0 < self.times <= MOST_TIMES:
             return f"an elevation serves 1 to {MOST_TIMES} calls"
         if not _is_text(self.because) or len(self.because) > _LONGEST_BECAUSE:
-            return f"the reason is a text of at most {_LONGEST_BECAUSE} characters"
+            return f"the reason is a string of at most {_LONGEST_BECAUSE} characters"
         return None
 
     @property
@@ -53,7 +53,7 @@ class Elevation:
 
     @property
     def input(self) -> dict[str, object]:
-        """The bounds, as the question and the record hold them."""
+        """The bounds, as the request and the record hold them."""
         return {
             "tools": list(self.tools),
             "seconds": self.seconds,
@@ -63,17 +63,17 @@ class Elevation:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What it would let through, for people."""
+        """The calls that it would allow, for people."""
         bounds = f"for {self.seconds:g} seconds, at most {self.times} calls"
         return tuple(f"lets {visible(tool)} through, {bounds}" for tool in self.tools)
 
     @property
     def reason(self) -> Reason:
-        """The opinion that asks for it: anybody's answer will do, each rule looks at it again."""
+        """The opinion that asks for it: anybody may answer, and each rule is checked again."""
         return Reason(rule="elevation", verdict=Verdict.ASK, message=self.because or None)
 
     def digest(self, caller: Caller) -> str | None:
-        """Return what an answer is bound to; other words do not make it another elevation."""
+        """Return the digest that an answer is valid for; the reason is not part of it."""
         return digest_of(
             {
                 "elevation": [self.seconds, self.times, sorted(self.tools)],
@@ -82,11 +82,11 @@ class Elevation:
         )
 
 
-def fits_tool(patterns: tuple[str, ...], spec: ToolSpec | None) -> bool:
-    """Tell whether an elevation is for this tool, by its own name or that of all its versions.
+def matches_tool(patterns: tuple[str, ...], spec: ToolSpec | None) -> bool:
+    """Tell whether an elevation covers this tool, by its own name or that of all its versions.
 
-    As in an `allow`, a wildcard reaches only the host's tools, and those of a server that the
-    pattern spells out.
+    As in an `allow`, a wildcard matches only the host application's tools, and those of a server
+    that the pattern spells out.
     """
     if spec is None or not patterns:
         return False

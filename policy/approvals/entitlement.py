@@ -14,10 +14,10 @@ _ANYBODY = Terms()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Whoever answers: a stable identity, and the groups it belongs to.
+    """A person who answers: a stable identity, and the groups it belongs to.
 
-    `agent` and `session` are set where the answer came from an agent, or out of a session: no
-    agent may approve, and nobody from the asker's own session.
+    `agent` and `session` are set if the answer came from an agent or from within a session: no
+    agent may approve, and nobody from within the session that asks.
     """
 
     id: str
@@ -27,16 +27,16 @@ class Person:
 
 
 def entitled(people: Iterable[Person], caller: Caller) -> tuple[Person, ...]:
-    """Return those who may approve for this caller at all, each identity once.
+    """Return the people who may approve for this caller at all, each identity once.
 
-    No agent may, and nobody out of a session of the asker's own chain.
+    No agent may, and nobody from within a session of the caller's own chain.
     """
     found = {identity(person): person for person in people if not why_not_entitled(person, caller)}
     return tuple(found.values())
 
 
 def why_not_entitled(person: Person, caller: Caller) -> str | None:
-    """Return why somebody may not approve for this caller at all; None where nothing is wrong."""
+    """Return why a person may not approve for this caller at all; None if they may."""
     if not identity(person):
         return "an approval needs the name of a person"
     if person.agent is not None:
@@ -47,9 +47,9 @@ def why_not_entitled(person: Person, caller: Caller) -> str | None:
 
 
 def identity(person: Person) -> str:
-    """Return what tells one person from another: what can be seen of a name, but for letter case.
+    """Return the identity of a person: the visible part of the name, ignoring letter case.
 
-    Spaces around it are not seen either; a name of which nothing is left is nobody's.
+    Surrounding spaces are not visible either; a name without visible characters is nobody's.
     """
     text = without_invisible(unicodedata.normalize("NFKC", person.id))
     seen = "".join(char for char in text if char.isprintable()).strip()
@@ -57,20 +57,20 @@ def identity(person: Person) -> str:
 
 
 def may_answer(person: Person, reason: Reason) -> bool:
-    """Tell whether somebody is of a group that this opinion wants an answer of."""
+    """Tell whether a person is in a group that may answer this opinion."""
     return _may(person, (reason.terms or _ANYBODY).groups)
 
 
 def unanswered(
     reasons: Iterable[Reason], people: Iterable[Person], caller: Caller
 ) -> tuple[Reason, ...]:
-    """Return the opinions that ask and have not been answered by somebody entitled to them."""
+    """Return the opinions that no person entitled to them has answered."""
     able = entitled(people, caller)
     return tuple(reason for reason in reasons if not answers(able, reason.terms or _ANYBODY))
 
 
 def answers(able: tuple[Person, ...], terms: Terms) -> bool:
-    """Tell whether these people, each entitled to approve at all, answer what `terms` want."""
+    """Tell whether these people, each entitled to approve at all, satisfy `terms`."""
     if not terms.two_people:
         return any(_may(person, terms.groups) for person in able)
     if len(terms.groups) < 2:
@@ -83,7 +83,7 @@ def _may(person: Person, groups: tuple[str, ...]) -> bool:
 
 
 def _one_of_each(able: tuple[Person, ...], groups: tuple[str, ...], taken: frozenset[str]) -> bool:
-    """Tell whether each group has a member of its own: two identities are two people."""
+    """Tell whether each group has a different member: two identities are two people."""
     if not groups:
         return True
     first, rest = groups[0], groups[1:]

@@ -1,6 +1,6 @@
 """`Filed`: an approval request as it is stored, and how answers and time change it.
 
-A store changes questions only by these functions, which decide who may answer what, and when. They
+A store changes requests only by these functions, which decide who may answer what, and when. They
 return a changed copy; the store numbers the changes.
 """
 
@@ -19,18 +19,18 @@ State: TypeAlias = Literal["pending", "approved", "denied", "cancelled", "expire
 """`used`: approved, and the call that asked took the answer. Only `pending` can be answered."""
 
 Ended: TypeAlias = Literal["cancelled", "expired", "used"]
-"""How a question ends without a denial."""
+"""How a request ends without a denial."""
 
 OPEN: frozenset[State] = frozenset({"pending", "approved"})
-"""The states in which a question may still let its call run."""
+"""The states in which a request may still let its call run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filed:
-    """One question on the desk, and its answers so far.
+    """One approval request in a store, and its answers so far.
 
     `people` have agreed. A denial is final: `denied_by` and its `message`. `revision` grows with
-    every change on the desk.
+    every change in the store.
     """
 
     request: ApprovalRequest
@@ -43,27 +43,27 @@ class Filed:
 
 
 class AnswerRefused(Exception):
-    """An answer that cannot be taken: the question has ended, or the person is not entitled."""
+    """An answer that cannot be taken: the request has ended, or the person is not entitled."""
 
 
 _STATES: dict[State, str] = {
     "approved": "has been approved already",
-    "denied": "has been refused already",
-    "cancelled": "is withdrawn",
+    "denied": "has been denied already",
+    "cancelled": "has been withdrawn",
     "expired": "has expired",
     "used": "has been approved, and its call has run",
 }
 
 
 def as_of(filed: Filed, now: datetime) -> Filed:
-    """Return the question as it is at `now`: an open one may have expired."""
+    """Return the request as it is at `now`: an open one may have expired."""
     if filed.state in OPEN and is_past(filed.request.expires, now):
         return replace(filed, state="expired")
     return filed
 
 
-def takes_up(filed: Filed, request: ApprovalRequest) -> bool:
-    """Tell whether an open question is the one asked: of the same call, by the same caller."""
+def is_about(filed: Filed, request: ApprovalRequest) -> bool:
+    """Tell whether an open request is about the same call as another, by the same caller."""
     asked = filed.request
     return (
         filed.state in OPEN
@@ -74,7 +74,7 @@ def takes_up(filed: Filed, request: ApprovalRequest) -> bool:
 
 
 def agreed(filed: Filed, person: Person) -> Filed:
-    """Return the question with one person more; raise AnswerRefused where that changes nothing."""
+    """Return the request with one more person; raise AnswerRefused if that changes nothing."""
     _must_be_pending(filed)
     request = filed.request
     wrong = why_not_entitled(person, request.caller)
@@ -86,7 +86,7 @@ def agreed(filed: Filed, person: Person) -> Filed:
         )
     left = unanswered(request.reasons, filed.people, request.caller)
     if left and not any(may_answer(person, reason) for reason in left):
-        raise AnswerRefused(f"{visible(person.id, 80)} may not answer this: {_wanted(filed)}")
+        raise AnswerRefused(f"{visible(person.id, 80)} may not answer this: {_needed(filed)}")
     others = (other for other in filed.people if identity(other) != identity(person))
     people = (*others, person)
     done = not unanswered(request.reasons, people, request.caller)
@@ -94,19 +94,19 @@ def agreed(filed: Filed, person: Person) -> Filed:
 
 
 def denied(filed: Filed, person: Person, message: str | None) -> Filed:
-    """Return the question refused; raise AnswerRefused where it does not wait any more."""
+    """Return the request denied; raise AnswerRefused if it is not pending."""
     _must_be_pending(filed)
     return replace(filed, state="denied", denied_by=person.id, message=message)
 
 
 def ended(filed: Filed, state: Ended) -> Filed | None:
-    """Return the question ended otherwise; None where it had ended before."""
-    fits = filed.state == "approved" if state == "used" else filed.state in OPEN
-    return replace(filed, state=state) if fits else None
+    """Return the request ended without a denial; None if it had ended before."""
+    may_end = filed.state == "approved" if state == "used" else filed.state in OPEN
+    return replace(filed, state=state) if may_end else None
 
 
 def is_sound(filed: Filed) -> bool:
-    """Tell whether a question can be in its state: approved is what its people have approved."""
+    """Tell whether a request can be in its state: its people must have approved it."""
     if filed.state not in ("approved", "used"):
         return True
     request = filed.request
@@ -116,10 +116,10 @@ def is_sound(filed: Filed) -> bool:
 
 def _must_be_pending(filed: Filed) -> None:
     if filed.state != "pending":
-        raise AnswerRefused(f"this question {_STATES[filed.state]}")
+        raise AnswerRefused(f"this request {_STATES[filed.state]}")
 
 
-def _wanted(filed: Filed) -> str:
+def _needed(filed: Filed) -> str:
     left = unanswered(filed.request.reasons, filed.people, filed.request.caller)
     groups = {group: None for reason in left if reason.terms for group in reason.terms.groups}
-    return "it wants somebody of " + " or ".join(visible(group, 80) for group in groups)
+    return "it needs somebody of " + " or ".join(visible(group, 80) for group in groups)

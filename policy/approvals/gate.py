@@ -1,8 +1,8 @@
 """`ApprovalGate`: an approver that files requests in a store, where people answer them.
 
 Each call waits on a future. An answer given through this gate reaches it at once; one given in
-another process is found by a task that polls the desk while calls wait. Before a call may run its
-approval is marked as used, which succeeds once: one answer never runs two calls.
+another process is found by a task that polls the store while calls wait. Before a call may run, its
+approval is marked as used, which succeeds only once: one answer never runs two calls.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import assert_never
 
 from policy.approvals.answer import ApprovalOutcome, Approved, Denied, TimedOut
-from policy.approvals.binding import question_key
+from policy.approvals.binding import request_key
 from policy.approvals.entitlement import Person, entitled
 from policy.approvals.filed import Ended, Filed, is_sound
 from policy.approvals.request import ApprovalRequest
@@ -28,14 +28,14 @@ from policy.runtime import Clock, is_past, seconds_until, utc_now
 _LOG = logging.getLogger("policy.approvals")
 
 
-class QuestionWithdrawn(Exception):
-    """The question was cancelled while its call waited: it was neither approved nor denied."""
+class RequestWithdrawn(Exception):
+    """The request was cancelled while its call waited: it was neither approved nor denied."""
 
 
 class ApprovalGate:
-    """Puts questions on a desk and waits until people answer, here or in another process.
+    """Files requests in a store and waits until people answer, here or in another process.
 
-    `poll` is the interval, in seconds, at which the desk is asked for answers of other processes.
+    `poll` is the interval in seconds at which the store is read for answers of other processes.
     """
 
     def __init__(self, desk: Desk, *, poll: float = 0.25, clock: Clock = utc_now) -> None:
@@ -44,70 +44,70 @@ class ApprovalGate:
         self._watch = Watch(desk, poll=poll)
         self._lock = threading.Lock()
         self._askers: dict[str, int] = {}
-        self._is_left = False
+        self._is_closing = False
 
     @property
     def desk(self) -> Desk:
-        """The desk that the questions are put on."""
+        """The store that holds the requests."""
         return self._desk
 
     async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
-        """Put the question and return the answer; raise QuestionWithdrawn if it was cancelled.
+        """File the request and return the answer; raise RequestWithdrawn if it was cancelled.
 
-        An open question about the same call, put by an equal call or by a process that died, is
-        taken up instead. If the task is cancelled, so is its question.
+        If there is an open request about the same call, of an equal call or of a process that died,
+        the answer to that one is returned. If the task is cancelled, so is its request.
         """
         await self._watch.begin()
-        key = question_key(request)
+        key = request_key(request)
         while True:
             outcome = await self._ask_once(request, key)
             if outcome is not None:
                 return outcome
-            # An equal call used the answer; each execution needs one of its own.
+            # An equal call used the answer; each execution needs a separate one.
             request = replace(request, id=uuid.uuid4().hex)
 
     async def pending(self, session: str | None = None) -> tuple[Filed, ...]:
-        """Return the pending questions, oldest first, of one session tree if one is named."""
+        """Return the pending requests, oldest first, of one session tree if one is named."""
         return await self._desk.open(now=self._clock(), session=session)
 
     async def get(self, id: str) -> Filed | None:
-        """Return one question, in whatever state it is."""
+        """Return one request in any state; None if there is none."""
         return await self._desk.get(id, now=self._clock())
 
     async def approve(self, id: str, person: Person) -> Filed:
         """Record that a person agrees; raise AnswerRefused if the answer cannot be taken."""
         await self._watch.begin()
         filed = await self._desk.agree(id, person, now=self._clock())
-        self._watch.tell(filed)
+        self._watch.report(filed)
         return filed
 
     async def deny(self, id: str, person: Person, message: str | None = None) -> Filed:
-        """Deny a question, with a message to the agent; raise AnswerRefused if it has ended."""
+        """Deny a request, with a message to the agent; raise AnswerRefused if it has ended."""
         await self._watch.begin()
         filed = await self._desk.refuse(id, person, now=self._clock(), message=message)
-        self._watch.tell(filed)
+        self._watch.report(filed)
         return filed
 
     async def deny_all(self, session: str, person: Person, message: str | None = None) -> int:
-        """Deny every pending question of a session tree; return how many there were."""
+        """Deny every pending request of a session tree; return how many there were."""
         await self._watch.begin()
         now = self._clock()
         refused = await self._desk.refuse_all(session, person, now=now, message=message)
         for filed in refused:
-            self._watch.tell(filed)
+            self._watch.report(filed)
         return len(refused)
 
     async def cancel(self, id: str) -> Filed | None:
-        """Cancel a question, even an approved one that is not used yet; None if it had ended."""
+        """Cancel a request, even an approved one that is not used yet; None if it had ended."""
         await self._watch.begin()
         return await self._end(id, "cancelled")
 
     def leave(self) -> None:
-        """Cancel no more questions: this process ends, and its calls may be made again."""
-        self._is_left = True
+        """Cancel no more requests: this process ends, and its calls may be repeated later."""
+        self._is_closing = True
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` with every question that is put or changes; return a function to stop.
+        """Call `listener` with every new or changed request; return a function to stop.
 
         Changes by other processes are noticed while a call waits at this gate.
         """
@@ -123,18 +123,18 @@ class ApprovalGate:
                 found = await self._end_of(filed, request.expires)
                 if found is not None:
                     return await self._outcome(found)
-                await self._take_back(id, key, "expired")
+                await self._end_unless_shared(id, key, "expired")
                 return TimedOut()
             except BaseException:
                 late = is_past(request.expires, self._clock())
-                await self._take_back(id, key, "expired" if late else "cancelled")
+                await self._end_unless_shared(id, key, "expired" if late else "cancelled")
                 raise
 
     async def _end_of(self, filed: Filed, limit: datetime | None) -> Filed | None:
-        """Return the question once it is not pending; None if time is up for it or the call."""
+        """Return the request once it is not pending; None if it or the call runs out of time."""
         id = filed.request.id
-        with self._watch.waiting(id) as place:
-            self._watch.tell(filed)
+        with self._watch.waiting(id) as answer:
+            self._watch.report(filed)
             if self._watch.is_old(filed):
                 # It changed before this call was registered as waiting.
                 filed = await self._desk.get(id, now=self._clock()) or filed
@@ -142,10 +142,10 @@ class ApprovalGate:
                 return filed
             ends = [end for end in (limit, filed.request.expires) if end is not None]
             seconds = min((seconds_until(end, self._clock()) for end in ends), default=None)
-            return await answered_within(place, seconds)
+            return await answered_within(answer, seconds)
 
     async def _outcome(self, filed: Filed) -> ApprovalOutcome | None:
-        """Return what an answered question means for this call; None if an equal call used it."""
+        """Return what an answered request means for this call; None if an equal call used it."""
         id = filed.request.id
         if filed.state == "approved":
             taken = await self._end(id, "used")
@@ -158,7 +158,7 @@ class ApprovalGate:
             case "denied":
                 return Denied(by=filed.denied_by or "", reason=filed.message)
             case "cancelled":
-                raise QuestionWithdrawn("the question was withdrawn before anybody answered it")
+                raise RequestWithdrawn("the request was withdrawn before anybody answered it")
             case "expired" | "pending" | "approved":
                 return TimedOut()
             case state:
@@ -166,7 +166,7 @@ class ApprovalGate:
 
     @contextmanager
     def _asking(self, key: str) -> Iterator[None]:
-        """Count the calls that wait for a question: only the last one may cancel it."""
+        """Count the calls that wait for a request: only the last one may cancel it."""
         with self._lock:
             self._askers[key] = self._askers.get(key, 0) + 1
         try:
@@ -177,25 +177,25 @@ class ApprovalGate:
                 if not self._askers[key]:
                     del self._askers[key]
 
-    async def _take_back(self, id: str, key: str, state: Ended) -> None:
-        """End a question whose call no longer waits, unless an equal call does."""
-        if self._is_left or self._askers[key] > 1:
+    async def _end_unless_shared(self, id: str, key: str, state: Ended) -> None:
+        """End a request whose call no longer waits, unless an equal call does."""
+        if self._is_closing or self._askers[key] > 1:
             return
         try:
             await self._end(id, state)
         except Exception as error:  # noqa: BLE001 - it expires by itself, and the call is denied
-            _LOG.warning("a question could not be cancelled: %s", error)
+            _LOG.warning("an approval request could not be cancelled: %s", error)
 
     async def _end(self, id: str, state: Ended) -> Filed | None:
         ended = await self._desk.end(id, state, now=self._clock())
         if ended is not None:
-            self._watch.tell(ended)
+            self._watch.report(ended)
         return ended
 
 
 def _approved(filed: Filed) -> Approved:
-    # Checked again, whatever the desk says: the people must be entitled to approve this.
+    # Checked again, whatever the store returned: the people must be entitled to approve this.
     if not is_sound(filed):
-        raise StoreUnusable("this question is said to be approved, and is not")
+        raise StoreUnusable("this request is marked as approved, but its approval is not valid")
     first, *others = entitled(filed.people, filed.request.caller)
     return Approved(by=first.id, groups=first.groups, with_=tuple(others))

@@ -12,12 +12,12 @@ from policy.runtime import is_past
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """One standing approval, and what it is bound to.
+    """One standing approval, and the calls that it is valid for.
 
-    `key` is the digest of what it serves: for `remembered` tool, definition, asking rule, caller
-    and the fields that must be equal; for an `elevation` caller and bounds. `tools` are the
-    patterns of an elevation. `caller` is the digest of the caller it was given to. `uses` is how
-    many executions are left, None without a bound; `expires` is None for the rest of the session.
+    `key` is the digest of what must be equal: for `remembered` tool, definition, asking rule,
+    caller and the named fields; for an `elevation` caller and bounds. `tools` are the patterns of
+    an elevation. `caller` is the digest of the caller it was given to. `uses` is how many
+    executions are left, None if unlimited; `expires` is None for the rest of the session.
     """
 
     id: str
@@ -33,9 +33,9 @@ class Grant:
     request: str | None = None
 
     def serves(self, now: datetime) -> bool:
-        """Tell whether it serves one execution more."""
+        """Tell whether it serves one more execution."""
         return not is_past(self.expires, now) and (self.uses is None or self.uses > 0)
 
     def spent(self) -> Grant:
-        """Return it with one use less."""
+        """Return it with one use fewer."""
         return self if self.uses is None else replace(self, uses=self.uses - 1)

@@ -20,8 +20,8 @@ _SELECT = "SELECT id, caller, document, seal FROM standing WHERE "
 
 
 def count(db: Connection, session: str, *, limit: int, bounds: Bounds) -> bool:
-    """Count one more question of a session tree, within its limit."""
-    id = _touched(db, session, bounds)
+    """Count one more request of a session tree, within its limit."""
+    id = _mark_used(db, session, bounds)
     done = db.execute(
         "UPDATE session SET asked = asked + 1 WHERE id = ? AND asked < ?", (id, limit)
     )
@@ -43,7 +43,7 @@ def is_refused(db: Connection, session: str, call: str) -> bool:
 
 def note_refusal(db: Connection, session: str, call: str, *, bounds: Bounds) -> None:
     """Store that a call was refused in a session tree; delete the oldest beyond the bounds."""
-    id = _touched(db, session, bounds)
+    id = _mark_used(db, session, bounds)
     db.execute("INSERT OR REPLACE INTO refusal (session, digest) VALUES (?, ?)", (id, digest(call)))
     db.execute(
         """DELETE FROM refusal WHERE session = ?1 AND number <= (
@@ -53,7 +53,7 @@ def note_refusal(db: Connection, session: str, call: str, *, bounds: Bounds) -> 
     )
 
 
-def _touched(db: Connection, session: str, bounds: Bounds) -> str:
+def _mark_used(db: Connection, session: str, bounds: Bounds) -> str:
     """Mark a session as the last used, delete the least recently used, and return its id."""
     id = digest(session)
     db.execute("INSERT OR IGNORE INTO session VALUES (?, 0, 0)", (id,))
@@ -85,14 +85,14 @@ def give(db: Connection, grant: Grant, *, bounds: Bounds) -> None:
 
 
 def grants(db: Connection, caller: str | None, *, now: datetime) -> tuple[Grant, ...]:
-    """Return what still serves a caller, or anybody, oldest first."""
+    """Return the approvals that still serve a caller, or any caller, oldest first."""
     of = None if caller is None else digest(caller)
     found = _found(db, "?1 IS NULL OR caller = ?1 ORDER BY number", of)
     return tuple(grant for grant in found if grant.serves(now))
 
 
 def spend(db: Connection, ids: tuple[str, ...], *, now: datetime) -> bool:
-    """Take one use of each; of none, and return False, if one of them does not serve."""
+    """Use each of these approvals once; none, and return False, if one no longer serves."""
     wanted = dict.fromkeys(ids)
     found = [grant for id in wanted if (grant := _find(db, id)) and grant.serves(now)]
     if len(found) != len(wanted):
@@ -124,6 +124,6 @@ def _found(db: Connection, where: str, *values: Any) -> Iterator[Grant]:
             if (digest(grant.id), digest(grant.caller)) != (id, caller):
                 raise NotDecodable("this approval is damaged")
         except NotDecodable as error:
-            _LOG.warning("a standing approval is left out: %s", error)
+            _LOG.warning("a standing approval is ignored: %s", error)
         else:
             yield grant

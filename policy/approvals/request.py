@@ -14,13 +14,14 @@ from policy.shell import script_for
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalRequest:
-    """One question. The answer serves this call, by this caller, and nothing else.
+    """One approval request. The answer serves this call, by this caller, and no other.
 
-    `input` is what would run, complete; `shown` is the same for eyes: hidden characters spelled
-    out, cuts marked. `resources` say canonically what the call would touch. `digest` names tool,
-    input and resources; it is what the answer is bound to. `reasons` are the opinions that ask
-    and have not been answered yet; each must be, by somebody entitled to it. `kind` is `elevation`
-    where the question is about calls to come; `tool` then holds the patterns, `input` the bounds.
+    `input` is the complete input that would run; `shown` is the same for display: hidden characters
+    escaped, cuts marked. `resources` are what the call would access, in canonical form. `digest` is
+    of tool, input and resources; the answer is valid for that digest only. `reasons` are the
+    opinions that ask and are not yet answered; each needs an answer from a person entitled to it.
+    If the request is about future calls, `kind` is `elevation`, `tool` has the patterns and `input`
+    the bounds.
     """
 
     id: str
@@ -41,5 +42,5 @@ class ApprovalRequest:
 
     @property
     def rewritten_script(self) -> str | None:
-        """The script that a shell would get for a command, if it is more than another spelling."""
+        """The script that a shell would run for a command, if it differs by more than spelling."""
         return script_for(self.tool, self.input)

@@ -7,7 +7,7 @@ from policy.approvals.request import ApprovalRequest
 
 
 class ScriptedApprover:
-    """Answers from a prepared list, then from `otherwise`; keeps what it was asked."""
+    """Answers from a prepared list, then with `otherwise`; keeps the requests it received."""
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from sqlite3 import Connection
 from types import TracebackType
 from typing import Self
 
-from policy.approvals import ledger_rows, question_rows
+from policy.approvals import ledger_rows, request_rows
 from policy.approvals.binding import root_session
 from policy.approvals.database import MEMORY, Database
 from policy.approvals.entitlement import Person
@@ -23,7 +23,7 @@ from policy.approvals.store import Bounds
 class SqliteApprovals:
     """A `Desk` and a `Ledger` in the file at `path`, which several processes may use at once.
 
-    The file, and a folder made for it, belong to their owner only: whoever can write there can
+    The file, and a folder created for it, are for their owner only: anyone who can write there can
     approve. `:memory:` is a store without a file, which ends with this object. Raises StoreUnusable
     if the store cannot be opened.
     """
@@ -52,30 +52,29 @@ class SqliteApprovals:
     ) -> None:
         await self._database.aclose()
 
-    # ---- the desk
-
+    # ---- approval requests (`Desk`)
     async def file(self, request: ApprovalRequest, key: str, *, now: datetime) -> Filed:
-        """Put a question, or return an open one of the same key."""
+        """Store a request, or return an open one with the same key."""
         return await self._database.write(
-            lambda db: question_rows.put(db, request, key, now=now, bounds=self._bounds)
+            lambda db: request_rows.put(db, request, key, now=now, bounds=self._bounds)
         )
 
     async def get(self, id: str, *, now: datetime) -> Filed | None:
-        """Return one question; raise StoreUnusable where it cannot be read."""
-        found = await self._database.read(lambda db: question_rows.find(db, id))
+        """Return one request; raise StoreUnusable where it cannot be read."""
+        found = await self._database.read(lambda db: request_rows.find(db, id))
         return None if found is None else as_of(found, now)
 
     async def open(self, *, now: datetime, session: str | None = None) -> tuple[Filed, ...]:
-        """Return the pending questions, oldest first, of one session tree if one is named."""
-        return await self._database.read(lambda db: question_rows.pending(db, session, now=now))
+        """Return the pending requests, oldest first, of one session tree if one is named."""
+        return await self._database.read(lambda db: request_rows.pending(db, session, now=now))
 
     async def since(self, revision: int) -> tuple[Filed, ...]:
-        """Return the questions that changed after `revision`, in that order."""
-        return await self._database.read(lambda db: question_rows.changed(db, revision))
+        """Return the requests that changed after `revision`, in that order."""
+        return await self._database.read(lambda db: request_rows.changed(db, revision))
 
     async def revision(self) -> int:
         """Return the revision of the last change."""
-        return await self._database.read(question_rows.last_revision)
+        return await self._database.read(request_rows.last_revision)
 
     async def agree(self, id: str, person: Person, *, now: datetime) -> Filed:
         """Record that a person agrees; raise AnswerRefused if the answer cannot be taken."""
@@ -83,18 +82,18 @@ class SqliteApprovals:
         def agree(filed: Filed) -> Filed:
             return agreed(filed, person)
 
-        return await self._database.write(lambda db: question_rows.answer(db, id, agree, now=now))
+        return await self._database.write(lambda db: request_rows.answer(db, id, agree, now=now))
 
     async def refuse(
         self, id: str, person: Person, *, now: datetime, message: str | None = None
     ) -> Filed:
-        """Deny a question; raise AnswerRefused if it is not pending."""
+        """Deny a request; raise AnswerRefused if it is not pending."""
 
         def deny(filed: Filed) -> Filed:
             return denied(filed, person, message)
 
         def refuse(db: Connection) -> Filed:
-            refused = question_rows.answer(db, id, deny, now=now)
+            refused = request_rows.answer(db, id, deny, now=now)
             self._note_refused(db, refused)
             return refused
 
@@ -103,12 +102,12 @@ class SqliteApprovals:
     async def refuse_all(
         self, session: str, person: Person, *, now: datetime, message: str | None = None
     ) -> tuple[Filed, ...]:
-        """Deny every pending question of a session tree at once; return them."""
+        """Deny every pending request of a session tree at once; return them."""
 
         def refuse(db: Connection) -> tuple[Filed, ...]:
-            found = question_rows.pending(db, session, now=now)
+            found = request_rows.pending(db, session, now=now)
             refused = tuple(
-                question_rows.keep(db, denied(filed, person, message)) for filed in found
+                request_rows.keep(db, denied(filed, person, message)) for filed in found
             )
             for filed in refused:
                 self._note_refused(db, filed)
@@ -117,21 +116,20 @@ class SqliteApprovals:
         return await self._database.write(refuse)
 
     async def end(self, id: str, state: Ended, *, now: datetime) -> Filed | None:
-        """End a question without a denial, and return it; None if it had ended."""
+        """End a request without a denial, and return it; None if it had ended."""
 
         def end(db: Connection) -> Filed | None:
-            filed = question_rows.find(db, id)
+            filed = request_rows.find(db, id)
             if filed is None:
                 return None
-            closed = ended(question_rows.as_it_stands(db, filed, now), state)
-            return None if closed is None else question_rows.keep(db, closed)
+            closed = ended(request_rows.as_it_stands(db, filed, now), state)
+            return None if closed is None else request_rows.keep(db, closed)
 
         return await self._database.write(end)
 
-    # ---- the ledger
-
+    # ---- sessions, refusals and standing approvals (`Ledger`)
     async def count(self, session: str, *, limit: int) -> bool:
-        """Count one more question of a session tree; False, and not counted, beyond `limit`."""
+        """Count one more request of a session tree; False, and not counted, beyond `limit`."""
         return await self._database.write(
             lambda db: ledger_rows.count(db, session, limit=limit, bounds=self._bounds)
         )
@@ -181,8 +179,8 @@ class MemoryApprovals(SqliteApprovals):
 
     def __init__(self, *, bounds: Bounds | None = None) -> None:
         warnings.warn(
-            'MemoryApprovals() is SqliteApprovals(":memory:") now; the name goes with the next '
-            "release",
+            '`MemoryApprovals()` is now `SqliteApprovals(":memory:")`; '
+            "the old name will be removed in the next release",
             DeprecationWarning,
             stacklevel=2,
         )

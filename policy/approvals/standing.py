@@ -1,8 +1,8 @@
 """Which standing approval answers which opinion that asks. No I/O.
 
-A standing approval serves only the caller it was given to. It never answers an opinion that could
-not be decided, since nobody could have foreseen that, nor one that the people who gave it are not
-entitled to answer.
+A standing approval serves only the caller it was given to. It never answers an opinion whose
+condition was indeterminate, since nobody could have foreseen that, nor one that the people who gave
+it are not entitled to answer.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import assert_never
 
 from policy.approvals.binding import AskedCall, AskKey, ask_key, remembered_key
-from policy.approvals.elevation import fits_tool
+from policy.approvals.elevation import matches_tool
 from policy.approvals.entitlement import unanswered
 from policy.approvals.grant import Grant
 from policy.model import Reason
@@ -25,8 +25,8 @@ _NEVER_IN_ADVANCE = frozenset({"pin", "floor"})
 def serving_grants(
     asked: AskedCall, reasons: Iterable[Reason], grants: tuple[Grant, ...], *, now: datetime
 ) -> Mapping[AskKey, Grant]:
-    """Return the grant that answers each opinion, the oldest first; those without one are left."""
-    # One given at a time that is yet to come was written by another clock, or by somebody else.
+    """Return the grant that answers each opinion, preferring the oldest; others are left out."""
+    # A grant from the future was written by another clock, or is forged.
     usable = tuple(
         grant
         for grant in grants
@@ -45,18 +45,18 @@ def _answering(asked: AskedCall, reason: Reason, grants: tuple[Grant, ...]) -> G
         return None
     key = remembered_key(reason, asked)
     for grant in grants:
-        if _fits(grant, asked, reason, key=key) and not unanswered(
+        if _serves(grant, asked, reason, key=key) and not unanswered(
             (reason,), grant.people, asked.caller
         ):
             return grant
     return None
 
 
-def _fits(grant: Grant, asked: AskedCall, reason: Reason, *, key: str | None) -> bool:
+def _serves(grant: Grant, asked: AskedCall, reason: Reason, *, key: str | None) -> bool:
     match grant.kind:
         case "remembered":
             return key is not None and grant.key == key
         case "elevation":
-            return reason.rule not in _NEVER_IN_ADVANCE and fits_tool(grant.tools, asked.spec)
+            return reason.rule not in _NEVER_IN_ADVANCE and matches_tool(grant.tools, asked.spec)
         case kind:
             assert_never(kind)

@@ -1,7 +1,7 @@
 """The two protocols of a store of approvals (`Desk` and `Ledger`), its limits and its errors.
 
-A `Ledger` keeps what the service looks up before it asks: how many questions a session has caused,
-which calls were refused, which approvals still serve. A `Desk` keeps the questions themselves.
+A `Ledger` keeps what the service looks up before it asks: how many requests a session has caused,
+which calls were refused, which approvals still serve. A `Desk` keeps the requests.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from policy.approvals.request import ApprovalRequest
 class Bounds:
     """How much a store keeps; beyond that, the least recently used is deleted first.
 
-    Open questions are never deleted: if there are too many, a new one is not put, and its call is
-    denied. `closed` questions are kept so that every call that waits learns how its question ended;
-    there are far more of them than can change between two looks at a desk. When a session, refusal
-    or standing approval is deleted, people are asked again; no call runs because of it.
+    Open requests are never deleted: if there are too many, a new one is refused, and its call is
+    denied. `closed` requests are kept so that every call that waits learns how its request ended;
+    far more of them are kept than can change between two polls. When a session, refusal or standing
+    approval is deleted, people are asked again; no call runs because of it.
     """
 
     open: int = 10_000
@@ -34,28 +34,28 @@ class Bounds:
 
 
 class Desk(Protocol):
-    """The questions that wait for people. Every method is atomic, also between processes.
+    """The requests that wait for people. Every method is atomic, also between processes.
 
-    After its expiry a question is `expired`, unless it ended before.
+    After its expiry a request is `expired`, unless it ended before.
     """
 
     async def file(self, request: ApprovalRequest, key: str, *, now: datetime) -> Filed:
-        """Put a question, or return an open one of the same key: pending, or approved and unused.
+        """Store a request, or return an open one with its key: pending, or approved and unused.
 
-        An open one keeps its id, expiry and people. Raise NotFiled if the question cannot be put.
+        An open one keeps its id, expiry and people. Raise NotFiled if it cannot be stored.
         """
         ...
 
     async def get(self, id: str, *, now: datetime) -> Filed | None:
-        """Return one question."""
+        """Return one request."""
         ...
 
     async def open(self, *, now: datetime, session: str | None = None) -> tuple[Filed, ...]:
-        """Return the pending questions, oldest first, of one session tree if one is named."""
+        """Return the pending requests, oldest first, of one session tree if one is named."""
         ...
 
     async def since(self, revision: int) -> tuple[Filed, ...]:
-        """Return the questions that changed after `revision`, in that order."""
+        """Return the requests that changed after `revision`, in that order."""
         ...
 
     async def revision(self) -> int:
@@ -65,40 +65,40 @@ class Desk(Protocol):
     async def agree(self, id: str, person: Person, *, now: datetime) -> Filed:
         """Record that a person agrees; raise AnswerRefused if the answer cannot be taken.
 
-        The question is `approved` once people entitled to them have answered all of its opinions.
+        The request is `approved` once each of its opinions is answered by people entitled to it.
         """
         ...
 
     async def refuse(
         self, id: str, person: Person, *, now: datetime, message: str | None = None
     ) -> Filed:
-        """Deny a question; raise AnswerRefused if it is not pending.
+        """Deny a request; raise AnswerRefused if it is not pending.
 
-        A store that is also a `Ledger` records the refusal in the same transaction, as the call may
-        not wait any more.
+        A store that is also a `Ledger` records the refusal in the same transaction, because the
+        call may no longer wait.
         """
         ...
 
     async def refuse_all(
         self, session: str, person: Person, *, now: datetime, message: str | None = None
     ) -> tuple[Filed, ...]:
-        """Deny every pending question of a session tree at once; return them."""
+        """Deny every pending request of a session tree at once; return them."""
         ...
 
     async def end(self, id: str, state: Ended, *, now: datetime) -> Filed | None:
-        """End a question without a denial, and return it; None if it had ended.
+        """End a request without a denial, and return it; None if it had ended.
 
-        `used` ends an approved question, and succeeds for one caller only. The others end any open
-        question, also an approved one that is not used yet.
+        `used` ends an approved request, and succeeds for one caller only. The others end any open
+        request, also an approved one that is not used yet.
         """
         ...
 
 
 class Ledger(Protocol):
-    """What the service remembers of sessions and callers. Every method is atomic."""
+    """What the service remembers about sessions and callers. Every method is atomic."""
 
     async def count(self, session: str, *, limit: int) -> bool:
-        """Count one more question of a session tree; False, and not counted, beyond `limit`."""
+        """Count one more request of a session tree; False, and not counted, beyond `limit`."""
         ...
 
     async def refused(self, session: str, digest: str) -> bool:
@@ -131,8 +131,8 @@ class Ledger(Protocol):
 
 
 class NotFiled(Exception):
-    """A question that cannot be put: its id is taken, or too many are open."""
+    """A request that cannot be stored: its id is taken, or too many are open."""
 
 
 class StoreUnusable(Exception):
-    """A store that cannot be read or written: not a store, a newer version, damaged, full."""
+    """A store that cannot be read or written: another file, a newer version, damaged, full."""

@@ -24,7 +24,7 @@ def make_file(path: Path) -> None:
         # Not opened here: closing it again would drop the locks of this process on it.
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
-            raise OSError(0, "it is no file") from None
+            raise OSError(0, "it is not a regular file") from None
         if mode & _OTHERS & ~wanted:
             path.chmod(wanted)
         return
@@ -58,8 +58,8 @@ def _make_empty(path: Path) -> None:
 def _mode_in(folder: Path) -> int:
     """Return the mode of a store in a folder: for its owner only.
 
-    In a folder that passes its group on (setgid) and that the group may write, the group may use
-    the store as well: several people can answer, each in their own name, if they share the file.
+    In a setgid folder that its group may write, the group may use the store as well: then several
+    people can answer, each in their own name.
     """
     mode = folder.stat().st_mode
     shared = mode & stat.S_ISGID and mode & stat.S_IWGRP and not mode & stat.S_IWOTH

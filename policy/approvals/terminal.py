@@ -9,20 +9,19 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from policy.approvals.answer import ApprovalOutcome, Approved, Denied
-from policy.approvals.question_text import question
 from policy.approvals.request import ApprovalRequest
+from policy.approvals.request_text import request_text
 
-# Nobody reads a question and answers it sooner.
+# Nobody can read a request and answer it in less time.
 _TOO_SOON = 2.0
 
 
 class TerminalApprover:
-    """Prints the question and reads one line; `y` or `yes` approves.
+    """Prints the request and reads one line; `y` or `yes` approves.
 
-    `read` may block, as it runs in a thread of its own. Questions are put one after another. A line
-    typed while no question is open answers none. Neither does a line typed right after a question
-    replaced one that was cancelled: it was meant for the cancelled one, and an agent can choose the
-    moment to cancel.
+    `read` may block, as it runs in a separate thread. Requests are shown one after another. A line
+    typed while no request is shown is ignored. So is a line typed right after a request replaced a
+    cancelled one: it was meant for the cancelled one, and an agent can choose when to cancel.
     """
 
     def __init__(
@@ -40,14 +39,14 @@ class TerminalApprover:
         self._one_at_a_time = asyncio.Lock()
 
     async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
-        """Put the question and wait for a line; the end of input denies."""
+        """Show the request and wait for a line; the end of input denies."""
         async with self._one_at_a_time:
-            took_a_place = self._lines.is_reading
-            self._write(f"{question(request)}\nallow this once? [y/N] ")
-            put = self._ticks()
+            replaces_cancelled = self._lines.is_reading
+            self._write(f"{request_text(request)}\nallow this once? [y/N] ")
+            shown_at = self._ticks()
             line = await self._lines.next()
-            if took_a_place and self._ticks() - put < _TOO_SOON:
-                self._write("the question before was given up; allow this one, once? [y/N] ")
+            if replaces_cancelled and self._ticks() - shown_at < _TOO_SOON:
+                self._write("the previous request was cancelled; allow this one once? [y/N] ")
                 line = await self._lines.next()
         if line.strip().lower() in {"y", "yes"}:
             return Approved(by=self._who)
@@ -55,10 +54,10 @@ class TerminalApprover:
 
 
 class _Lines:
-    """Lines of a blocking reader; each goes only to the question that waits when it comes.
+    """Lines of a blocking reader; each goes to the request that waits when it arrives.
 
     The reader runs in a daemon thread, so that the process can end while a person thinks. There is
-    only one, so that a cancelled question takes no line from the next.
+    only one such thread, so that a cancelled request takes no line from the next.
     """
 
     def __init__(self, read: Callable[[], str]) -> None:
@@ -68,7 +67,7 @@ class _Lines:
 
     @property
     def is_reading(self) -> bool:
-        """Whether the thread still waits for a line that a cancelled question asked for."""
+        """Whether the thread still waits for a line that a cancelled request asked for."""
         return self._reading
 
     async def next(self) -> str:
@@ -92,9 +91,9 @@ class _Lines:
             line = ""
         # The loop may have ended while a person thought.
         with suppress(RuntimeError):
-            loop.call_soon_threadsafe(self._give, line)
+            loop.call_soon_threadsafe(self._deliver, line)
 
-    def _give(self, line: str) -> None:
+    def _deliver(self, line: str) -> None:
         self._reading = False
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(line)

@@ -9,7 +9,7 @@ _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"))
 
 
 def answerable_by(terms: Terms | None) -> str:
-    """Say who may answer: `anybody`, `somebody of a or b`, `two people of a`."""
+    """Return who may answer: `anybody`, `somebody of a or b`, `two people of a`."""
     groups = [] if terms is None else [visible(group, 80) for group in terms.groups]
     if terms is None or not terms.two_people:
         return f"somebody of {_listed(groups, 'or')}" if groups else "anybody"
@@ -19,16 +19,16 @@ def answerable_by(terms: Terms | None) -> str:
 
 
 def serving_for(remember: Remembering | None) -> str:
-    """Say what an answer is worth: `once`, or for how long, how often and for which calls."""
+    """Return what an answer serves: `once`, or for how long, how often and for which calls."""
     if remember is None:
         return "once"
-    how_long = "the session" if remember.seconds is None else exact_span(remember.seconds)
+    how_long = "the session" if remember.seconds is None else exact_duration(remember.seconds)
     fields = _listed([_field(steps) for steps in remember.fields], "and")
     times = "" if remember.times is None else f", up to {remember.times} times"
     return f"remembered for {how_long} for the same {fields or 'call'}{times}"
 
 
-def exact_span(seconds: float) -> str:
+def exact_duration(seconds: float) -> str:
     """Return `1h 30m`, `2d` or `0.5s`: no part of it is left out."""
     found, rest = [], seconds
     for size, unit in _UNITS:

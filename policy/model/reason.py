@@ -60,6 +60,7 @@ class Reason:
     clause: str | None = None
     message: str | None = None
     audit: str | None = None
+    # `indeterminate` in JSON; stored approvals have this name: it stays until their next version.
     undecided: str | None = None
     shadow: bool = False
     terms: Terms | None = None

@@ -197,7 +197,7 @@ def build_tool_service(
         registry=registry,
         guards=guards,
         events=events,
-        elevations=Elevations(asking.questions, guards, recorded=recorded),
+        elevations=Elevations(asking.requester, guards, recorded=recorded),
         configurations=Configurations(store, guards, recorded=recorded),
         freezes=Freezes(stops.freezer, guards, recorded=recorded),
         visibility=VisibleTools(

@@ -7,34 +7,37 @@ Agents, guests, and tools in the middle of a call cannot.
 from __future__ import annotations
 
 import asyncio
-import builtins
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from policy.config_edit import Configured, Witness, read_value, write_value
-from policy.decision import Decision
 from policy.model import (
     Caller,
     ConfigurationRefused,
-    Facts,
     NotFound,
     PermissionDenied,
     Reason,
-    ToolCall,
     ToolError,
     Verdict,
 )
 from policy.runtime import Threads
-from policy.service.in_flight import ArrivedCall, InFlight, carrying, current_call, enclosing_call
+from policy.service.facade_operations import (
+    FacadeOperation,
+    Recorded,
+    is_owner_at_root,
+    is_within_call,
+    judged_by,
+)
+from policy.service.in_flight import ArrivedCall, InFlight, carrying, current_call
 from policy.service.judging.adjudicator import Judgement
 from policy.service.judging.guards import GuardCell
-from policy.tools import ToolDefinition, ToolOutput, ToolService
+from policy.tools import ToolOutput
 from policy.values import Unreadable
 
 # The name in records: no tool can have such a name.
 CONFIGURE = "placet:configure"
-# One edit after another, as there is one set of files; tools' calls do not use this thread.
+# Edits run one after another, as they share the files; calls of tools do not use this thread.
 _EDITS = Threads("edits of the configuration", most=1)
 
 _ALLOWED = Reason(rule="configuration", verdict=Verdict.ALLOW, message="the owner may configure")
@@ -43,8 +46,6 @@ _REFUSED = Reason(
     verdict=Verdict.DENY,
     message="only the owner may change the configuration",
 )
-
-Recorded: TypeAlias = Callable[[ToolService], ToolService]
 
 
 @runtime_checkable
@@ -74,7 +75,7 @@ class Configurations:
 
     def __init__(self, store: object, guards: GuardCell, *, recorded: Recorded) -> None:
         self._store = store if isinstance(store, Configurable) else None
-        self._recorded = recorded(_Editing(self._store, guards))
+        self._recorded = recorded(FacadeOperation(_Editing(self._store, guards).execute))
 
     async def edit(
         self, caller: Caller, key: str, value: Any, *, dry_run: bool = False
@@ -83,8 +84,7 @@ class Configurations:
 
         Raises PermissionDenied unless the caller is an owner at the root of all calls.
         """
-        inside = (current_call() or enclosing_call()) is not None
-        wanted = _Wanted(key=key, value=value, dry_run=dry_run, inside=inside)
+        wanted = _Wanted(key=key, value=value, dry_run=dry_run, inside=is_within_call())
         written = write_value(value)
         shown = None if isinstance(written, Unreadable) else written
         input = {"key": str(key), "value": shown, "dry_run": dry_run}
@@ -108,7 +108,7 @@ class Configurations:
 
 
 class _Editing:
-    """The service inside the audit layer: it makes the edit."""
+    """Runs inside the audit layer, and makes the edit."""
 
     def __init__(self, store: Configurable | None, guards: GuardCell) -> None:
         self._store = store
@@ -120,7 +120,7 @@ class _Editing:
         wanted = None if call is None or call.raw is None else call.raw.input
         if call is None or not isinstance(wanted, _Wanted):
             raise NotFound(name, f"no tool is called `{name}` here")
-        if wanted.inside or not _is_owner(call.caller):
+        if wanted.inside or not is_owner_at_root(call.caller):
             call.judgement = refused = self._judged(input, _REFUSED)
             raise PermissionDenied(name, str(_REFUSED.message), decision=refused.decision)
         call.judgement = self._judged(input, _ALLOWED)
@@ -132,41 +132,22 @@ class _Editing:
             call.begins()
 
         def witness(planned: Configured) -> None:
-            call.judgement = self._judged(_told(input, planned), _ALLOWED)
+            call.judgement = self._judged(_recorded_edit(input, planned), _ALLOWED)
 
         made = wanted.made = await _to_its_end(
             lambda: store.configure(
                 wanted.key, wanted.value, witness=witness, dry_run=wanted.dry_run
             )
         )
-        call.judgement = self._judged(_told(input, made), _ALLOWED, made=made)
+        call.judgement = self._judged(_recorded_edit(input, made), _ALLOWED, made=made)
         return ToolOutput(value=made)
 
     def _judged(self, input: Any, reason: Reason, *, made: Configured | None = None) -> Judgement:
-        call = ToolCall(tool=CONFIGURE, input=input)
-        decision = Decision(
-            verdict=reason.verdict,
-            call=call,
-            asked=call,
-            reasons=(reason,),
-            generation=None if made is None else made.generation.id,
-        )
-        return Judgement(decision=decision, facts=Facts(), guards=self._guards.current, judge=None)
-
-    def list(self) -> builtins.list[ToolDefinition]:
-        """Return no tools: this is none."""
-        return []
-
-    def describe(self, name: str) -> ToolDefinition | None:
-        """Return no tool."""
-        return None
+        generation = None if made is None else made.generation.id
+        return judged_by(reason, CONFIGURE, input, guards=self._guards, generation=generation)
 
 
-def _is_owner(caller: Caller) -> bool:
-    return caller.role == "owner" and caller.parent is None and caller.scope is None
-
-
-def _told(input: Any, edit: Configured) -> dict[str, Any]:
+def _recorded_edit(input: Any, edit: Configured) -> dict[str, Any]:
     """Return the record of an edit: the value before and after, and the digests of the file."""
     return {
         **input,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -19,14 +18,14 @@ from policy.approvals import (
     shown_input,
 )
 from policy.audit import Approval
-from policy.decision import Decision, closed_to
-from policy.model import Caller, Facts, Reason, ToolCall, ToolError, ValidationFailed, Verdict
-from policy.service.asking.questions import NotApproved, Questions, not_approved
+from policy.decision import closed_to
+from policy.model import Caller, Reason, ToolError, ValidationFailed, Verdict
+from policy.service.asking.requester import NotApproved, Requester, not_approved
+from policy.service.facade_operations import FacadeOperation, Recorded, judged_by
 from policy.service.in_flight import ArrivedCall, InFlight, carrying, current_call
-from policy.service.judging.adjudicator import Judgement
 from policy.service.judging.guards import GuardCell
 from policy.service.refusal_messages import denial
-from policy.tools import ToolDefinition, ToolOutput, ToolService
+from policy.tools import ToolOutput
 
 # Their names in the audit record; no tool can have such a name.
 ELEVATE = "placet:elevate"
@@ -38,13 +37,13 @@ class Elevations:
 
     def __init__(
         self,
-        questions: Questions,
+        requester: Requester,
         guards: GuardCell,
         *,
-        recorded: Callable[[ToolService], ToolService],
+        recorded: Recorded,
     ) -> None:
-        self._ledger = questions.ledger
-        self._recorded = recorded(_Elevating(questions, guards))
+        self._ledger = requester.ledger
+        self._recorded = recorded(FacadeOperation(_Elevating(requester, guards).execute))
 
     async def give(self, caller: Caller, wanted: Elevation) -> Grant:
         """Return the approval; raise PermissionDenied, or ValidationFailed if it is not limited."""
@@ -75,24 +74,23 @@ class Elevations:
 
 
 class _Elevating:
-    """The service inside the audit layer: it puts the question about an elevation."""
+    """Runs inside the audit layer, and asks people about an elevation."""
 
-    def __init__(self, questions: Questions, guards: GuardCell) -> None:
-        self._questions = questions
+    def __init__(self, requester: Requester, guards: GuardCell) -> None:
+        self._requester = requester
         self._guards = guards
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
-        """Put the question about an elevation; a revocation only has to be recorded."""
+        """Ask people about an elevation; a revocation only has to be recorded."""
         call = current_call() or InFlight()
         if name != ELEVATE:
-            call.judgement = self._judged(name, input, _TAKEN)
+            call.judgement = judged_by(_REVOKED, name, input, guards=self._guards)
             return ToolOutput(value=None)
         wanted = _wanted(input)
-        problem = wanted.problem
-        if problem is not None:
-            raise ValidationFailed(name, problem)
-        self._require_somebody(call, input)
-        call.judgement = self._judged(name, input, wanted.reason)
+        if wanted.problem is not None:
+            raise ValidationFailed(name, wanted.problem)
+        self._require_may_call(call, input)
+        call.judgement = judged_by(wanted.reason, name, input, guards=self._guards)
         try:
             return ToolOutput(value=await self._given(call, wanted))
         except NotApproved as refused:
@@ -100,28 +98,28 @@ class _Elevating:
         except ToolError:
             raise
         except Exception as error:
-            unkept = NotApproved("approval-failed", "what was approved cannot be kept")
-            raise not_approved(call, call.judgement, unkept, said=unkept.said) from error
+            problem = NotApproved("approval-failed", "the approval cannot be stored")
+            raise not_approved(call, call.judgement, problem, said=problem.said) from error
 
-    def _require_somebody(self, call: InFlight, input: Any) -> None:
+    def _require_may_call(self, call: InFlight, input: Any) -> None:
         """Raise PermissionDenied if a caller of the chain may call no tool at all.
 
         An elevation would have no effect, so nobody is asked.
         """
-        now = self._questions.now()
+        now = self._requester.now()
         for one in call.caller.chain():
             closed = closed_to(one, now)
             if closed is not None:
-                call.judgement = refused = self._judged(ELEVATE, input, closed)
-                raise denial(ELEVATE, refused.decision)
+                call.judgement = judged_by(closed, ELEVATE, input, guards=self._guards)
+                raise denial(ELEVATE, call.judgement.decision)
 
     async def _given(self, call: InFlight, wanted: Elevation) -> Grant:
         request = self._request(call.caller, wanted)
-        approved = await self._questions.put(request, self._guards.current.approver)
+        approved = await self._requester.ask(request, self._guards.current.approver)
         people = entitled(approved.people, call.caller)
         if not people:
-            raise NotApproved("approval-failed", "whoever agreed is not entitled to")
-        now = self._questions.now()
+            raise NotApproved("approval-failed", "the person may not agree")
+        now = self._requester.now()
         grant = Grant(
             id=uuid.uuid4().hex,
             kind="elevation",
@@ -150,7 +148,7 @@ class _Elevating:
         return grant
 
     async def _keep(self, grant: Grant) -> None:
-        ledger = self._questions.ledger
+        ledger = self._requester.ledger
         try:
             await ledger.give(grant)
         except BaseException:
@@ -160,36 +158,23 @@ class _Elevating:
             raise
 
     def _request(self, caller: Caller, wanted: Elevation) -> ApprovalRequest:
-        now = self._questions.now()
+        now = self._requester.now()
         return ApprovalRequest(
             id=uuid.uuid4().hex,
             kind="elevation",
             tool=wanted.name,
-            input=ToolCall(tool="", input=wanted.input).input,
+            input=wanted.input,
             shown=shown_input(wanted.input),
             reasons=(wanted.reason,),
             resources=wanted.lines,
             digest=wanted.digest(caller) or f"none:{uuid.uuid4().hex}",
             caller=caller,
             asked_at=now,
-            expires=now + timedelta(seconds=self._questions.seconds),
+            expires=now + timedelta(seconds=self._requester.seconds),
         )
 
-    def _judged(self, name: str, input: Any, reason: Reason) -> Judgement:
-        call = ToolCall(tool=name, input=input)
-        decision = Decision(verdict=reason.verdict, call=call, asked=call, reasons=(reason,))
-        return Judgement(decision=decision, facts=Facts(), guards=self._guards.current, judge=None)
 
-    def list(self) -> builtins.list[ToolDefinition]:
-        """Return no tools."""
-        return []
-
-    def describe(self, name: str) -> ToolDefinition | None:
-        """Return no tool."""
-        return None
-
-
-_TAKEN = Reason(rule="elevation", verdict=Verdict.ALLOW, message="revoked")
+_REVOKED = Reason(rule="elevation", verdict=Verdict.ALLOW, message="revoked")
 
 
 def _wanted(input: Any) -> Elevation:

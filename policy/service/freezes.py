@@ -1,31 +1,26 @@
 """Freezing tools through a service: owners only, always recorded.
 
-No tool leads here, as none leads to the configuration.
+No tool leads here: the host application calls it, on behalf of an owner at the root of all calls.
 """
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
-from policy.decision import Decision
-from policy.model import (
-    Caller,
-    Facts,
-    NotFound,
-    PermissionDenied,
-    Reason,
-    ToolCall,
-    ToolError,
-    Verdict,
+from policy.model import Caller, NotFound, PermissionDenied, Reason, ToolError, Verdict
+from policy.service.facade_operations import (
+    FacadeOperation,
+    Recorded,
+    is_owner_at_root,
+    is_within_call,
+    judged_by,
 )
-from policy.service.in_flight import ArrivedCall, InFlight, carrying, current_call, enclosing_call
-from policy.service.judging.adjudicator import Judgement
+from policy.service.in_flight import ArrivedCall, InFlight, carrying, current_call
 from policy.service.judging.guards import GuardCell
 from policy.store import Freezer, Freezing
-from policy.tools import ToolDefinition, ToolOutput, ToolService
+from policy.tools import ToolOutput
 
 # The names in records: no tool can have such a name.
 FREEZE: Literal["placet:freeze"] = "placet:freeze"
@@ -35,8 +30,6 @@ _ALLOWED = Reason(rule="freeze", verdict=Verdict.ALLOW, message="the owner may f
 _REFUSED = Reason(
     rule="freeze", verdict=Verdict.DENY, message="only the owner may freeze and unfreeze tools"
 )
-
-Recorded: TypeAlias = Callable[[ToolService], ToolService]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,7 +45,7 @@ class Freezes:
 
     def __init__(self, freezer: Freezer, guards: GuardCell, *, recorded: Recorded) -> None:
         self.freezer = freezer
-        self._recorded = recorded(_Doing(guards))
+        self._recorded = recorded(FacadeOperation(_Freezing(guards).execute))
 
     async def freeze(
         self, caller: Caller, tools: Iterable[str], *, because: str, cancel: bool
@@ -69,7 +62,7 @@ class Freezes:
             return await self._done(caller, FREEZE, input, do)
         except ToolError as error:
             # The freeze comes before its record: it takes effect even if that cannot be written.
-            if error.code == "cannot-record" and _is_owner(caller) and not _is_inside():
+            if error.code == "cannot-record" and is_owner_at_root(caller) and not is_within_call():
                 return do()
             if error.code == "output-withheld":
                 return self.freezer.current()
@@ -91,15 +84,16 @@ class Freezes:
     async def _done(
         self, caller: Caller, name: str, input: dict[str, Any], do: Callable[[], Freezing]
     ) -> Freezing:
-        call = InFlight(caller, ArrivedCall(tool=name, input=_Wanted(do=do, inside=_is_inside())))
+        wanted = _Wanted(do=do, inside=is_within_call())
+        call = InFlight(caller, ArrivedCall(tool=name, input=wanted))
         with carrying(call):
             output = await self._recorded.execute(name, input)
         found: Freezing = output.value
         return found
 
 
-class _Doing:
-    """The service inside the audit layer: it freezes or unfreezes."""
+class _Freezing:
+    """Runs inside the audit layer, and freezes or unfreezes."""
 
     def __init__(self, guards: GuardCell) -> None:
         self._guards = guards
@@ -110,30 +104,9 @@ class _Doing:
         wanted = None if call is None or call.raw is None else call.raw.input
         if call is None or not isinstance(wanted, _Wanted):
             raise NotFound(name, f"no tool is called `{name}` here")
-        reason = _ALLOWED if _is_owner(call.caller) and not wanted.inside else _REFUSED
-        call.judgement = judged = self._judged(name, input, reason)
+        may = is_owner_at_root(call.caller) and not wanted.inside
+        reason = _ALLOWED if may else _REFUSED
+        call.judgement = judged = judged_by(reason, name, input, guards=self._guards)
         if reason is _REFUSED:
             raise PermissionDenied(name, str(reason.message), decision=judged.decision)
         return ToolOutput(value=wanted.do())
-
-    def _judged(self, name: str, input: Any, reason: Reason) -> Judgement:
-        call = ToolCall(tool=name, input=input)
-        decision = Decision(verdict=reason.verdict, call=call, asked=call, reasons=(reason,))
-        return Judgement(decision=decision, facts=Facts(), guards=self._guards.current, judge=None)
-
-    def list(self) -> builtins.list[ToolDefinition]:
-        """Return no tools: this is none."""
-        return []
-
-    def describe(self, name: str) -> ToolDefinition | None:
-        """Return no tool."""
-        return None
-
-
-def _is_inside() -> bool:
-    """Return whether a tool requests this in the middle of its call."""
-    return (current_call() or enclosing_call()) is not None
-
-
-def _is_owner(caller: Caller) -> bool:
-    return caller.role == "owner" and caller.parent is None and caller.scope is None

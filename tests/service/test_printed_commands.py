@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from policy import PermissionDenied, PolicyStore
-from policy.approvals import Approved, ScriptedApprover, question
+from policy.approvals import Approved, ScriptedApprover, request_text
 from policy.audit import MemorySink
 from policy.service import build_tool_service
 
@@ -39,7 +39,7 @@ async def _executed(command: str, tmp_path: Path) -> tuple[ScriptedApprover, Mem
 async def test_the_printed_form_is_shown_and_recorded_beside_the_original(tmp_path: Path) -> None:
     approver, sink = await _executed(_HERE, tmp_path)
     assert approver.requests[0].rewritten_script == "cat <<< '$x'"
-    assert "  runs as: cat <<< '$x'\n" in question(approver.requests[0])
+    assert "  runs as: cat <<< '$x'\n" in request_text(approver.requests[0])
     record = sink.records[-1]
     assert record.outcome == "ok"
     assert record.final_input == {"command": _HERE}
@@ -49,7 +49,7 @@ async def test_the_printed_form_is_shown_and_recorded_beside_the_original(tmp_pa
 @pytest.mark.parametrize("command", ['echo  "a b";', "echo 'a' ${x}\n", "echo a"])
 async def test_another_spelling_is_not_worth_a_word(command: str, tmp_path: Path) -> None:
     approver, sink = await _executed(command, tmp_path)
-    assert "runs as" not in question(approver.requests[0])
+    assert "runs as" not in request_text(approver.requests[0])
     assert sink.records[-1].ran is None
 
 

@@ -12,9 +12,9 @@ import click
 from policy.approvals import AnswerRefused, Filed, Grant, SqliteApprovals, answerable_by, unanswered
 from policy.cli.approvals.open_store import (
     PolicyApprovals,
+    all_requests,
     approvals_at,
-    question_by_prefix,
-    questions,
+    request_by_prefix,
 )
 from policy.cli.approvals.propose import show_proposal
 from policy.cli.approvals.text import short
@@ -56,7 +56,7 @@ def approve_command(
       placet approvals approve 3f9a1c2b
       placet approvals approve 3f9a1c2b rules/ --always
     """
-    refuse_agents("answering a question")
+    refuse_agents("answering an approval request")
     if always:
         fast_paths()  # an invalid switch is reported before anything is answered
     counter = approvals_at(path)
@@ -83,7 +83,7 @@ def deny_command(
       placet approvals deny 3f9a1c2b --message "write to build/ instead"
       placet approvals deny --session s1 --all rules/
     """
-    refuse_agents("answering a question")
+    refuse_agents("answering an approval request")
     if message is not None and len(message) > _LONGEST_MESSAGE:
         exit_with(f"--message is longer than {_LONGEST_MESSAGE} characters")
     if every != (session is not None):
@@ -121,7 +121,7 @@ def revoke_command(id: str, path: Path) -> None:
 async def _agree(
     store: SqliteApprovals, now: datetime, *, counter: PolicyApprovals, wanted: str
 ) -> Filed | AnswerRefused:
-    filed = question_by_prefix(await questions(store, now), wanted)
+    filed = request_by_prefix(await all_requests(store, now), wanted)
     try:
         return await store.agree(filed.request.id, counter.person, now=now)
     except AnswerRefused as refused:
@@ -136,7 +136,7 @@ async def _refuse(
     answer: tuple[str, str | None],
 ) -> Filed | AnswerRefused:
     wanted, message = answer
-    filed = question_by_prefix(await questions(store, now), wanted)
+    filed = request_by_prefix(await all_requests(store, now), wanted)
     try:
         return await store.refuse(filed.request.id, counter.person, now=now, message=message)
     except AnswerRefused as refused:
@@ -144,12 +144,12 @@ async def _refuse(
 
 
 async def _revoke(store: SqliteApprovals, now: datetime, *, wanted: str) -> Grant:
-    fits = [grant for grant in await store.standing(now=now) if grant.id.startswith(wanted)]
-    exact = [grant for grant in fits if grant.id == wanted]
-    if len(exact or fits) != 1:
-        count = "no approval is" if not fits else f"{len(fits)} approvals are"
+    matching = [grant for grant in await store.standing(now=now) if grant.id.startswith(wanted)]
+    exact = [grant for grant in matching if grant.id == wanted]
+    if len(exact or matching) != 1:
+        count = "no approval is" if not matching else f"{len(matching)} approvals are"
         exit_with(f"{count} called {wanted}: `placet approvals grants` lists them")
-    revoked = await store.revoke((exact or fits)[0].id)
+    revoked = await store.revoke((exact or matching)[0].id)
     if revoked is None:
         exit_with(f"{wanted} has been revoked already")
     return revoked

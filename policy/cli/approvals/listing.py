@@ -12,11 +12,11 @@ import click
 from policy.approvals import Filed, Grant, answerable_by
 from policy.cli.approvals.open_store import (
     PolicyApprovals,
+    all_requests,
     approvals_at,
-    question_by_prefix,
-    questions,
+    request_by_prefix,
 )
-from policy.cli.approvals.text import details, grant_record, question_record, short, since, until
+from policy.cli.approvals.text import details, grant_record, request_record, short, since, until
 from policy.cli.loading import as_json, prefix
 from policy.cli.options import format_option, path_argument
 from policy.diagnostics import visible
@@ -67,9 +67,9 @@ def show_command(id: str, path: Path, *, format: str) -> None:
       placet approvals show 3f9a1c2b
       placet approvals show 3f9a1c2b rules/ --format json
     """
-    found = question_by_prefix(approvals_at(path).run(questions), id)
+    found = request_by_prefix(approvals_at(path).run(all_requests), id)
     if format == "json":
-        click.echo(as_json(question_record(found)))
+        click.echo(as_json(request_record(found)))
         return
     click.echo("\n".join(details(found, now=datetime.now(UTC), root=prefix(path))))
 
@@ -107,12 +107,12 @@ def _waiting(counter: PolicyApprovals, session: str | None) -> tuple[Filed, ...]
 
 def _listed(found: tuple[Filed, ...], *, format: str) -> str:
     if format == "json":
-        return as_json({"questions": [question_record(filed) for filed in found]})
+        return as_json({"questions": [request_record(filed) for filed in found]})
     if not found:
         return "no request is pending"
     now = datetime.now(UTC)
-    head = ("ID", "AGE", "LEFT", "AGENT", "TOOL", "TOUCHES", "BY")
-    return _table([head, *(_question(filed, now) for filed in found)])
+    head = ("ID", "AGE", "LEFT", "AGENT", "TOOL", "ACCESS", "BY")
+    return _table([head, *(_request(filed, now) for filed in found)])
 
 
 def _mark(shown: str, format: str) -> str:
@@ -121,9 +121,9 @@ def _mark(shown: str, format: str) -> str:
     return "\n".join(line.split(" ", 1)[0] for line in shown.splitlines())
 
 
-def _question(filed: Filed, now: datetime) -> tuple[str, ...]:
+def _request(filed: Filed, now: datetime) -> tuple[str, ...]:
     request = filed.request
-    touches = request.resources[0] if request.resources else "-"
+    access = request.resources[0] if request.resources else "-"
     more = len(request.resources) - 1
     by = dict.fromkeys(answerable_by(reason.terms) for reason in request.reasons)
     return (
@@ -132,7 +132,7 @@ def _question(filed: Filed, now: datetime) -> tuple[str, ...]:
         until(request.expires, now),
         visible(request.caller.agent, 20),
         visible(request.tool, 30),
-        visible(touches, _WIDEST) + (f" and {more} more" if more > 0 else ""),
+        visible(access, _WIDEST) + (f" and {more} more" if more > 0 else ""),
         "; ".join(by),
     )
 

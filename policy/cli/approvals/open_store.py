@@ -74,21 +74,21 @@ def approvals_at(policy: Path) -> PolicyApprovals:
     )
 
 
-async def questions(store: SqliteApprovals, now: datetime) -> tuple[Filed, ...]:
+async def all_requests(store: SqliteApprovals, now: datetime) -> tuple[Filed, ...]:
     """Return every request that is kept, with its state now, in the order of the last change."""
     found = [await store.get(filed.request.id, now=now) for filed in await store.since(0)]
     return tuple(filed for filed in found if filed is not None)
 
 
-def question_by_prefix(found: tuple[Filed, ...], wanted: str) -> Filed:
+def request_by_prefix(found: tuple[Filed, ...], wanted: str) -> Filed:
     """Return the request whose id has this prefix; end the command if there is not exactly one."""
-    fits = [filed for filed in found if wanted and filed.request.id.startswith(wanted)]
-    exact = [filed for filed in fits if filed.request.id == wanted]
-    if not fits:
+    matching = [filed for filed in found if wanted and filed.request.id.startswith(wanted)]
+    exact = [filed for filed in matching if filed.request.id == wanted]
+    if not matching:
         exit_with(f"no request is called {wanted}: `placet approvals list` lists the pending ones")
-    if len(exact or fits) > 1:
-        exit_with(f"{len(fits)} requests begin with {wanted}: give more of the id")
-    return (exact or fits)[0]
+    if len(exact or matching) > 1:
+        exit_with(f"{len(matching)} requests begin with {wanted}: give more of the id")
+    return (exact or matching)[0]
 
 
 def _settings(policy: Path) -> Settings:

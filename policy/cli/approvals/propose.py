@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from policy.approvals import Filed
-from policy.cli.approvals.open_store import approvals_at, question_by_prefix, questions
+from policy.cli.approvals.open_store import all_requests, approvals_at, request_by_prefix
 from policy.cli.fast_paths import fast_paths
 from policy.cli.loading import WRONG_POLICY, exit_code, prefix, read_catalog, show
 from policy.cli.options import catalog_option, path_argument
@@ -46,7 +46,7 @@ def propose_command(
       placet approvals propose 3f9a1c2b
       placet approvals propose 3f9a1c2b rules/ > always.diff
     """
-    filed = question_by_prefix(approvals_at(path).run(questions), id)
+    filed = request_by_prefix(approvals_at(path).run(all_requests), id)
     if not show_proposal(filed, path, catalog_file=catalog_file, workspace=workspace):
         raise SystemExit(WRONG_POLICY)
 

@@ -73,7 +73,7 @@ def details(filed: Filed, *, now: datetime, root: str) -> Iterator[str]:
     yield f"  the answer is bound to {visible(request.digest, 80)}"
 
 
-def question_record(filed: Filed) -> dict[str, Any]:
+def request_record(filed: Filed) -> dict[str, Any]:
     """Return one request as JSON."""
     request = filed.request
     left = unanswered(request.reasons, filed.people, request.caller)

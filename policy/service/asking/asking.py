@@ -25,20 +25,20 @@ from policy.audit import Approval
 from policy.model import PermissionDenied, Reason, ToolError, Verdict, freeze, thaw
 from policy.runtime import Clock, utc_now
 from policy.service.asking.pending_call import PendingCall, people_needed
-from policy.service.asking.questions import NotApproved, Questions, not_approved
+from policy.service.asking.requester import NotApproved, Requester, not_approved
 from policy.service.asking.sandbox import confirms, left_to_sandbox
 from policy.service.in_flight import ArrivedCall, InFlight
 from policy.service.judging.adjudicator import Adjudicator, Judgement
 from policy.service.layers.frozen_calls import FrozenCalls
 from policy.service.refusal_messages import asked_because
 
-_QUESTIONS_A_CALL = 2
+_REQUESTS_PER_CALL = 2
 
 
 class Asking:
     """Settles the calls of one service that ask.
 
-    `ledger` keeps refusals, counts and standing approvals. `limit` is how many questions a session
+    `ledger` keeps refusals, counts and standing approvals. `limit` is how many requests a session
     tree may cause, `seconds` how long to wait for each answer.
     """
 
@@ -52,7 +52,7 @@ class Asking:
         stops: FrozenCalls | None = None,
     ) -> None:
         self._ledger = SqliteApprovals(":memory:") if ledger is None else ledger
-        self.questions = Questions(self._ledger, limit=limit, seconds=seconds, clock=clock)
+        self.requester = Requester(self._ledger, limit=limit, seconds=seconds, clock=clock)
         self._clock = clock
         self._stops = stops
         self._latest: datetime | None = None
@@ -69,70 +69,72 @@ class Asking:
             raise
         except Exception as error:
             # If the ledger cannot be read, nothing is approved.
-            unknown = NotApproved("approval-failed", "what was approved cannot be looked up")
+            unknown = NotApproved("approval-failed", "the approvals cannot be read")
             raise _denied(call, judgement, unknown) from error
 
     async def _settled(
         self, held: PendingCall, adjudicator: Adjudicator, raw: ArrivedCall
     ) -> Judgement:
-        asked, given = 0, freeze(raw.input)
+        asked, first_input = 0, freeze(raw.input)
         while True:
-            await self.questions.require_not_refused(held.caller, held.digest)
+            await self.requester.require_not_refused(held.caller, held.digest)
             served = await self._served(held)
-            left = held.left(served)
-            if not left:
+            open_reasons = held.open_reasons(served)
+            if not open_reasons:
                 if await self._released(held, served):
                     return held.judgement
                 # Another call used up the approval in the meantime: ask people.
                 held.only_people = True
                 continue
-            if asked == _QUESTIONS_A_CALL:
+            if asked == _REQUESTS_PER_CALL:
                 raise NotApproved("changed-meanwhile")
             asked += 1
-            await self._ask(held, left)
+            await self._ask(held, open_reasons)
             again = raw
-            if freeze(raw.input) == given:
-                # As it was read at first: a model's defaults may differ each time, such as an id.
+            if freeze(raw.input) == first_input:
+                # As it was read first: a model's defaults may differ each time, such as an id.
                 again = replace(raw, input=thaw(held.judgement.decision.asked.input))
             judgement = await adjudicator.judge(again.tool, again.input, held.caller)
             held.look_at(judgement if again is raw else _mended(judgement, held.judgement))
             if held.judgement.error is not None:
                 raise held.judgement.error
 
-    async def _ask(self, held: PendingCall, left: tuple[Reason, ...]) -> None:
+    async def _ask(self, held: PendingCall, open_reasons: tuple[Reason, ...]) -> None:
         """Have the remaining opinions answered, by the sandbox where it may, else by people."""
         guards, spec = held.judgement.guards, held.judgement.spec
-        own = tuple(reason for reason in left if left_to_sandbox(reason, spec))
-        if own and guards.sandbox is not None and confirms(guards.sandbox):
-            await self._round(held, own, guards.sandbox)
+        for_sandbox = tuple(reason for reason in open_reasons if left_to_sandbox(reason, spec))
+        if for_sandbox and guards.sandbox is not None and confirms(guards.sandbox):
+            await self._round(held, for_sandbox, guards.sandbox)
         # Each round is answered by somebody new, so as many rounds as people are needed.
-        for _ in range(sum(people_needed(reason) for reason in left)):
-            rest = held.unanswered(left)
+        for _ in range(sum(people_needed(reason) for reason in open_reasons)):
+            rest = held.unanswered(open_reasons)
             if not rest:
                 return
             await self._round(held, rest, guards.approver)
-        if held.unanswered(left):
+        if held.unanswered(open_reasons):
             raise NotApproved("approval-failed", "not everybody who has to agree has agreed")
 
     async def _round(
         self, held: PendingCall, reasons: tuple[Reason, ...], approver: Approver | None
     ) -> None:
-        """Put one question and record the answer; raise NotApproved if it answers nothing."""
-        request = held.request(reasons, now=self._clock(), seconds=self.questions.seconds)
-        approved = await self._unless_frozen(held, self.questions.put(request, approver))
+        """Ask once and record the answer; raise NotApproved if it answers no opinion."""
+        request = held.request(reasons, now=self._clock(), seconds=self.requester.seconds)
+        approved = await self._unless_frozen(held, self.requester.ask(request, approver))
         if not held.note(request, approved.people):
-            raise NotApproved("approval-failed", "whoever agreed is not entitled to, or had agreed")
+            raise NotApproved(
+                "approval-failed", "the person is not entitled to agree, or had agreed already"
+            )
 
-    async def _unless_frozen(self, held: PendingCall, question: Awaitable[Approved]) -> Approved:
+    async def _unless_frozen(self, held: PendingCall, answer: Awaitable[Approved]) -> Approved:
         """Return the answer; raise NotApproved as soon as the tool is frozen."""
         if self._stops is None:
-            return await question
+            return await answer
         spec = held.judgement.spec
         names = (held.judgement.decision.call.tool, *(() if spec is None else spec.names_in_rules))
         try:
             async with asyncio.timeout(None) as limit:
                 with self._stops.watching(limit, names, running=False):
-                    return await question
+                    return await answer
         except TimeoutError:
             if not limit.expired():
                 raise

@@ -71,7 +71,7 @@ class PendingCall:
             digest=self._digest,
             caller=self.caller,
             asker=self.asker,
-            touched=lambda part: resource_lines(self.judgement, self.caller, input=part),
+            accessed=lambda part: resource_lines(self.judgement, self.caller, input=part),
         )
 
     def look_at(self, judgement: Judgement) -> None:
@@ -94,7 +94,7 @@ class PendingCall:
             if unanswered((reason,), self._answers.get(ask_key(reason), ()), self.caller)
         )
 
-    def left(self, served: Mapping[AskKey, Grant]) -> tuple[Reason, ...]:
+    def open_reasons(self, served: Mapping[AskKey, Grant]) -> tuple[Reason, ...]:
         """Return the opinions that neither people nor standing approvals have answered."""
         return tuple(
             reason for reason in self.unanswered(self.asking) if ask_key(reason) not in served
@@ -112,7 +112,7 @@ class PendingCall:
     def request(
         self, reasons: tuple[Reason, ...], *, now: datetime, seconds: float
     ) -> ApprovalRequest:
-        """Return a question about the call as it would run."""
+        """Return a request for approval of the call as it would run."""
         decision = self.judgement.decision
         return ApprovalRequest(
             id=uuid.uuid4().hex,

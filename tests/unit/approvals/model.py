@@ -19,7 +19,7 @@ from policy.approvals import (
     Person,
     root_session,
 )
-from policy.approvals.filed import OPEN, agreed, as_of, denied, ended, takes_up
+from policy.approvals.filed import OPEN, agreed, as_of, denied, ended, is_about
 
 
 @dataclass(slots=True)
@@ -49,37 +49,37 @@ class Model:
     # ---- the desk
 
     async def file(self, request: ApprovalRequest, key: str, *, now: datetime) -> Filed:
-        """Put a question; one of the same key that is open, or approved and unused, is taken up."""
+        """File a request, or return one with the same key that is open, or approved and unused."""
         with self._lock:
             known = self._by_key.get(key)
             if known is not None:
                 filed = self._look(known, now)
-                if takes_up(filed, request):
+                if is_about(filed, request):
                     return filed
             if request.id in self._filed:
-                raise NotFiled("a question of this id has been put already")
+                raise NotFiled("a request with this id exists already")
             if len(self._open) >= self._bounds.open:
                 for id in tuple(self._open):
                     self._look(id, now)
             if len(self._open) >= self._bounds.open:
-                raise NotFiled("too many questions wait for an answer")
+                raise NotFiled("too many requests wait for an answer")
             filed = self._keep(as_of(Filed(request=request, key=key), now))
             self._forget_closed()
             return filed
 
     async def get(self, id: str, *, now: datetime) -> Filed | None:
-        """Return one question."""
+        """Return one request."""
         with self._lock:
             filed = self._filed.get(id)
         return None if filed is None else as_of(filed, now)
 
     async def open(self, *, now: datetime, session: str | None = None) -> tuple[Filed, ...]:
-        """Return the pending questions, oldest first, of one session tree if one is named."""
+        """Return the pending requests, oldest first, of one session tree if one is named."""
         with self._lock:
             return self._pending(now, session)
 
     async def since(self, revision: int) -> tuple[Filed, ...]:
-        """Return the questions that changed after `revision`, in that order."""
+        """Return the requests that changed after `revision`, in that order."""
         found: list[Filed] = []
         with self._lock:
             for id in reversed(self._changed):
@@ -101,7 +101,7 @@ class Model:
     async def refuse(
         self, id: str, person: Person, *, now: datetime, message: str | None = None
     ) -> Filed:
-        """Deny a question; raise AnswerRefused where it is not pending any more."""
+        """Deny a request; raise AnswerRefused if it is not pending."""
         with self._lock:
             refused = self._answer(id, lambda filed: denied(filed, person, message), now)
             self._note_refused(refused)
@@ -110,7 +110,7 @@ class Model:
     async def refuse_all(
         self, session: str, person: Person, *, now: datetime, message: str | None = None
     ) -> tuple[Filed, ...]:
-        """Deny every pending question of a session tree at once; return them."""
+        """Deny every pending request of a session tree at once; return them."""
         with self._lock:
             found = self._pending(now, session)
             refused = tuple(self._keep(denied(filed, person, message)) for filed in found)
@@ -119,7 +119,7 @@ class Model:
             return refused
 
     async def end(self, id: str, state: Ended, *, now: datetime) -> Filed | None:
-        """End a question otherwise, and return it; None where it had ended already."""
+        """End a request without a denial, and return it; None if it had ended."""
         with self._lock:
             if id not in self._filed:
                 return None
@@ -128,17 +128,17 @@ class Model:
 
     def _answer(self, id: str, change: Callable[[Filed], Filed], now: datetime) -> Filed:
         if id not in self._filed:
-            raise AnswerRefused("there is no such question")
+            raise AnswerRefused("there is no such request")
         return self._keep(change(self._look(id, now)))
 
     def _look(self, id: str, now: datetime) -> Filed:
-        """Return a question as it stands now, and keep it if it has expired."""
+        """Return a request as of now, and store it if it has expired."""
         filed = self._filed[id]
         found = as_of(filed, now)
         return filed if found is filed else self._keep(found)
 
     def _keep(self, filed: Filed) -> Filed:
-        """Keep a question as changed, under the next number."""
+        """Store a changed request under the next revision."""
         self._revision += 1
         filed = replace(filed, revision=self._revision)
         id = filed.request.id
@@ -172,7 +172,7 @@ class Model:
     # ---- the ledger
 
     async def count(self, session: str, *, limit: int) -> bool:
-        """Count one more question of a session tree; False, and not counted, beyond `limit`."""
+        """Count one more request of a session tree; False, and not counted, beyond `limit`."""
         with self._lock:
             known = self._session(session)
             if known.asked >= limit:

@@ -84,9 +84,9 @@ async def test_only_a_pending_question_can_be_answered(store: Store, end: str) -
     await store.file(a_request("q1"), "k", now=NOW)
     await _brought_to(store, end)
     before = await store.get("q1", now=NOW)
-    with pytest.raises(AnswerRefused, match="this question"):
+    with pytest.raises(AnswerRefused, match="this request"):
         await store.agree("q1", BOB, now=NOW)
-    with pytest.raises(AnswerRefused, match="this question"):
+    with pytest.raises(AnswerRefused, match="this request"):
         await store.refuse("q1", BOB, now=NOW)
     assert await store.get("q1", now=NOW) == before
 
@@ -103,9 +103,9 @@ async def _brought_to(store: Store, state: str) -> None:
 
 
 async def test_nobody_answers_what_was_never_asked(store: Store) -> None:
-    with pytest.raises(AnswerRefused, match="no such question"):
+    with pytest.raises(AnswerRefused, match="no such request"):
         await store.agree("q1", ANN, now=NOW)
-    with pytest.raises(AnswerRefused, match="no such question"):
+    with pytest.raises(AnswerRefused, match="no such request"):
         await store.refuse("q1", ANN, now=NOW)
     assert await store.end("q1", "cancelled", now=NOW) is None
     assert await store.get("q1", now=NOW) is None
@@ -130,7 +130,7 @@ async def test_whoever_may_never_approve_is_told_so(store: Store, person: Person
 
 async def test_somebody_of_no_group_that_is_wanted_is_refused(store: Store) -> None:
     await store.file(a_request("q1", asks(groups=("legal",))), "k", now=NOW)
-    with pytest.raises(AnswerRefused, match="eve may not answer this: it wants somebody of legal"):
+    with pytest.raises(AnswerRefused, match="eve may not answer this: it needs somebody of legal"):
         await store.agree("q1", EVE, now=NOW)
     assert (await store.agree("q1", CYD, now=NOW)).state == "approved"
 
@@ -140,7 +140,7 @@ async def test_everything_that_asks_has_to_be_answered(store: Store) -> None:
     await store.file(a_request("q1", *reasons), "k", now=NOW)
     assert (await store.agree("q1", ANN, now=NOW)).state == "pending"
     # Finance has been answered: it is legal that is wanted.
-    with pytest.raises(AnswerRefused, match="it wants somebody of legal"):
+    with pytest.raises(AnswerRefused, match="it needs somebody of legal"):
         await store.agree("q1", Person(id="fay", groups=("finance",)), now=NOW)
     approved = await store.agree("q1", CYD, now=NOW)
     assert (approved.state, approved.people) == ("approved", (ANN, CYD))

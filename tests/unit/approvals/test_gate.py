@@ -18,10 +18,10 @@ from policy.approvals import (
     Denied,
     Filed,
     Person,
-    QuestionWithdrawn,
+    RequestWithdrawn,
     StoreUnusable,
     TimedOut,
-    question_key,
+    request_key,
 )
 from policy.model import Caller
 from tests.fakes import FakeClock
@@ -39,7 +39,7 @@ def gate(store: Store, clock: FakeClock) -> ApprovalGate:
 
 
 class Hearing:
-    """What a gate tells of its questions, and when it has told enough."""
+    """Collects what a gate reports, until it has reported enough."""
 
     def __init__(self, gate: ApprovalGate) -> None:
         self.told: list[Filed] = []
@@ -53,7 +53,7 @@ class Hearing:
             await self._news.wait()
 
     async def pending(self, id: str) -> None:
-        """Wait until a question was put."""
+        """Wait until a question was filed."""
         await self.when(lambda told: any(filed.request.id == id for filed in told))
 
     def _hear(self, filed: Filed) -> None:
@@ -65,7 +65,7 @@ class Hearing:
 
 
 async def waiting(gate: ApprovalGate, *requests: ApprovalRequest) -> list[asyncio.Task[Any]]:
-    """Ask, and return once every question is on the desk and waited for."""
+    """Ask, and return once every request is filed and waited for."""
     hearing = Hearing(gate)
     tasks = [asyncio.create_task(gate.ask(request)) for request in requests]
     for request in requests:
@@ -119,7 +119,7 @@ async def test_no_to_everything_of_a_session_tree(gate: ApprovalGate) -> None:
 async def test_a_question_that_is_withdrawn_is_no_refusal(gate: ApprovalGate) -> None:
     [task] = await waiting(gate, a_request())
     assert await gate.cancel("q1") is not None
-    with pytest.raises(QuestionWithdrawn):
+    with pytest.raises(RequestWithdrawn):
         await task
     assert await gate.cancel("q1") is None
 
@@ -130,7 +130,7 @@ async def test_a_call_that_is_cancelled_takes_its_question_back(gate: ApprovalGa
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await gate.pending() == ()
-    with pytest.raises(AnswerRefused, match="is withdrawn"):
+    with pytest.raises(AnswerRefused, match="has been withdrawn"):
         await gate.approve("q1", ANN)
 
 
@@ -163,7 +163,7 @@ async def test_a_call_that_comes_too_late_is_not_waited_for(gate: ApprovalGate) 
 
 async def test_an_approval_given_before_is_taken_at_once(store: Store, gate: ApprovalGate) -> None:
     request = a_request()
-    await store.file(request, question_key(request), now=NOW)
+    await store.file(request, request_key(request), now=NOW)
     await store.agree("q1", BOB, now=NOW)
     assert await gate.ask(a_request("q2")) == Approved(by="bob", groups=BOB.groups)
 
@@ -246,7 +246,7 @@ async def test_whoever_listens_hears_of_every_change_once(store: Store, gate: Ap
 async def test_nothing_runs_while_nobody_waits(gate: ApprovalGate) -> None:
     before = asyncio.all_tasks()
     tasks = await waiting(gate, a_request("q1", digest="1"), a_request("q2", digest="2"))
-    # One task looks at the desk for all of them.
+    # One task polls the store for all of them.
     assert len(asyncio.all_tasks() - before - set(tasks)) == 1
     await gate.deny_all("s", EVE)
     await asyncio.gather(*tasks)
@@ -290,7 +290,7 @@ async def test_a_desk_that_fails_approves_nothing(
     store: Store, clock: FakeClock, method: str
 ) -> None:
     request = a_request()
-    await store.file(request, question_key(request), now=NOW)
+    await store.file(request, request_key(request), now=NOW)
     await store.agree("q1", ANN, now=NOW)
     gate = ApprovalGate(Failing(store, method), clock=clock)
     with pytest.raises(StoreUnusable):
@@ -306,7 +306,7 @@ async def test_answers_that_cannot_be_looked_up_are_looked_up_later(
     await store.agree("q1", ANN, now=NOW)
     await desk.failed.wait()
     await asyncio.sleep(0)
-    assert "cannot be looked up: the disk is full" in caplog.text
+    assert "cannot be read: the disk is full" in caplog.text
     assert not task.done()
     desk._methods = ()
     assert isinstance(await task, Approved)
@@ -352,15 +352,15 @@ async def test_people_have_to_have_agreed_whatever_a_desk_says(
     ],
 )
 def test_a_key_names_call_caller_and_what_asks(changed: dict[str, Any]) -> None:
-    assert question_key(a_request(**changed)) != question_key(a_request())
+    assert request_key(a_request(**changed)) != request_key(a_request())
 
 
 def test_a_key_is_the_same_in_every_process() -> None:
     one, other = asks("a", digest="1"), asks("b", digest="2")
     moved = a_request("q2", other, one, expires=None, shown="", resources=("x",))
-    assert question_key(a_request("q1", one, other)) == question_key(moved)
+    assert request_key(a_request("q1", one, other)) == request_key(moved)
 
 
 def test_people_are_no_part_of_a_key() -> None:
     assert Person(id="ann") != ANN
-    assert question_key(a_request(asked_at=NOW)) == question_key(a_request(asked_at=LATER))
+    assert request_key(a_request(asked_at=NOW)) == request_key(a_request(asked_at=LATER))

@@ -81,9 +81,9 @@ async def test_a_file_that_is_gone_or_another_one_is_of_no_use_any_more(
         empty(tmp_path)
         if exchanged:
             SqliteApprovals(path).close()
-        with pytest.raises(StoreUnusable, match="deleted or exchanged"):
+        with pytest.raises(StoreUnusable, match="deleted or replaced"):
             await store.end("q1", "used", now=NOW)
-        with pytest.raises(StoreUnusable, match="deleted or exchanged"):
+        with pytest.raises(StoreUnusable, match="deleted or replaced"):
             await store.file(a_request("q2"), "k2", now=NOW)
     assert path.exists() is exchanged
 
@@ -102,7 +102,7 @@ def test_a_database_of_something_else_is_left_alone(tmp_path: Path) -> None:
     with inside(path) as other:
         other.execute("CREATE TABLE note (text)")
     before = path.read_bytes()
-    with pytest.raises(StoreUnusable, match="of something else"):
+    with pytest.raises(StoreUnusable, match="of another application"):
         SqliteApprovals(path)
     assert path.read_bytes() == before
 
@@ -200,7 +200,7 @@ async def test_the_former_name_of_a_store_in_memory_still_makes_one() -> None:
 
 
 def test_a_place_where_no_file_can_be_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(StoreUnusable, match="it is no file"):
+    with pytest.raises(StoreUnusable, match="it is not a regular file"):
         SqliteApprovals(tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(StoreUnusable, match="approvals cannot be kept in"):

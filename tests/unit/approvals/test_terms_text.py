@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policy.approvals import answerable_by, serving_for
-from policy.approvals.terms_text import exact_span
+from policy.approvals.terms_text import exact_duration
 from policy.model import Remembering, Terms
 
 
@@ -48,4 +48,4 @@ def test_what_an_answer_is_worth_is_said_in_full(remember: Remembering | None, s
     [(0.0, "0s"), (0.5, "0.5s"), (90, "1m 30s"), (5400.0, "1h 30m"), (129_600, "1d 12h")],
 )
 def test_no_part_of_a_span_is_left_out(seconds: float, said: str) -> None:
-    assert exact_span(seconds) == said
+    assert exact_duration(seconds) == said

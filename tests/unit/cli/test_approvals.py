@@ -92,7 +92,7 @@ def test_questions_are_listed_oldest_first_and_by_session(rules: Path) -> None:
     file(rules, asked("aa11"), asked("aa22", session="s2"), asked("bb33", groups=("finance",)))
     ran = run("approvals", "list", rules)
     head, *lines = ran.out.splitlines()
-    assert head.split() == ["ID", "AGE", "LEFT", "AGENT", "TOOL", "TOUCHES", "BY"]
+    assert head.split() == ["ID", "AGE", "LEFT", "AGENT", "TOOL", "ACCESS", "BY"]
     assert [line.split()[0] for line in lines] == ["aa11", "aa22", "bb33"]
     assert lines[2].endswith("writes /srv/bb33  somebody of finance")
     only = run("approvals", rules, "--session", "s2")

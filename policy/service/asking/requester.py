@@ -1,7 +1,7 @@
-"""Puts a question to an approver: counts it, waits for the answer, and checks that it is one.
+"""Asks an approver: counts the request, waits for the answer, and checks that it is valid.
 
-Whether the people are entitled to answer is checked by the caller. Whatever goes wrong on the way
-is not an approval.
+Whether the people are entitled to answer is checked by the code that uses this. Any error on the
+way is not an approval.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class NotApproved(Exception):
         self.noted = noted
 
 
-class Questions:
-    """Puts questions to approvers.
+class Requester:
+    """Asks approvers.
 
-    `limit` is how many a session tree may cause, `seconds` how long to wait for each answer.
+    `limit` is how many requests a session tree may cause, `seconds` how long to wait for an answer.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Questions:
         if await self.ledger.refused(root_session(caller), digest):
             raise NotApproved("approval-refused", "this was refused before in this session")
 
-    async def put(self, request: ApprovalRequest, approver: Approver | None) -> Approved:
+    async def ask(self, request: ApprovalRequest, approver: Approver | None) -> Approved:
         """Return the approval; raise NotApproved for any other answer, or none."""
         session = root_session(request.caller)
         await self.require_not_refused(request.caller, request.digest)

@@ -16,18 +16,18 @@ _LONGEST_LINE = 2_000
 
 
 def shown_input(input: Any) -> str:
-    """Return an input as an approver sees it: one line of JSON, hidden characters spelled out."""
+    """Return an input as an approver sees it: one line of JSON, hidden characters escaped."""
     kept, cut = bounded(input, characters=_LONGEST_LINE)
     text = visible(json.dumps(thaw(kept), ensure_ascii=False, default=str))
     return f"{text} (cut)" if cut else text
 
 
-def question(request: ApprovalRequest) -> str:
+def request_text(request: ApprovalRequest) -> str:
     """Return a request as text for a terminal: resources first, then the call, then why."""
     tool = visible(request.tool, 120)
     wants = {
         "call": f"wants to run {tool}",
-        "elevation": f"asks that calls of {tool} be let through for a while",
+        "elevation": f"asks that calls of {tool} be allowed for a while",
     }
     lines = [f"{_asker(request.caller)} {wants[request.kind]}"]
     lines += [f"  {visible(resource, 300)}" for resource in request.resources]
@@ -45,7 +45,7 @@ def question(request: ApprovalRequest) -> str:
 
 
 def _asker(caller: Caller) -> str:
-    """Return who asks: the agent, for whom, and what started it."""
+    """Return the agent that asks, its user, and the agents that started it."""
     first, *above = caller.chain()
     user = f" for {visible(first.user, 80)}" if first.user is not None else ""
     started = "".join(f", started by {visible(one.agent, 80)}" for one in above[:3])
