@@ -11,6 +11,7 @@ first word after a fence says what the block is, the second which file it stands
     ```call                            JSON lines, as `placet decide` reads them
 
     ```diagnostics                     lines `file:line:column: severity[code] message`
+    ```report                          the text that `placet check` prints
     ```decision                        a JSON object a line; only the keys it has are compared
     ```tree                            the parsed policy
     ```formatted                       the canonical text
@@ -33,7 +34,7 @@ from typing import Any
 
 from policy.diagnostics import Diagnostic, in_order, visible
 
-EXPECTATIONS = frozenset({"decision", "diagnostics", "formatted", "lines", "tree"})
+EXPECTATIONS = frozenset({"decision", "diagnostics", "formatted", "lines", "report", "tree"})
 INPUTS: Mapping[str, str] = {
     "policy": "global.policy",
     "toml": "placet.toml",

@@ -7,7 +7,7 @@ its own parameters. All names are collected here, so that later passes can resol
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from policy.checks.checked import LayerKey
@@ -41,12 +41,13 @@ class Unit:
     `prefix` precedes the names of its rules: the `names` under which packs were used on the way
     here, which may contain dots. `gives` is whether its `allow`, `default`, `delegate` and `assume`
     take effect, `table` whether its rules are keys of a configuration table. The rules in `known`
-    were not parsed.
+    were not parsed, the statements in `broken` could not be.
     """
 
     statements: tuple[tree.Statement, ...]
     scope: Scope
     known: tuple[tree.KnownRule, ...] = ()
+    broken: tuple[tree.BrokenStatement, ...] = ()
     names: tuple[str, ...] = ()
     gives: bool = True
     table: bool = False
@@ -65,12 +66,21 @@ class Unit:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Layer:
-    """One layer under construction: its units in the order of files, and where it is declared."""
+    """One layer under construction: its units in the order of files, and where it is declared.
+
+    `is_likely` is whether a file is in it whose header does not parse or is missing.
+    """
 
     key: LayerKey
     scope: Scope
     units: list[Unit] = field(default_factory=list)
     span: Span | None = None
+    is_likely: bool = False
+
+    @property
+    def broken(self) -> tuple[tree.BrokenStatement, ...]:
+        """The statements of the layer that did not parse."""
+        return tuple(statement for unit in self.units for statement in unit.broken)
 
 
 def layer_key(binding: tree.Binding) -> LayerKey:
@@ -93,12 +103,22 @@ def assemble(sources: PolicySources, report: Report) -> tuple[Layer, ...]:
     layers = {EVERY: glob}
     files = sorted(sources.files, key=lambda file: file.source.name)
     for file in files:
-        if not isinstance(file.header, tree.PolicyHeader):
+        header = file.binding_header
+        if not isinstance(header, tree.PolicyHeader):
             continue
-        _check_binder(file.header, file.source.name, sources.binders, report)
-        layer = _layer_of(layers, file.header.binding)
-        layer.span = layer.span or file.header.span
-        layer.units.append(Unit(statements=file.statements, known=file.known, scope=layer.scope))
+        if file.header is not None:
+            _check_binder(header, file.source.name, sources.binders, report)
+        layer = _layer_of(layers, header.binding)
+        layer.span = layer.span or header.span
+        layer.is_likely = layer.is_likely or file.header is None
+        layer.units.append(
+            Unit(
+                statements=file.statements,
+                known=file.known,
+                broken=file.broken,
+                scope=layer.scope,
+            )
+        )
     for table in sources.tables:
         _add_table(layers, table)
     ordered = [glob, *sorted((x for x in layers.values() if x is not glob), key=layer_order)]
@@ -166,16 +186,19 @@ def _open(layer: Layer, packs: Mapping[str, tree.PolicyFile], report: Report) ->
     own = list(layer.units)
     layer.units = []
     for unit in own:
-        _gather(unit.statements, layer.scope, report)
+        _gather(unit, layer.scope, report)
     for unit in own:
         layer.units.append(unit)
         layer.units.extend(unfold(unit, packs, report))
 
 
-def _gather(statements: Iterable[tree.Statement], scope: Scope, report: Report) -> None:
-    for statement in statements:
+def _gather(unit: Unit | tree.PolicyFile, scope: Scope, report: Report) -> None:
+    """Define the names of a file in a scope."""
+    for statement in unit.statements:
         if isinstance(statement, _NAMED):
             define(scope, statement, report)
+    for broken in unit.broken:
+        scope.broken |= broken.names
 
 
 def unfold(
@@ -203,6 +226,7 @@ def _use(
 ) -> list[Unit]:
     found = _find_pack(use, packs, report, chain=chain)
     if found is None:
+        unit.scope.broken |= _probable_names(use)
         return []
     path, file, name = found
     alias = use.alias or name.replace("-", "_")
@@ -211,11 +235,12 @@ def _use(
     scope = Scope(title=f"pack `{name}`")
     unit.scope.packs[alias] = scope
     unit.scope.uses[alias] = use.span
-    _gather(file.statements, scope, report)
+    _gather(file, scope, report)
     _bind(use, unit.scope, scope, report)
     inner = Unit(
         statements=file.statements,
         known=file.known,
+        broken=file.broken,
         scope=scope,
         names=(*unit.names, use.alias or name),
         gives=unit.gives and use.granting,
@@ -223,6 +248,12 @@ def _use(
         use=use,
     )
     return [inner, *unfold(inner, packs, report, chain=(*chain, path))]
+
+
+def _probable_names(use: tree.Use) -> frozenset[str]:
+    """Return the names by which a file refers to a pack that was not found."""
+    stem = posixpath.basename(use.path.rpartition(":")[2]).removesuffix(".policy")
+    return frozenset({use.alias} if use.alias else {stem, stem.replace("-", "_")})
 
 
 def _find_pack(
@@ -240,7 +271,7 @@ def _find_pack(
         return None
     file = packs.get(path)
     if file is None:
-        candidates = [n for n, f in packs.items() if isinstance(f.header, tree.PackHeader)]
+        candidates = [n for n, f in packs.items() if isinstance(f.binding_header, tree.PackHeader)]
         report.say(
             "unknown-pack",
             f"there is no pack `{use.path}`",
@@ -248,7 +279,8 @@ def _find_pack(
             help=did_you_mean(path, candidates) or _where_packs_are(path),
         )
         return None
-    if not isinstance(file.header, tree.PackHeader):
+    header = file.binding_header
+    if not isinstance(header, tree.PackHeader):
         if file.header is not None:
             report.say(
                 "not-a-pack",
@@ -269,7 +301,7 @@ def _find_pack(
             help="remove one `use` of the chain",
         )
         return None
-    return path, file, file.header.name
+    return path, file, header.name
 
 
 def alone(
@@ -280,14 +312,21 @@ def alone(
     given: Mapping[str, tree.Expr],
 ) -> Layer:
     """Return a layer of every agent that holds only this pack, as the pack's own tests see it."""
-    assert isinstance(file.header, tree.PackHeader)
-    scope = Scope(title=f"pack `{file.header.name}`")
-    layer = Layer(key=EVERY, scope=scope, span=file.header.span)
-    _gather(file.statements, scope, report)
+    header = file.binding_header
+    assert isinstance(header, tree.PackHeader)
+    scope = Scope(title=f"pack `{header.name}`")
+    layer = Layer(key=EVERY, scope=scope, span=header.span)
+    _gather(file, scope, report)
     nowhere = Scope(title="the test")
     for name, value in given.items():
         scope.bound[name] = BoundParameter(value, nowhere)
-    unit = Unit(statements=file.statements, known=file.known, scope=scope, pack=True)
+    unit = Unit(
+        statements=file.statements,
+        known=file.known,
+        broken=file.broken,
+        scope=scope,
+        pack=True,
+    )
     path = file.source.name
     layer.units = [unit, *unfold(unit, packs, report, chain=(path,))]
     return layer
@@ -331,7 +370,9 @@ def _bind(use: tree.Use, user: Scope, pack: Scope, report: Report) -> None:
         name: found.node for name, found in pack.names.items() if isinstance(found.node, tree.Param)
     }
     for name, value in use.bindings:
-        if name not in params:
+        if name in pack.broken:
+            report.excuse()
+        elif name not in params:
             report.say(
                 "unknown-param",
                 f"{pack.title} has no parameter `{name}`",

@@ -306,7 +306,8 @@ class CheckedRule:
     `speaks_of_resources` is whether its clauses contain a resource test: then, on an `allow`, every
     effect of the call must be covered by some `only` clause of the rule. `terms` are those of its
     `by`, `two people` and `remember`, without a digest. `of_pack` is whether it comes from a pack,
-    which is written for many policies.
+    which is written for many policies. `broken` is whether it has an error, so that nothing follows
+    from the rest of it.
     """
 
     id: str
@@ -323,6 +324,7 @@ class CheckedRule:
     text: str
     terms: Terms = Terms()
     of_pack: bool = False
+    broken: bool = False
     span: Span = _span()
 
     @property
@@ -365,6 +367,7 @@ class CheckedRewrite:
     changes: tuple[CheckedChange, ...]
     slots: int
     text: str
+    broken: bool = False
     span: Span = _span()
 
 
@@ -412,7 +415,10 @@ class CheckedInvariant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedPolicy:
-    """One layer, checked. The global layer has exactly one default without tools."""
+    """One layer, checked. The global layer has exactly one default without tools.
+
+    `incomplete` is whether a statement that may grant something did not parse.
+    """
 
     key: LayerKey
     rules: tuple[CheckedRule, ...] = ()
@@ -421,6 +427,7 @@ class CheckedPolicy:
     delegations: tuple[CheckedDelegation, ...] = ()
     declarations: tuple[CheckedDeclaration, ...] = ()
     invariants: tuple[CheckedInvariant, ...] = ()
+    incomplete: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

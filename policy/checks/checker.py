@@ -56,9 +56,11 @@ def check(
         )
         for layer, own in zip(layers, declared, strict=True)
     )
-    for layer, policy in zip(layers, policies, strict=True):
-        check_defaults(layer, policy, report)
-        check_delegations(policy, world)
+    # A file whose header has an error may belong to another layer.
+    if not any(layer.is_likely for layer in layers):
+        for layer, policy in zip(layers, policies, strict=True):
+            check_defaults(layer, policy, report)
+            check_delegations(policy, world)
     check_undeclared(policies, world)
     _lint(sources, layers, policies, world=world, memory=memory)
     suites = read_suites(sources, world, names)

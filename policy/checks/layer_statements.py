@@ -14,13 +14,8 @@ from policy.model import Verdict
 def check_defaults(layer: Layer, policy: CheckedPolicy, report: Report) -> None:
     """Report a plain default that is missing, repeated or without effect."""
     plain = [default for default in policy.defaults if default.tools is None]
-    if policy.key == EVERY and not plain:
-        report.say(
-            "missing-default",
-            "the layer of every agent has no default",
-            span=layer.span,
-            help="write `default deny`, the verdict for calls that no rule allows",
-        )
+    if policy.key == EVERY and not plain and not _may_have_default(layer):
+        _say_missing(layer, report)
     for default in plain[1:]:
         report.say(
             "second-default",
@@ -39,6 +34,31 @@ def check_defaults(layer: Layer, policy: CheckedPolicy, report: Report) -> None:
                 "grant"
             ),
         )
+
+
+def _may_have_default(layer: Layer) -> bool:
+    """Return whether a statement that did not parse is probably the default."""
+    return any(
+        one.word == "default" or one.text.lower().startswith("default") for one in layer.broken
+    )
+
+
+def _say_missing(layer: Layer, report: Report) -> None:
+    if layer.span is not None or layer.units:
+        report.say(
+            "missing-default",
+            "the layer of every agent has no default",
+            span=layer.span,
+            help="write `default deny`, the verdict for calls that no rule allows",
+        )
+        return
+    report.say(
+        "missing-default",
+        "no file begins with `policy for every agent`",
+        span=None,
+        help="add a file that begins with `policy for every agent` and has `default deny`; a file "
+        "for some agents only restricts what that one allows",
+    )
 
 
 def check_delegations(policy: CheckedPolicy, world: CheckContext) -> None:

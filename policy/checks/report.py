@@ -45,6 +45,10 @@ class Report:
         self._spoken.append(said)
         self.errors += said.severity is Severity.ERROR
 
+    def excuse(self) -> None:
+        """Count an error that is a consequence of one reported elsewhere."""
+        self.errors += 1
+
     @property
     def spoken(self) -> int:
         """The number of reports so far, repeated ones included."""

@@ -44,6 +44,12 @@ from policy.diagnostics import Label
 from policy.model import Span, Verdict
 from policy.syntax import parse_known, print_tools, tree
 
+# Statements that neither grant nor set a default, by the word that they begin with.
+_NEVER_GRANT = frozenset(
+    "param paths hosts commands strings numbers addresses data let tool "
+    "ask deny rewrite redact limit label prove test".split()
+)
+
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class _Parts:
@@ -95,6 +101,7 @@ def read_layer(
         delegations=tuple(parts.delegations),
         declarations=own,
         invariants=tuple(parts.invariants),
+        incomplete=layer.is_likely or any(one.word not in _NEVER_GRANT for one in layer.broken),
     )
 
 
@@ -107,6 +114,7 @@ def _read_unit(
     memory: CheckMemory,
 ) -> None:
     """Read a unit's statements; all of its rules at once where they are all remembered."""
+    names.broken.update(f"{unit.prefix}{name}" for name in unit.scope.broken)
     run = memory.unit(key, unit)
     claimed = claim_names((*unit.statements, *unit.known), unit, names)
     known = run.kept is not None

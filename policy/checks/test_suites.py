@@ -48,7 +48,7 @@ def read_suites(
     packs = pack_files(sources)
     suites: list[ExampleSuite] = []
     for file in sorted(sources.files, key=lambda f: f.source.name):
-        match file.header:
+        match file.binding_header:
             case tree.PolicyHeader():
                 tests = _tests(file)
                 for test in tests:
@@ -105,9 +105,10 @@ def _with_default(policy: CheckedPolicy, file: tree.PolicyFile) -> CheckedPolicy
     """Return the layer with `default allow`, unless the pack has a default."""
     if any(default.tools is None for default in policy.defaults):
         return policy
-    assert file.header is not None
+    header = file.binding_header
+    assert header is not None
     default = CheckedDefault(
-        verdict=Verdict.ALLOW, tools=None, text="default allow", span=file.header.span
+        verdict=Verdict.ALLOW, tools=None, text="default allow", span=header.span
     )
     return replace(policy, defaults=(*policy.defaults, default))
 

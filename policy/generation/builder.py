@@ -18,6 +18,7 @@ from policy.checks import Checked, PolicySources, check
 from policy.decision import GenerationId
 from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, visible
 from policy.generation.catalogue import Catalogues
+from policy.generation.consequences import without_consequences
 from policy.generation.data_files import data_files
 from policy.generation.decoding import decode
 from policy.generation.folder import Snapshot
@@ -41,8 +42,6 @@ _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
 
 _NO_SOURCES: Mapping[str, Source] = MappingProxyType({})
 _NOTHING_ELSE = ProtectedFiles()
-
-_CONSEQUENCES = frozenset({"missing-default", "unknown-name", "delegate-to-nobody"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,11 +123,9 @@ class Builder:
             programs=sources,
         )
         merged = merge(checked.policies, tools)
-        wrong = (*checked.diagnostics, *merged.diagnostics)
-        if has_errors(work.problems):
-            # A file that could not be read may be the one that seems to be missing.
-            wrong = tuple(problem for problem in wrong if problem.code not in _CONSEQUENCES)
-        work.problems += wrong
+        work.problems += without_consequences(
+            (*checked.diagnostics, *merged.diagnostics), work.problems, unread=work.unread
+        )
         if has_errors(work.problems):
             return work.failed()
         floor = floor_of(snapshot, settings, guarded=self.guarded)
@@ -192,9 +189,10 @@ class Builder:
             source, problems = decode(name, snapshot.files[name].content)
             if source is None:
                 work.problems += problems if snapshot.only in (None, name) else ()
+                work.unread.add(name)
                 continue
             parsed = self._parsed(source)
-            is_pack = isinstance(parsed.tree.header, tree.PackHeader)
+            is_pack = isinstance(parsed.tree.binding_header, tree.PackHeader)
             if snapshot.only not in (None, name) and not is_pack:
                 continue
             work.sources[name] = source
@@ -205,15 +203,20 @@ class Builder:
 
 @dataclass(slots=True, kw_only=True)
 class _Reading:
-    """One build in progress: the problems so far, and the sources they are in."""
+    """One build in progress: the problems so far, and the sources they are in.
+
+    `unread` are the files whose contents are not known.
+    """
 
     snapshot: Snapshot
     problems: list[Diagnostic] = field(default_factory=list)
     sources: dict[str, Source] = field(default_factory=dict)
     digests: Mapping[str, str] = field(init=False)
+    unread: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.digests = self.snapshot.digests
+        self.unread = set(self.snapshot.unread)
         self.problems += (
             problem
             for name, problem in self.snapshot.unread.items()
@@ -260,6 +263,7 @@ def _configuration(
     source, problems = decode(SETTINGS_FILE, file.content, drop_mark=True)
     work.problems += problems
     if source is None:
+        work.unread.add(SETTINGS_FILE)
         return Settings(), (), MappingProxyType({})
     work.sources[SETTINGS_FILE] = source
     settings, wrong = read_settings(source, root=work.snapshot.root)

@@ -41,7 +41,7 @@ class UnitRun:
         said = tuple(said)
         if said and any(d.span is None or not _within(d.span, rule.span) for d in said):
             self.doubtful = True
-        if not said:
+        if not said and not checked.broken:
             self.silent.append((rule, checked))
 
 

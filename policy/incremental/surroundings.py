@@ -51,8 +51,12 @@ def _parts(sources: PolicySources) -> Iterator[str]:
 
 
 def _of_file(file: tree.PolicyFile) -> Iterator[str]:
-    seen = [one for one in file.statements if not isinstance(one, _UNSEEN)]
-    match file.header:
+    seen = [
+        *(one for one in file.statements if not isinstance(one, _UNSEEN)),
+        # A rule may name what a statement that did not parse probably defines.
+        *file.broken,
+    ]
+    match file.binding_header:
         case tree.PackHeader(name=name):
             # Others name it by its path, and its rules by its name.
             yield f"pack {name} {file.source.name}"

@@ -64,6 +64,11 @@ def _live(policy: CheckedPolicy, verdict: Verdict) -> Iterator[checked.CheckedRu
     return (r for r in policy.rules if r.verdict is verdict and not r.shadow)
 
 
+def _sound(policy: CheckedPolicy, verdict: Verdict) -> Iterator[checked.CheckedRule]:
+    """Yield the rules in force of a verdict that have no error of their own."""
+    return (rule for rule in _live(policy, verdict) if not rule.broken)
+
+
 def _plain(policy: CheckedPolicy) -> checked.CheckedDefault | None:
     return next((d for d in policy.defaults if d.tools is None), None)
 
@@ -82,13 +87,16 @@ def _giving(policy: CheckedPolicy) -> Iterator[ToolSelector]:
 
 def _allows_without_effect(scene: _Scene) -> Iterator[Diagnostic]:
     delegated = _delegated(scene)
+    everyone = scene.everyone
+    if everyone is not None and (everyone.incomplete or _plain(everyone) is None):
+        return  # a delegation may be missing, as the default is
     for policy in scene.others:
-        if _plain(policy) is not None:
+        if _plain(policy) is not None or policy.incomplete:
             continue
         given = GrantedTools(
             [*delegated.get(policy.key, ()), *_scoped_tools(policy)], scene.overlaps
         )
-        for rule in _live(policy, Verdict.ALLOW):
+        for rule in _sound(policy, Verdict.ALLOW):
             # Its other half, the ask, restricts wherever another rule grants.
             if rule.with_approval or _matters(rule.tools, given, scene.overlaps):
                 continue
@@ -127,11 +135,11 @@ def _matters(tools: ToolSelector, given: GrantedTools, overlaps: SelectorOverlap
 
 def _unreached_asks(scene: _Scene) -> Iterator[Diagnostic]:
     everyone = scene.everyone
-    if everyone is None:
+    if everyone is None or any(policy.incomplete for policy in scene.layers):
         return
     grants = _Grants(scene=scene, everyone=everyone)
     for policy in scene.layers:
-        for rule in _live(policy, Verdict.ASK):
+        for rule in _sound(policy, Verdict.ASK):
             if not rule.of_pack and not grants.reach(rule.tools, policy):
                 yield diagnose(
                     "unreached-ask",
@@ -251,7 +259,7 @@ def _leaves(layer: _Layer, name: str) -> bool:
 
 def _delegations_to_nobody(scene: _Scene) -> Iterator[Diagnostic]:
     everyone = scene.everyone
-    if everyone is None:
+    if everyone is None or any(policy.incomplete for policy in scene.layers):
         return
     keys = {policy.key for policy in scene.others}
     for delegation in everyone.delegations:

@@ -23,7 +23,9 @@ _NO_CONDITION = (None, None)
 def find_overruled(policy: CheckedPolicy, overlaps: SelectorOverlaps) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each rule that another rule of its layer always overrules."""
     # The lists of a filter override rules on purpose.
-    live = [r for r in policy.rules if not r.shadow and not r.id.startswith("table:filter.")]
+    live = [
+        r for r in policy.rules if not (r.shadow or r.broken or r.id.startswith("table:filter."))
+    ]
     always = [rule for rule in live if rule.texts == _NO_CONDITION]
     denying = _Covering((r for r in always if r.verdict is Verdict.DENY), overlaps)
     asking = _Covering((r for r in always if r.asks), overlaps)

@@ -30,8 +30,10 @@ def find_rewrite_conflicts(
     """Yield a diagnostic for each pair of changes that always conflict."""
     fields: dict[tuple[str, str | int], list[_Made]] = defaultdict(list)
     said: set[tuple[int, int]] = set()
-    for rewrite in (rewrite for policy in layers for rewrite in policy.rewrites):
-        yield from _conflicts_within(rewrite)
+    for policy in layers:
+        for rewrite in policy.rewrites:
+            if not rewrite.broken:
+                yield from _conflicts_within(rewrite)
     for made in _unconditional(layers):
         for spec in overlaps.fitting(made.rewrite.tools):
             others = fields[spec.name, made.change.steps[0]]
@@ -53,7 +55,8 @@ def find_rewrite_conflicts(
 def _unconditional(layers: tuple[CheckedPolicy, ...]) -> Iterator[_Made]:
     for policy in layers:
         for rewrite in policy.rewrites:
-            if rewrite.shadow or rewrite.when is not None or rewrite.unless is not None:
+            has_condition = rewrite.when is not None or rewrite.unless is not None
+            if rewrite.shadow or rewrite.broken or has_condition:
                 continue
             for change in rewrite.changes:
                 yield _Made(key=policy.key, rewrite=rewrite, change=change)

@@ -16,14 +16,10 @@ from lark import UnexpectedInput
 from policy.diagnostics import Diagnostic, diagnose, did_you_mean, visible
 from policy.model import Source
 from policy.syntax import tree
+from policy.syntax.broken_statements import STATEMENT_WORDS
 from policy.syntax.inline_printer import with_article
 from policy.syntax.statement_splitter import StatementText
 
-STATEMENT_WORDS = (
-    "policy", "pack", "use", "param", "tools", "paths", "hosts", "commands", "strings", "numbers",
-    "addresses", "data", "let", "tool", "default", "delegate", "allow", "ask", "deny", "shadow",
-    "rewrite", "redact", "limit", "label", "prove", "assume", "test",
-)  # fmt: skip
 _CLAUSE_WORDS = (
     "when|unless|because|audit|after|by|two|with|remember|set|remove|except|and|or|matching|given"
 )

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from policy.diagnostics import Diagnostic, diagnose, in_order
 from policy.model import Source, span_in
+from policy.syntax.broken_statements import broken_statement, likely_header
 from policy.syntax.grammar import Start
 from policy.syntax.statement import parse_statement
 from policy.syntax.statement_splitter import (
@@ -25,10 +26,12 @@ from policy.syntax.statement_splitter import (
     split_statements,
 )
 from policy.syntax.tree import (
+    BrokenStatement,
     Engine,
     Header,
     KnownRule,
     PackHeader,
+    Param,
     PolicyFile,
     PolicyHeader,
     Statement,
@@ -77,6 +80,7 @@ def parse(
     diagnostics = [*_marks(source, unseen_at), *_stray(source, cuts)]
     header: Header | None = None
     statements: list[Statement] = []
+    broken: list[BrokenStatement] = []
     unchanged: list[KnownRule] = []
     for number, piece in enumerate(cuts.pieces):
         text = piece.text
@@ -94,17 +98,32 @@ def parse(
             diagnostics += _misplaced(source, piece, number=number, header=header)
             if header is None and isinstance(node, PolicyHeader | PackHeader):
                 header = node
-        elif node is not None and not isinstance(node, PolicyHeader | PackHeader):
+        elif node is None:
+            broken.append(broken_statement(text, source.span(piece.start, piece.end)))
+        elif not isinstance(node, PolicyHeader | PackHeader):
             statements.append(node)
-    diagnostics += _missing(source, cuts)
+    if not (broken and broken[0].word in ("policy", "pack")):
+        diagnostics += _missing(source, cuts)
     tree = PolicyFile(
         source=source,
         header=header,
         statements=tuple(statements),
         known=tuple(unchanged),
+        broken=tuple(broken),
+        likely_header=None if header else _likely_header(source, cuts, statements),
         comments=cuts.comments,
     )
     return Parsed(tree=tree, diagnostics=in_order(diagnostics))
+
+
+def _likely_header(source: Source, cuts: SplitFile, statements: list[Statement]) -> Header | None:
+    """Return the header of a file that has no valid one, from its first statement."""
+    if not cuts.pieces:
+        return None
+    first = next((piece for piece in cuts.pieces if _is_header(piece.text)), cuts.pieces[0])
+    has_parameters = any(isinstance(statement, Param) for statement in statements)
+    span = source.span(first.start, first.end)
+    return likely_header(first.text, span, has_parameters=has_parameters)
 
 
 def _is_header(text: str) -> bool:

@@ -876,15 +876,38 @@ Statement: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BrokenStatement:
+    """A statement that did not parse, with what its text still shows.
+
+    `word` is the keyword that it probably begins with, after the name of a rule; "" if none is
+    likely. `names` are the names that it probably defines, of a rule, a set or a pack.
+    """
+
+    word: str
+    names: frozenset[str]
+    text: str
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyFile:
     """One file's tree. `header` is None where the file has no valid first statement.
 
     `known` are the rules not parsed again because their text was parsed before, in order.
-    `comments` are all comments of the file in order; they do not take part in comparison.
+    `broken` are the statements that did not parse, and `likely_header` is the header that the file
+    probably should have, if it has none. `comments` are all comments of the file in order. These
+    three do not take part in comparison.
     """
 
     source: Source = field(compare=False, repr=False)
     header: Header | None
     statements: tuple[Statement, ...]
     known: tuple[KnownRule, ...] = ()
+    broken: tuple[BrokenStatement, ...] = field(default=(), compare=False, repr=False)
+    likely_header: Header | None = field(default=None, compare=False, repr=False)
     comments: tuple[Comment, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def binding_header(self) -> Header | None:
+        """The header, or else the one that the file probably should have."""
+        return self.header or self.likely_header

@@ -13,13 +13,14 @@ import pytest
 
 from policy.catalog import builtin_catalog, read_listing
 from policy.checks import PolicySources, check
+from policy.diagnostics import render
 from policy.generation import Builder, shipped_profiles
 from policy.layers import merge
 from policy.model import Source
 from policy.program import NO_SHORTCUTS
 from policy.syntax import format_source, parse, tables_to_layers
 from tests.case_files import Case, diagnostic_lines, find_cases, mismatches, update
-from tests.cases.deciding import decisions, lines
+from tests.cases.deciding import decisions, lines, load
 
 Produce: TypeAlias = Callable[[Case], Mapping[str, str]]
 
@@ -59,11 +60,19 @@ def checks(case: Case) -> dict[str, str]:
     return {"diagnostics": diagnostic_lines(said)}
 
 
+def reports(case: Case) -> dict[str, str]:
+    """Build the policies of the case, and show what is wrong with them as `placet check` does."""
+    built = load(case)
+    report = render(built.diagnostics, sources=built.sources)
+    return {"report": report, "diagnostics": diagnostic_lines(built.diagnostics)}
+
+
 # What each folder's cases are put through: a case in, the text of every block it can expect out.
 STAGES: dict[str, Produce] = {
     "checks": checks,
     "decisions": decisions,
     "lines": lines,
+    "slips": reports,
     "syntax": syntax,
 }
 

@@ -26,7 +26,8 @@ def find(context: LintContext) -> None:
         allows = [
             r
             for r in policy.rules
-            if r.verdict is Verdict.ALLOW and not r.shadow and not r.id.startswith("table:filter.")
+            if r.verdict is Verdict.ALLOW
+            and not (r.shadow or r.broken or r.id.startswith("table:filter."))
         ]
         groups: _Groups = {}
         for rule in allows:

@@ -61,6 +61,9 @@ def interpolate(text: str, scope: Scope, report: Report, *, span: Span, depth: i
 
 def _named(name: str, scope: Scope, report: Report, *, span: Span, depth: int) -> str:
     found = scope.find(name)
+    if found is None and scope.is_broken(name):
+        report.excuse()
+        return ""
     if found is None:
         report.say(
             "unknown-name",

@@ -49,7 +49,10 @@ def read_name(expr: tree.Name, reading: StatementContext, parts: PartReaders) ->
         return BROKEN
     found = reading.scope.find(name)
     if found is None:
-        _say_unknown(name, expr.span, reading)
+        if reading.scope.is_broken(name):
+            reading.report.excuse()
+        else:
+            _say_unknown(name, expr.span, reading)
         return BROKEN
     return _defined(found, expr, reading, parts)
 
@@ -208,6 +211,9 @@ def pack_value(
         return None
     if expr.name in pack.packs:
         return None
+    if reading.scope.is_broken(name):
+        reading.report.excuse()
+        return BROKEN
     known = [f"{head}.{n}" for n in pack.visible()]
     reading.report.say(
         "unknown-name",

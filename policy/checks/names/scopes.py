@@ -68,7 +68,10 @@ class BoundParameter:
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """The names that a layer or a used pack defines; `above` is the global layer's scope."""
+    """The names that a layer or a used pack defines; `above` is the global layer's scope.
+
+    `broken` are the names that statements with errors would probably define.
+    """
 
     title: str
     above: Scope | None = None
@@ -76,6 +79,7 @@ class Scope:
     packs: dict[str, Scope] = field(default_factory=dict)
     uses: dict[str, Span] = field(default_factory=dict)
     bound: dict[str, BoundParameter] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)
 
     def find(self, name: str) -> Definition | None:
         """Return the definition of `name` or `ALIAS.name` here."""
@@ -94,6 +98,16 @@ class Scope:
         if found is None and self.above is not None:
             return self.above.find_pack(alias)
         return found
+
+    def is_broken(self, name: str) -> bool:
+        """Return whether a statement with an error probably defines `name` or its pack."""
+        head, _, rest = name.partition(".")
+        if head in self.broken or name in self.broken:
+            return True
+        pack = self.packs.get(head)
+        if pack is not None and rest and pack.is_broken(rest):
+            return True
+        return self.above is not None and self.above.is_broken(name)
 
     def visible(self) -> Iterator[str]:
         """Yield every visible name, those of packs with their alias."""

@@ -186,6 +186,9 @@ def _named_item(
     if name == "workspace" and kind == "paths":
         return WorkspaceItem()
     found = scope.find(name) if name else None
+    if found is None and name and scope.is_broken(name):
+        report.excuse()
+        return None
     if found is None:
         known = [*scope.visible(), *(HOST_WORDS if kind == "hosts" else ())]
         report.say(

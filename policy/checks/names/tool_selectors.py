@@ -253,6 +253,9 @@ class SelectorReader:
                     help="name tools, or a set defined with `tools`",
                 )
             return named
+        if ref.origin is None and scope.is_broken(ref.pattern):
+            self.report.excuse()
+            return None
         pattern = self._patterns.get((ref.origin, ref.pattern))
         if pattern is None:
             pattern = ToolPattern(origin=ref.origin, text=ref.pattern)

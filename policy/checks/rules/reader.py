@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias, get_args
 
 from policy.catalog import ToolSelector
@@ -36,9 +36,13 @@ WITH_NAMES = get_args(_Named)
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class RuleNames:
-    """The rule names of a generation so far, with their spans."""
+    """The rule names of a generation so far, with their spans.
+
+    `broken` are the names that rules and packs with errors probably have.
+    """
 
     places: dict[str, Span]
+    broken: set[str] = field(default_factory=set)
 
 
 def read_rule(
@@ -54,7 +58,7 @@ def read_rule(
     asks = clauses.with_approval or rule.verdict is Verdict.ASK
     terms = read_terms(rule.clauses, reading, asks=asks, tools=tools, allows=allows)
     # Empty parameters are a choice of the pack's user, not a mistake in its rules.
-    if not unit.pack:
+    if not unit.pack and world.report.errors == before:
         check_can_hold(clauses, sure, world.report, gives=allows)
     checked = CheckedRule(
         id=rule_id(rule.name, rule.span, unit.prefix),
@@ -76,7 +80,7 @@ def read_rule(
     if not unit.pack and world.report.errors == before:
         others = sure is None or (reading.tools is not None and reading.tools.everything)
         check_uncovered_effects(checked, tools, world.report, others=others)
-    return checked
+    return checked if world.report.errors == before else replace(checked, broken=True)
 
 
 def read_rewrite(
@@ -90,7 +94,7 @@ def read_rewrite(
     read = [read_change(change, reading) for change in rewrite.changes]
     changes = tuple(change for change in read if change is not None)
     read_terms(rewrite.clauses, reading, asks=False)
-    if not unit.pack:
+    if not unit.pack and world.report.errors == before:
         check_can_hold(clauses, knowledge.all_of(selector), world.report, gives=False)
     if not unit.pack and world.report.errors == before:
         check_changes_accepted(changes, knowledge.fitting(selector), world.report)
@@ -106,6 +110,7 @@ def read_rewrite(
         changes=changes,
         slots=reading.slots,
         text=" ".join([*words, *map(print_change, rewrite.changes)]),
+        broken=world.report.errors != before,
         span=rewrite.span,
     )
 
@@ -224,6 +229,8 @@ def check_reference(by: str, names: RuleNames, *, world: CheckContext, span: Spa
     """Report a test that names a rule that does not exist."""
     if by in RESERVED or by in names.places or ":" in by:
         return
+    if by in names.broken or by.partition(".")[0] in names.broken:
+        return  # the rule or the pack of this name has an error of its own
     world.report.say(
         "unknown-rule",
         f"no rule is called `{by}`",
