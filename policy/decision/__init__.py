@@ -2,7 +2,6 @@
 
 from policy.decision.compiled import decide_compiled
 from policy.decision.decider import Answer, answer, decide
-from policy.decision.decision import Decision, GenerationId
 from policy.decision.explanation import (
     ClauseOutcome,
     Explanation,
@@ -17,6 +16,7 @@ from policy.decision.resources import ResourceUse, resource_uses
 from policy.decision.sentences.for_caller import lines_for
 from policy.decision.sentences.rules import approval_words
 from policy.decision.visibility import OperationTag, Visibility, operations_in, visibility_of
+from policy.model import Decision, GenerationId
 
 __all__ = [
     "Answer",

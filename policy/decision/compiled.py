@@ -13,12 +13,11 @@ from typing import Final
 from policy.codegen import IndeterminateRules
 from policy.decision.compiled_judgement import ask_layers, judged, plan_for
 from policy.decision.compiled_plan import CompiledPlan, RuleAnswers, RuleSetOutcome
-from policy.decision.decision import Decision, GenerationId
 from policy.decision.interpreted import decide_interpreted
 from policy.decision.judgement import RuleJudgement, join_tool
 from policy.decision.ordering import in_order
 from policy.evaluation import Evaluation, Indeterminate
-from policy.model import Caller, Facts, ToolCall
+from policy.model import Caller, Decision, Facts, GenerationId, ToolCall
 from policy.program import Program
 
 # A tool with many rules has many sets of them; sets beyond this number are computed each time.

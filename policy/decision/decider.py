@@ -6,9 +6,18 @@ from dataclasses import dataclass
 
 from policy.admission import Admitted, RawCall, Refused, admit
 from policy.decision.compiled import decide_compiled
-from policy.decision.decision import Decision, GenerationId, decided
 from policy.decision.interpreted import decide_interpreted, unknown_tool
-from policy.model import Caller, Facts, Reason, ToolCall, Verdict, mark_admitted
+from policy.model import (
+    Caller,
+    Decision,
+    Facts,
+    GenerationId,
+    Reason,
+    ToolCall,
+    Verdict,
+    decided,
+    mark_admitted,
+)
 from policy.program import Program
 
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from policy.decision.decision import Decision
 from policy.decision.resources import ResourceUse, resource_uses
 from policy.decision.sentences.rules import approval_words
 from policy.evaluation import Evaluation, Indeterminate, Truth
-from policy.model import Caller, Facts, Reason, ToolCall, Verdict
+from policy.model import Caller, Decision, Facts, Reason, ToolCall, Verdict
 from policy.program import Clause, LayerPlan, Program, RewritePlan, RulePlan
 
 Outcome: TypeAlias = Literal["holds", "fails", "indeterminate"]

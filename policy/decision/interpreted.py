@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from policy.decision.decision import Decision, GenerationId, decided
 from policy.decision.judgement import RuleJudgement, judge
 from policy.decision.ordering import in_order
 from policy.decision.rewrites import apply_rewrites
-from policy.model import Caller, Facts, Reason, ToolCall, Verdict
+from policy.model import Caller, Decision, Facts, GenerationId, Reason, ToolCall, Verdict, decided
 from policy.program import Program
 
 

@@ -6,9 +6,8 @@ which may quote the input. Messages for models are in `policy.service.refusal_me
 
 from __future__ import annotations
 
-from policy.decision.decision import Decision
 from policy.diagnostics import visible
-from policy.model import Reason
+from policy.model import Decision, Reason
 
 _LONGEST_REASON = 300
 _MOST_REASONS = 3

@@ -18,6 +18,7 @@ from policy.checks import checked
 from policy.evaluation.conditions import compile_test
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import ConditionScope
+from policy.evaluation.resource_tests import known_answer
 from policy.evaluation.truth import Truth
 
 
@@ -69,6 +70,10 @@ def compile_partial(test: checked.Test, place: ConditionScope, known: Known) -> 
             return negation_of(conjunction_of(parts))
         case checked.NotOf(test=part):
             return negation_of(compile_partial(part, place, known))
+        case checked.ResourceTest() if (answer := known_answer(test, place.declared)) is not None:
+            # The tool's declarations decide it: a tool that writes nothing never `writes X`.
+            sure = _certain(answer)
+            return lambda call: sure
         case _ if _looks_at_input(test, known):
             return lambda call: PossibleTruths.ANY
         case _:

@@ -25,7 +25,7 @@ from policy.generation.protected_files import (
 )
 from policy.generation.settings import ApprovalSettings, ServiceSettings, Settings
 from policy.generation.settings_file import parse_toml, read_settings
-from policy.generation.shipped import shipped_profile_texts, shipped_profiles
+from policy.generation.shipped import shipped_packs, shipped_profile_texts, shipped_profiles
 from policy.generation.toml_positions import Path, comments
 from policy.generation.user_state import state_folder, state_folders
 from policy.generation.walk import DATA_SUFFIXES, POLICY_SUFFIX, SETTINGS_FILE
@@ -61,6 +61,7 @@ __all__ = [
     "read_folder",
     "read_policy",
     "read_settings",
+    "shipped_packs",
     "shipped_profile_texts",
     "shipped_profiles",
     "signature",

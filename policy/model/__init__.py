@@ -1,4 +1,4 @@
-"""Types that every package shares: sources, verdicts, calls, facts, reasons, errors and codes."""
+"""Types that every package shares: sources, verdicts, calls, facts, decisions, errors and codes."""
 
 from policy.model.call import (
     EMPTY,
@@ -11,6 +11,7 @@ from policy.model.call import (
     thaw,
 )
 from policy.model.codes import SENTENCES, Code
+from policy.model.decision import Decision, GenerationId, decided
 from policy.model.errors import (
     ConfigurationRefused,
     Execution,
@@ -48,6 +49,7 @@ __all__ = [
     "Caller",
     "Code",
     "ConfigurationRefused",
+    "Decision",
     "DiskAnswer",
     "DiskQuery",
     "Exclusions",
@@ -57,6 +59,7 @@ __all__ = [
     "FolderContents",
     "FoldsCase",
     "Frozen",
+    "GenerationId",
     "GuestScope",
     "HasOtherNames",
     "Identify",
@@ -79,6 +82,7 @@ __all__ = [
     "Transport",
     "ValidationFailed",
     "Verdict",
+    "decided",
     "freeze",
     "mark_admitted",
     "span_at",

@@ -14,32 +14,48 @@ ToolError                  a call that did not end in an output; carries the too
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 from policy.model.codes import Code
-from policy.model.reason import Reason
+from policy.model.decision import Decision
+from policy.model.source import Source, Span
 
 
-class _Problem(Protocol):
-    @property
-    def message(self) -> str: ...
-
-    @property
-    def span(self) -> object: ...
-
-
-class _Decision(Protocol):
-    @property
-    def verdict(self) -> object: ...
+class Problem(Protocol):
+    """One problem in a policy; `policy.Diagnostic` has more of it."""
 
     @property
-    def reasons(self) -> tuple[Reason, ...]: ...
+    def code(self) -> str:
+        """The stable name of this kind of problem."""
+        ...
 
     @property
-    def deciding(self) -> tuple[Reason, ...]: ...
+    def message(self) -> str:
+        """One sentence."""
+        ...
+
+    @property
+    def severity(self) -> str:
+        """`error`, `warning` or `note`."""
+        ...
+
+    @property
+    def span(self) -> Span | None:
+        """The text it is about."""
+        ...
+
+    @property
+    def file(self) -> str | None:
+        """The file, where no text is concerned."""
+        ...
+
+    @property
+    def help(self) -> str:
+        """What to do about it."""
+        ...
 
 
-def _text(problem: _Problem) -> str:
+def _text(problem: Problem) -> str:
     return problem.message if problem.span is None else f"{problem.span}: {problem.message}"
 
 
@@ -50,7 +66,7 @@ class PolicyInvalid(Exception):
     """
 
     def __init__(
-        self, diagnostics: Sequence[_Problem], *, sources: Mapping[str, Any] | None = None
+        self, diagnostics: Sequence[Problem], *, sources: Mapping[str, Source] | None = None
     ) -> None:
         self.diagnostics = tuple(diagnostics)
         self.sources = sources or {}
@@ -98,7 +114,7 @@ class PermissionDenied(ToolError):
         tool: str,
         message: str,
         *,
-        decision: _Decision | None = None,
+        decision: Decision | None = None,
         code: Code | None = None,
     ) -> None:
         super().__init__(tool, message, code=code)

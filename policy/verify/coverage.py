@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from policy.catalog import ToolSelector
 from policy.program import Program
@@ -10,10 +10,11 @@ from policy.verify.examples import ExampleResult
 
 
 def unreached_rules(
-    program: Program, results: Iterable[ExampleResult]
+    program: Program, results: Iterable[ExampleResult], *, without: Container[str] = ()
 ) -> tuple[tuple[str, str], ...]:
     """Return the rules and rewrites, with their positions, that matched in no case.
 
+    Rules of the sources `without` are left out: their authors test them elsewhere.
     A rewrite that took effect is not a reason of a decision; it counts as covered if some case
     ended in a rewritten call.
     """
@@ -28,11 +29,17 @@ def unreached_rules(
             rewritten_tools.add(decision.call.tool)
     unreached: list[tuple[str, str]] = []
     for layer in program.policy.layers:
-        unreached += [(r.id, str(r.span)) for r in layer.rules if r.id not in reached]
+        unreached += [
+            (r.id, str(r.span))
+            for r in layer.rules
+            if r.id not in reached and r.span.file not in without
+        ]
         unreached += [
             (r.id, str(r.span))
             for r in layer.rewrites
-            if r.id not in reached and not _may_have_run(program, r.tools, rewritten_tools)
+            if r.id not in reached
+            and r.span.file not in without
+            and not _may_have_run(program, r.tools, rewritten_tools)
         ]
     return tuple(unreached)
 

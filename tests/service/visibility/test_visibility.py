@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel
 
 from policy import Caller, GuestScope, PolicyStore, build_tool_service
 from policy.audit import MemorySink
+from policy.catalog import Reads, Runs, Writes
 from policy.model import NotFound, PermissionDenied, ToolError
 from policy.service import Allow, Classification
 from policy.tools import Traits, builtin_handlers, tool
@@ -104,6 +105,38 @@ def test_what_may_ask_is_marked(tmp_path: Path) -> None:
     for who, asks in ((OPS, True), (OTHER, False)):
         shown = {tool.name: tool.may_ask for tool in g.service.bound_to(who).list()}
         assert (shown["deploy"], shown["look"]) == (asks, False)
+
+
+@pytest.mark.parametrize(
+    ("rule", "asking"),
+    [
+        ('ask * when writes "**/.github/**"', {"save", "run", "vague"}),
+        ('ask * when reads "**/.github/**"', {"read", "run", "vague"}),
+        ("ask * when writes anything", {"save", "run", "vague"}),
+        ('ask * when connects to "*.example.com"', {"run", "vague"}),
+        ("ask * unless reads only workspace", {"read", "run", "vague"}),
+    ],
+)
+def test_only_what_a_rule_can_ask_about_is_marked(
+    rule: str, asking: set[str], tmp_path: Path
+) -> None:
+    @tool(traits=Traits(complete=True))
+    def look() -> None: ...
+
+    @tool(traits=Traits(complete=True))
+    def read(path: Annotated[str, Reads()]) -> None: ...
+
+    @tool(traits=Traits(complete=True))
+    def save(path: Annotated[str, Writes()]) -> None: ...
+
+    @tool(traits=Traits(complete=True))
+    def run(command: Annotated[str, Runs()]) -> None: ...
+
+    @tool
+    def vague(text: str) -> None: ...
+
+    g = Governed(tmp_path, f"allow *\n{rule}\n", look, read, save, run, vague)
+    assert {shown.name for shown in g.service.list() if shown.may_ask} == asking
 
 
 RULES = (

@@ -109,3 +109,18 @@ def test_the_junit_format_prints_the_report(tmp_path: Path) -> None:
     ran = run("test", rules_in(tmp_path, FAILING), "--format", "junit")
     assert ran.code == 1
     assert ElementTree.fromstring(ran.out).get("failures") == "1"
+
+
+def test_coverage_leaves_the_packs_that_ship_with_placet_out(tmp_path: Path) -> None:
+    text = 'policy for every agent\nuse "placet:secrets"\nuse "packs/mine.policy"\ndefault deny\n'
+    rules = rules_in(tmp_path, text + 'x: allow list_tools\ntest "x"\n  list_tools {} -> allow\n')
+    (rules / "packs").mkdir()
+    pack = 'pack "mine"\nkeys: deny * when reads "**/.ssh/**"\n'
+    (rules / "packs" / "mine.policy").write_text(pack)
+    lines = run("test", rules, "--coverage").out.splitlines()
+    assert lines[1:] == [
+        f"no case reaches mine.keys ({rules}/packs/mine.policy:2:1)",
+        "1 rule not reached",
+    ]
+    record = run("test", rules, "--coverage", "--format", "json").record
+    assert [one["rule"] for one in record["unreached"]] == ["mine.keys"]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import final
 
-from policy.model import Reason, ToolCall, Verdict
+from policy.model.call import ToolCall
+from policy.model.reason import Reason
+from policy.model.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
