@@ -166,7 +166,7 @@ def _check_binder(
     if kind in rules[folder]:
         return
     allowed = [word for word in BINDER_KINDS if word in rules[folder]]
-    report.say(
+    report.add(
         "folder-may-not-bind",
         f"files under `{folder}` may not apply to {_KINDS[kind]}",
         span=header.span,
@@ -262,7 +262,7 @@ def _find_pack(
     """Return the pack that `use` names: its path, its file and its own name."""
     path = _settle(use.path)
     if path is None:
-        report.say(
+        report.add(
             "use-outside",
             f"`{use.path}` is outside the policy folder",
             span=use.path_span or use.span,
@@ -272,7 +272,7 @@ def _find_pack(
     file = packs.get(path)
     if file is None:
         candidates = [n for n, f in packs.items() if isinstance(f.binding_header, tree.PackHeader)]
-        report.say(
+        report.add(
             "unknown-pack",
             f"there is no pack `{use.path}`",
             span=use.path_span or use.span,
@@ -282,7 +282,7 @@ def _find_pack(
     header = file.binding_header
     if not isinstance(header, tree.PackHeader):
         if file.header is not None:
-            report.say(
+            report.add(
                 "not-a-pack",
                 f"`{path}` applies to agents by itself and cannot be used as a pack",
                 span=use.path_span or use.span,
@@ -294,7 +294,7 @@ def _find_pack(
         what = "a pack uses itself" if path in chain else "packs use each other too deeply"
         start = chain.index(path) if path in chain else 0
         shown = " → ".join(f"`{part}`" for part in (*chain[start:], path))
-        report.say(
+        report.add(
             "use-cycle",
             f"{what}: {shown}",
             span=use.path_span or use.span,
@@ -353,7 +353,7 @@ def _claim(alias: str, use: tree.Use, scope: Scope, report: Report) -> bool:
         holder = holder.above
     if not places:
         return True
-    report.say(
+    report.add(
         "name-redefined",
         f"`{alias}` is already defined",
         span=use.span,
@@ -373,14 +373,14 @@ def _bind(use: tree.Use, user: Scope, pack: Scope, report: Report) -> None:
         if name in pack.broken:
             report.excuse()
         elif name not in params:
-            report.say(
+            report.add(
                 "unknown-param",
                 f"{pack.title} has no parameter `{name}`",
                 span=value.span,
                 help=did_you_mean(name, params) or _listing(params),
             )
         elif name in pack.bound:
-            report.say(
+            report.add(
                 "unknown-param",
                 f"`{name}` has two values",
                 span=value.span,
@@ -390,7 +390,7 @@ def _bind(use: tree.Use, user: Scope, pack: Scope, report: Report) -> None:
             pack.bound[name] = BoundParameter(value, user)
     missing = [n for n, p in params.items() if p.default is None and n not in pack.bound]
     if missing:
-        report.say(
+        report.add(
             "missing-param",
             f"{pack.title} needs values for {' and '.join(f'`{name}`' for name in missing)}",
             span=use.span,

@@ -33,7 +33,7 @@ def check(
     """
     report = Report()
     layers = assemble(sources, report)
-    world = CheckContext(
+    context = CheckContext(
         report=report,
         catalog=catalog,
         tools=SelectorReader(catalog=catalog, report=report),
@@ -41,14 +41,14 @@ def check(
         context={name: CONTEXT_KINDS.get(kind, ANY) for name, kind in sources.context.items()},
         profiles=sources.profiles,
     )
-    world.open = _open_tools(layers, world)
+    context.open = _open_tools(layers, context)
     names = RuleNames(places={})
     memory = memory or NoMemory()
-    declared = [read_declarations(layer, world) for layer in layers]
+    declared = [read_declarations(layer, context) for layer in layers]
     policies = tuple(
         read_layer(
             layer,
-            world,
+            context,
             names,
             own=own,
             above=() if own is declared[0] else declared[0],
@@ -60,10 +60,10 @@ def check(
     if not any(layer.is_likely for layer in layers):
         for layer, policy in zip(layers, policies, strict=True):
             check_defaults(layer, policy, report)
-            check_delegations(policy, world)
-    check_undeclared(policies, world)
-    _lint(sources, layers, policies, world=world, memory=memory)
-    suites = read_suites(sources, world, names)
+            check_delegations(policy, context)
+    check_undeclared(policies, context)
+    _lint(sources, layers, policies, context=context, memory=memory)
+    suites = read_suites(sources, context, names)
     kept = tuple(p for p, layer in zip(policies, layers, strict=True) if _exists(p, layer))
     return Checked(policies=kept, suites=suites, diagnostics=report.done())
 
@@ -73,20 +73,20 @@ def _lint(
     layers: tuple[Layer, ...],
     policies: tuple[CheckedPolicy, ...],
     *,
-    world: CheckContext,
+    context: CheckContext,
     memory: CheckMemory,
 ) -> None:
     """Run the lints, and remember the rules without diagnostics."""
-    context = lints.LintContext(
+    lint_context = lints.LintContext(
         layers=layers,
         policies=policies,
-        world=world,
+        check=context,
         sources={file.source.name: file.source for file in sources.files},
     )
-    said = world.report.spoken
-    lints.run_on_rules(context)
-    memory.done(world.report.since(said))
-    lints.run(context)
+    before = context.report.count
+    lints.run_on_rules(lint_context)
+    memory.done(context.report.since(before))
+    lints.run(lint_context)
 
 
 def _exists(policy: CheckedPolicy, layer: Layer) -> bool:
@@ -94,7 +94,7 @@ def _exists(policy: CheckedPolicy, layer: Layer) -> bool:
     return policy.key.kind == "every" or bool(layer.units)
 
 
-def _open_tools(layers: tuple[Layer, ...], world: CheckContext) -> frozenset[str]:
+def _open_tools(layers: tuple[Layer, ...], context: CheckContext) -> frozenset[str]:
     """Return the tools to which some `tool … extra fields allowed` applies."""
     found: set[str] = set()
     for layer in layers:
@@ -103,6 +103,6 @@ def _open_tools(layers: tuple[Layer, ...], world: CheckContext) -> frozenset[str
                 if not isinstance(statement, tree.ToolDeclaration) or not statement.extra_fields:
                     continue
                 tools = tree.Tools(included=(statement.tool,), span=statement.tool.span)
-                selector = world.tools.selector(tools, unit.scope, gives=False, lenient=unit.pack)
-                found.update(spec.name for spec in world.tools.fitting(selector))
+                selector = context.tools.selector(tools, unit.scope, gives=False, lenient=unit.pack)
+                found.update(spec.name for spec in context.tools.fitting(selector))
     return frozenset(found)

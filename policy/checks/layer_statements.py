@@ -15,9 +15,9 @@ def check_defaults(layer: Layer, policy: CheckedPolicy, report: Report) -> None:
     """Report a plain default that is missing, repeated or without effect."""
     plain = [default for default in policy.defaults if default.tools is None]
     if policy.key == EVERY and not plain and not _may_have_default(layer):
-        _say_missing(layer, report)
+        _report_missing(layer, report)
     for default in plain[1:]:
-        report.say(
+        report.add(
             "second-default",
             "a second plain default in one layer",
             span=default.span,
@@ -25,7 +25,7 @@ def check_defaults(layer: Layer, policy: CheckedPolicy, report: Report) -> None:
             help="keep one, or say which tools it is for: `default … for TOOLS`",
         )
     if policy.key != EVERY and plain and plain[0].verdict is Verdict.ALLOW:
-        report.say(
+        report.add(
             "default-without-effect",
             "a plain `default allow` outside the layer of every agent grants nothing",
             span=plain[0].span,
@@ -43,16 +43,16 @@ def _may_have_default(layer: Layer) -> bool:
     )
 
 
-def _say_missing(layer: Layer, report: Report) -> None:
+def _report_missing(layer: Layer, report: Report) -> None:
     if layer.span is not None or layer.units:
-        report.say(
+        report.add(
             "missing-default",
             "the layer of every agent has no default",
             span=layer.span,
             help="write `default deny`, the verdict for calls that no rule allows",
         )
         return
-    report.say(
+    report.add(
         "missing-default",
         "no file begins with `policy for every agent`",
         span=None,
@@ -61,17 +61,17 @@ def _say_missing(layer: Layer, report: Report) -> None:
     )
 
 
-def check_delegations(policy: CheckedPolicy, world: CheckContext) -> None:
+def check_delegations(policy: CheckedPolicy, check: CheckContext) -> None:
     """Report a delegated tool that has a default, which takes precedence."""
     scoped = [default for default in policy.defaults if default.tools is not None]
     for delegation in policy.delegations:
-        delegated = world.tools.fitting(delegation.tools)
+        delegated = check.tools.fitting(delegation.tools)
         for default in scoped:
             assert default.tools is not None
             both = [spec.name for spec in delegated if default.tools.fits(spec)]
             if not both:
                 continue
-            world.report.say(
+            check.report.add(
                 "delegate-beside-default",
                 f"`{both[0]}` is delegated and has a default, so the delegation does nothing",
                 span=delegation.span,
@@ -85,7 +85,7 @@ def check_delegations(policy: CheckedPolicy, world: CheckContext) -> None:
 _MOST_NAMED = 3
 
 
-def check_undeclared(policies: tuple[CheckedPolicy, ...], world: CheckContext) -> None:
+def check_undeclared(policies: tuple[CheckedPolicy, ...], check: CheckContext) -> None:
     """Report, once each, tools of resource rules whose resources are not declared."""
     declared = [d.tools for policy in policies for d in policy.declarations]
     told: set[str] = set()
@@ -97,22 +97,22 @@ def check_undeclared(policies: tuple[CheckedPolicy, ...], world: CheckContext) -
             seen.add(rule.tools)
             unknown = [
                 spec.name
-                for spec in world.tools.fitting(rule.tools)
+                for spec in check.tools.fitting(rule.tools)
                 if spec.name not in told and not _is_declared(spec, declared)
             ]
             told.update(unknown)
             if unknown:
-                _say_undeclared(unknown, rule, world)
+                _report_undeclared(unknown, rule, check)
 
 
 def _is_declared(spec: ToolSpec, declared: list[ToolSelector]) -> bool:
     return spec.complete or bool(spec.resources) or any(tools.fits(spec) for tools in declared)
 
 
-def _say_undeclared(names: list[str], rule: CheckedRule, world: CheckContext) -> None:
+def _report_undeclared(names: list[str], rule: CheckedRule, check: CheckContext) -> None:
     first = ", ".join(f"`{name}`" for name in names[:_MOST_NAMED])
     more = f" and {len(names) - _MOST_NAMED} more tools" if len(names) > _MOST_NAMED else ""
-    world.report.say(
+    check.report.add(
         "undeclared-resources",
         f"no declaration states which arguments of {first}{more} are resources",
         span=rule.span,

@@ -8,7 +8,7 @@ from policy.model import Span
 
 def refuse_unsupported(what: str, report: Report, *, span: Span) -> None:
     """Report a construct that cannot be used yet."""
-    report.say(
+    report.add(
         "not-supported-yet",
         f"{what} is not supported yet",
         span=span,

@@ -12,15 +12,14 @@ from policy.model import Span
 class Report:
     """The diagnostics so far. Repeated ones (of a pack used twice) are kept once.
 
-    `errors` counts the errors so far, so that consequences of one need not be reported as well.
-    `spoken` counts all reports, repeated ones included.
+    `errors` is the number of errors so far, so that consequences of one need not be reported too.
     """
 
-    _said: dict[Diagnostic, None] = field(default_factory=dict)
+    _unique: dict[Diagnostic, None] = field(default_factory=dict)
     errors: int = 0
-    _spoken: list[Diagnostic] = field(default_factory=list)
+    _all: list[Diagnostic] = field(default_factory=list)
 
-    def say(
+    def add(
         self,
         code: str,
         message: str,
@@ -32,7 +31,7 @@ class Report:
         severity: Severity | None = None,
     ) -> None:
         """Add a diagnostic of a code in the table."""
-        said = diagnose(
+        added = diagnose(
             code,
             message,
             span=span,
@@ -41,23 +40,23 @@ class Report:
             labels=labels,
             severity=severity,
         )
-        self._said[said] = None
-        self._spoken.append(said)
-        self.errors += said.severity is Severity.ERROR
+        self._unique[added] = None
+        self._all.append(added)
+        self.errors += added.severity is Severity.ERROR
 
     def excuse(self) -> None:
         """Count an error that is a consequence of one reported elsewhere."""
         self.errors += 1
 
     @property
-    def spoken(self) -> int:
-        """The number of reports so far, repeated ones included."""
-        return len(self._spoken)
+    def count(self) -> int:
+        """The number of diagnostics added so far, repeated ones included."""
+        return len(self._all)
 
-    def since(self, spoken: int) -> tuple[Diagnostic, ...]:
-        """Return the diagnostics since that number of reports, repeated ones included."""
-        return tuple(self._spoken[spoken:]) if len(self._spoken) > spoken else ()
+    def since(self, count: int) -> tuple[Diagnostic, ...]:
+        """Return the diagnostics added since `count` had this value, repeated ones included."""
+        return tuple(self._all[count:]) if len(self._all) > count else ()
 
     def done(self) -> tuple[Diagnostic, ...]:
         """Return the diagnostics, once each, sorted by position."""
-        return in_order(self._said)
+        return in_order(self._unique)

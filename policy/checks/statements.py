@@ -63,10 +63,10 @@ class _Parts:
     invariants: list[CheckedInvariant] = field(default_factory=list)
 
 
-def read_declarations(layer: Layer, world: CheckContext) -> tuple[CheckedDeclaration, ...]:
+def read_declarations(layer: Layer, check: CheckContext) -> tuple[CheckedDeclaration, ...]:
     """Return what the `tool` statements of a layer add to the tools they match."""
     return tuple(
-        read_declaration(statement, unit, world)
+        read_declaration(statement, unit, check)
         for unit in layer.units
         for statement in unit.statements
         if isinstance(statement, tree.ToolDeclaration)
@@ -75,7 +75,7 @@ def read_declarations(layer: Layer, world: CheckContext) -> tuple[CheckedDeclara
 
 def read_layer(
     layer: Layer,
-    world: CheckContext,
+    check: CheckContext,
     names: RuleNames,
     *,
     own: tuple[CheckedDeclaration, ...],
@@ -87,12 +87,12 @@ def read_layer(
     `own` are the layer's declarations of tools, `above` those of the layer of every agent. `memory`
     has rules that were checked before.
     """
-    parts = _Parts(knowledge=ToolKnowledge(declared=(*above, *own), world=world))
+    parts = _Parts(knowledge=ToolKnowledge(declared=(*above, *own), check=check))
     # Before any rule: a mistake in a definition is reported there, not where it is used.
     for unit in layer.units:
-        _check_definitions(unit, world)
+        _check_definitions(unit, check)
     for unit in layer.units:
-        _read_unit(unit, layer.key, parts, world, names, memory)
+        _read_unit(unit, layer.key, parts, check, names, memory)
     return CheckedPolicy(
         key=layer.key,
         rules=tuple(parts.rules),
@@ -109,7 +109,7 @@ def _read_unit(
     unit: Unit,
     key: LayerKey,
     parts: _Parts,
-    world: CheckContext,
+    check: CheckContext,
     names: RuleNames,
     memory: CheckMemory,
 ) -> None:
@@ -122,29 +122,29 @@ def _read_unit(
         parts.rules.extend(run.kept)
     for statement in unit.statements if known and claimed else unit.in_order():
         if not claimed and isinstance(statement, WITH_NAMES):
-            check_name(statement, unit, names, world)
+            check_name(statement, unit, names, check)
         if not isinstance(statement, tree.Rule | tree.KnownRule):
-            _read(statement, unit, key, parts, world)
+            _read(statement, unit, key, parts, check)
         elif not known:
-            _read_rule(statement, unit, parts, world, run)
+            _read_rule(statement, unit, parts, check, run)
 
 
 def _read_rule(
     statement: tree.Rule | tree.KnownRule,
     unit: Unit,
     parts: _Parts,
-    world: CheckContext,
+    check: CheckContext,
     run: UnitMemory,
 ) -> None:
     counts = unit.gives or statement.verdict is not Verdict.ALLOW
     rule = run.find(statement, id=rule_id(statement.name, statement.span, unit.prefix))
     if rule is None:
-        before = world.report.spoken
+        before = check.report.count
         node = statement if isinstance(statement, tree.Rule) else parse_known(statement)
-        rule = read_rule(node, unit, world, knowledge=parts.knowledge)
-        run.note(statement, rule, said=world.report.since(before))
+        rule = read_rule(node, unit, check, knowledge=parts.knowledge)
+        run.note(statement, rule, said=check.report.since(before))
         if counts:
-            world.fresh.append(rule)
+            check.fresh.append(rule)
     if counts:
         parts.rules.append(rule)
 
@@ -154,57 +154,57 @@ def _read(
     unit: Unit,
     key: LayerKey,
     parts: _Parts,
-    world: CheckContext,
+    check: CheckContext,
 ) -> None:
     match statement:
         case tree.Rewrite():
-            rewrite = read_rewrite(statement, unit, world, knowledge=parts.knowledge)
+            rewrite = read_rewrite(statement, unit, check, knowledge=parts.knowledge)
             parts.rewrites.append(rewrite)
         case tree.Invariant():
-            invariant = read_invariant(statement, unit, world)
+            invariant = read_invariant(statement, unit, check)
             if unit.gives or invariant.kind != "assume":
                 parts.invariants.append(invariant)
         case tree.Default():
-            default = _default(statement, unit, world)
+            default = _default(statement, unit, check)
             if unit.gives:
                 parts.defaults.append(default)
         case tree.Delegate():
-            delegation = _delegation(statement, unit, key, world)
+            delegation = _delegation(statement, unit, key, check)
             if unit.gives and delegation is not None:
                 parts.delegations.append(delegation)
         case tree.Limit():
-            refuse_unsupported("`limit`", world.report, span=statement.span)
+            refuse_unsupported("`limit`", check.report, span=statement.span)
         case tree.LabelResults():
-            refuse_unsupported("`label`", world.report, span=statement.span)
+            refuse_unsupported("`label`", check.report, span=statement.span)
         case tree.RedactResults():
-            refuse_unsupported("`redact results`", world.report, span=statement.span)
+            refuse_unsupported("`redact results`", check.report, span=statement.span)
         case _:
             # Names, `use` and `tool` were read before, rules are read separately; tests are read
             # with the suites.
             return
 
 
-def _default(statement: tree.Default, unit: Unit, world: CheckContext) -> CheckedDefault:
+def _default(statement: tree.Default, unit: Unit, check: CheckContext) -> CheckedDefault:
     text = f"default {statement.verdict}"
     if statement.tools is None:
         return CheckedDefault(verdict=statement.verdict, tools=None, text=text, span=statement.span)
     gives = statement.verdict is Verdict.ALLOW
     return CheckedDefault(
         verdict=statement.verdict,
-        tools=read_tools(statement.tools, unit, world, gives=gives),
+        tools=read_tools(statement.tools, unit, check, gives=gives),
         text=f"{text} for {print_tools(statement.tools)}",
         span=statement.span,
     )
 
 
 def _delegation(
-    statement: tree.Delegate, unit: Unit, key: LayerKey, world: CheckContext
+    statement: tree.Delegate, unit: Unit, key: LayerKey, check: CheckContext
 ) -> CheckedDelegation | None:
-    selector = read_tools(statement.tools, unit, world, gives=True)
+    selector = read_tools(statement.tools, unit, check, gives=True)
     to = layer_key(statement.to)
     if key == EVERY and to != EVERY:
         return CheckedDelegation(tools=selector, to=to, span=statement.span)
-    world.report.say(
+    check.report.add(
         "delegate-outside-global",
         "only the layer of every agent can delegate, and only to another layer",
         span=statement.span,
@@ -217,20 +217,20 @@ def _delegation(
 
 
 def read_declaration(
-    statement: tree.ToolDeclaration, unit: Unit, world: CheckContext
+    statement: tree.ToolDeclaration, unit: Unit, check: CheckContext
 ) -> CheckedDeclaration:
     """Return what a `tool` statement adds to the tools it matches."""
     tools = tree.Tools(included=(statement.tool,), span=statement.tool.span)
-    selector = world.tools.selector(tools, unit.scope, gives=False, lenient=unit.pack)
-    reading = statement_context(selector, unit, world)
+    selector = check.tools.selector(tools, unit.scope, gives=False, lenient=unit.pack)
+    context = statement_context(selector, unit, check)
     resources: list[Resource] = []
     for effect in statement.effects:
         if isinstance(effect, tree.StoreEffect):
             to = "writes to" if effect.verb == "writes" else "reads from"
-            refuse_unsupported(f"`{to} store`", world.report, span=effect.span)
+            refuse_unsupported(f"`{to} store`", check.report, span=effect.span)
             continue
         for path in effect.fields:
-            resource = _resource(effect.verb, path, reading)
+            resource = _resource(effect.verb, path, context)
             if resource is not None:
                 resources.append(resource)
     return CheckedDeclaration(
@@ -242,17 +242,17 @@ def read_declaration(
     )
 
 
-def _resource(verb: tree.Verb, path: tree.FieldPath, reading: StatementContext) -> Resource | None:
-    steps = input_steps(path, reading)
+def _resource(verb: tree.Verb, path: tree.FieldPath, context: StatementContext) -> Resource | None:
+    steps = input_steps(path, context)
     if steps is None:
         return None
-    assert reading.tools is not None
+    assert context.tools is not None
     shown = ".".join(["input", *(str(step) for step in steps if step != "*")])
-    kind = field_type(steps, reading.tools, reading.report, shown=shown, span=path.span)
+    kind = field_type(steps, context.tools, context.report, shown=shown, span=path.span)
     numbered = any(isinstance(step, int) for step in steps)
     if not numbered and kind.may_be("string", "list", "object"):
         return Resource(verb=verb, steps=tuple(str(step) for step in steps))
-    reading.report.say(
+    context.report.add(
         "bad-declaration",
         "one element of a list cannot be declared"
         if numbered
@@ -268,7 +268,7 @@ def _resource(verb: tree.Verb, path: tree.FieldPath, reading: StatementContext) 
 # ------------------------------------------------------------------ definitions
 
 
-def _check_definitions(unit: Unit, world: CheckContext) -> None:
+def _check_definitions(unit: Unit, check: CheckContext) -> None:
     """Read every definition once, so that mistakes in unused ones are reported too."""
     for statement in unit.statements:
         if not isinstance(
@@ -286,36 +286,36 @@ def _check_definitions(unit: Unit, world: CheckContext) -> None:
         found = unit.scope.names.get(statement.name)
         if found is None or found.node is not statement:
             continue
-        _check_definition(found, unit, world)
+        _check_definition(found, unit, check)
 
 
-def _check_definition(found: Definition, unit: Unit, world: CheckContext) -> None:
+def _check_definition(found: Definition, unit: Unit, check: CheckContext) -> None:
     match found.node:
         case tree.ToolSet():
-            world.tools.named(found, lenient=unit.pack)
-            _check_not_a_tool(found, world)
+            check.tools.named(found, lenient=unit.pack)
+            _check_not_a_tool(found, check)
         case tree.NamedSet() | tree.SetFromFile():
-            sets.named_set(found, world)
+            sets.named_set(found, check)
         case tree.DataTable(file=file, key=key, span=span):
-            if sets.data_value(file, key, span, world) is sets.MISSING:
+            if sets.data_value(file, key, span, check) is sets.MISSING:
                 return
         case tree.Let(value=expr):
             # Its uses are not known yet, so neither fields nor positions are checked.
-            reading = StatementContext(world=world, scope=found.scope, tools=None)
-            reading.lets = (found.node,)
+            context = StatementContext(check=check, scope=found.scope, tools=None)
+            context.lets = (found.node,)
             if isinstance(expr, CONDITIONS):
-                read_test(expr, reading)
+                read_test(expr, context)
             else:
-                value(expr, reading)
+                value(expr, context)
         case tree.Param():
-            _check_param(found, found.node, world, unit)
+            _check_param(found, found.node, check, unit)
 
 
-def _check_not_a_tool(found: Definition, world: CheckContext) -> None:
+def _check_not_a_tool(found: Definition, check: CheckContext) -> None:
     name = found.node.name
-    if world.catalog.get(name) is None:
+    if check.catalog.get(name) is None:
         return
-    world.report.say(
+    check.report.add(
         "name-redefined",
         f"`{name}` is the name of a tool",
         span=found.span,
@@ -323,10 +323,10 @@ def _check_not_a_tool(found: Definition, world: CheckContext) -> None:
     )
 
 
-def _check_param(found: Definition, param: tree.Param, world: CheckContext, unit: Unit) -> None:
+def _check_param(found: Definition, param: tree.Param, check: CheckContext, unit: Unit) -> None:
     """Check a parameter's value against its type, and report a wrong one where it was given."""
     if not unit.pack:
-        world.report.say(
+        check.report.add(
             "param-outside-pack",
             "only a pack has parameters",
             span=param.span,
@@ -334,18 +334,18 @@ def _check_param(found: Definition, param: tree.Param, world: CheckContext, unit
         )
         return
     if param.kind in sets.SET_KINDS:
-        sets.named_set(found, world)
+        sets.named_set(found, check)
         return
     if param.kind == "tools":
-        world.tools.named(found, lenient=unit.pack)
+        check.tools.named(found, lenient=unit.pack)
         return
     bound = value_of_param(param, found.scope)
     if bound is None:
         return
-    given = constant(bound.value, bound.scope, world.report)
+    given = constant(bound.value, bound.scope, check.report)
     wanted = SAMPLES.get(param.kind)
     if not _same_kind(given, wanted):
-        _say_param(param, bound.value.span, world)
+        _report_param(param, bound.value.span, check)
 
 
 def _same_kind(given: object, wanted: object) -> bool:
@@ -356,8 +356,8 @@ def _same_kind(given: object, wanted: object) -> bool:
     return isinstance(given, type(wanted))
 
 
-def _say_param(param: tree.Param, span: Span, world: CheckContext) -> None:
-    world.report.say(
+def _report_param(param: tree.Param, span: Span, check: CheckContext) -> None:
+    check.report.add(
         "wrong-kind",
         f"`{param.name}` takes a {param.kind}",
         span=span,

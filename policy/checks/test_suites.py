@@ -42,7 +42,7 @@ class _Segment:
 
 
 def read_suites(
-    sources: PolicySources, world: CheckContext, names: RuleNames
+    sources: PolicySources, check: CheckContext, names: RuleNames
 ) -> tuple[ExampleSuite, ...]:
     """Return the suites of all files, in order; this also checks every pack."""
     packs = pack_files(sources)
@@ -52,11 +52,11 @@ def read_suites(
             case tree.PolicyHeader():
                 tests = _tests(file)
                 for test in tests:
-                    _check(test, names, world)
+                    _check(test, names, check)
                 if tests:
                     suites.append(ExampleSuite(file=file.source.name, tests=tests))
             case tree.PackHeader():
-                suites.extend(_of_pack(file, packs, world))
+                suites.extend(_of_pack(file, packs, check))
             case None:
                 pass
     return tuple(suites)
@@ -69,22 +69,22 @@ def _tests(file: tree.PolicyFile) -> tuple[tree.Test, ...]:
 # ------------------------------------------------------------------ packs
 
 
-def _of_pack(file: tree.PolicyFile, packs: Packs, world: CheckContext) -> Iterator[ExampleSuite]:
+def _of_pack(file: tree.PolicyFile, packs: Packs, check: CheckContext) -> Iterator[ExampleSuite]:
     """Check a pack by itself, and yield a suite for each set of values its tests give it."""
     params = {s.name: s for s in file.statements if isinstance(s, tree.Param)}
     segments = [s for test in _tests(file) for s in _segments(test, params)]
     groups: dict[tuple[tuple[str, tree.Expr], ...], list[_Segment]] = {}
     for segment in segments:
-        if not _is_bound(segment, params, world):
+        if not _is_bound(segment, params, check):
             continue
         groups.setdefault(tuple(sorted(segment.given.items(), key=_name)), []).append(segment)
     if not groups:
-        _read_alone(file, packs, world, given={})
+        _read_alone(file, packs, check, given={})
     for given, members in groups.items():
-        base, names = _read_alone(file, packs, world, given=dict(given))
+        base, names = _read_alone(file, packs, check, given=dict(given))
         tests = tuple(segment.test() for segment in members)
         for test in tests:
-            _check(test, names, world)
+            _check(test, names, check)
         yield ExampleSuite(file=file.source.name, tests=tests, base=(_with_default(base, file),))
 
 
@@ -93,12 +93,12 @@ def _name(item: tuple[str, tree.Expr]) -> str:
 
 
 def _read_alone(
-    file: tree.PolicyFile, packs: Packs, world: CheckContext, *, given: Mapping[str, tree.Expr]
+    file: tree.PolicyFile, packs: Packs, check: CheckContext, *, given: Mapping[str, tree.Expr]
 ) -> tuple[CheckedPolicy, RuleNames]:
     names = RuleNames(places={})
-    layer = alone(file, packs, world.report, given=given)
-    own = read_declarations(layer, world)
-    return read_layer(layer, world, names, own=own, memory=NoMemory()), names
+    layer = alone(file, packs, check.report, given=given)
+    own = read_declarations(layer, check)
+    return read_layer(layer, check, names, own=own, memory=NoMemory()), names
 
 
 def _with_default(policy: CheckedPolicy, file: tree.PolicyFile) -> CheckedPolicy:
@@ -138,11 +138,11 @@ def _segments(test: tree.Test, params: Mapping[str, tree.Param]) -> list[_Segmen
     return segments
 
 
-def _is_bound(segment: _Segment, params: Mapping[str, tree.Param], world: CheckContext) -> bool:
+def _is_bound(segment: _Segment, params: Mapping[str, tree.Param], check: CheckContext) -> bool:
     """Return whether every parameter has a value in a test; report those without."""
     missing = [n for n, p in params.items() if p.default is None and n not in segment.given]
     if missing:
-        world.report.say(
+        check.report.add(
             "missing-param",
             f"this test gives no value to {' and '.join(f'`{name}`' for name in missing)}",
             span=segment.span,
@@ -154,20 +154,20 @@ def _is_bound(segment: _Segment, params: Mapping[str, tree.Param], world: CheckC
 # ------------------------------------------------------------------ checks of tests
 
 
-def _check(test: tree.Test, names: RuleNames, world: CheckContext) -> None:
+def _check(test: tree.Test, names: RuleNames, check: CheckContext) -> None:
     for step in test.steps:
         if isinstance(step, tree.Case):
-            _check_case(step, names, world)
+            _check_case(step, names, check)
 
 
-def _check_case(case: tree.Case, names: RuleNames, world: CheckContext) -> None:
+def _check_case(case: tree.Case, names: RuleNames, check: CheckContext) -> None:
     for past in case.past:
-        refuse_unsupported("an earlier call in a test", world.report, span=past.span)
+        refuse_unsupported("an earlier call in a test", check.report, span=past.span)
     for returned in (case.returning, case.returned):
         if returned is not None:
-            refuse_unsupported("`returning`", world.report, span=returned.span)
+            refuse_unsupported("`returning`", check.report, span=returned.span)
     if case.by is not None:
-        check_reference(case.by, names, world=world, span=case.by_span or case.span)
+        check_reference(case.by, names, check=check, span=case.by_span or case.span)
     # A test may call a tool that does not exist on purpose; running it reports a mistake.
     if case.by != "schema":
-        world.tools.is_pattern(case.call.tool)
+        check.tools.is_pattern(case.call.tool)

@@ -52,15 +52,15 @@ def test_names_claimed_in_bulk_are_those_claimed_one_by_one(
     unit = Unit(statements=statements, scope=Scope(title="x"), names=prefix, table=table)
     before = Source(name="0", text="b").span(0, 1)
     at_once, singly = RuleNames(places={"b": before}), RuleNames(places={"b": before})
-    world: Any = SimpleNamespace(report=Report())
+    context: Any = SimpleNamespace(report=Report())
     for _ in range(2):
-        said = world.report.spoken
+        before = context.report.count
         for statement in statements:
             if hasattr(statement, "name"):
-                check_name(statement, unit, singly, world)  # type: ignore[arg-type]
+                check_name(statement, unit, singly, context)  # type: ignore[arg-type]
         claimed = claim_names(statements, unit, at_once)
         event(f"claimed: {claimed}")
-        assert not claimed or world.report.spoken == said
+        assert not claimed or context.report.count == before
         if not claimed:
             return
         assert list(at_once.places.items()) == list(singly.places.items())

@@ -11,18 +11,18 @@ from policy.model import Span
 from policy.syntax import print_expr, tree
 
 
-def read_comparison(expr: tree.Compare, reading: StatementContext, value_of: ReadValue) -> Test:
+def read_comparison(expr: tree.Compare, context: StatementContext, value_of: ReadValue) -> Test:
     """Return a comparison; report values that are never equal or have no order."""
-    left, right = value_of(expr.left, reading), value_of(expr.right, reading)
+    left, right = value_of(expr.left, context), value_of(expr.right, context)
     if left is BROKEN or right is BROKEN:
         return BROKEN_TEST
-    text = reading.words(expr)
+    text = context.words(expr)
     if expr.op == "==" or expr.op == "!=":
-        _check_equal(expr, left, right, reading)
+        _check_equal(expr, left, right, context)
         equal = Comparison(op="==", left=left.value, right=right.value, text=text)
         return equal if expr.op == "==" else NotOf(test=equal, text=text)
     if not orderable(left.kind, right.kind):
-        reading.report.say(
+        context.report.add(
             "wrong-kind",
             f"{left.kind} and {right.kind} have no order",
             span=expr.span,
@@ -32,22 +32,22 @@ def read_comparison(expr: tree.Compare, reading: StatementContext, value_of: Rea
 
 
 def _check_equal(
-    expr: tree.Compare, left: TypedValue, right: TypedValue, reading: StatementContext
+    expr: tree.Compare, left: TypedValue, right: TypedValue, context: StatementContext
 ) -> None:
-    check_word(left, expr.left, right, reading, span=expr.right.span)
-    check_word(right, expr.right, left, reading, span=expr.left.span)
+    check_word(left, expr.left, right, context, span=expr.right.span)
+    check_word(right, expr.right, left, context, span=expr.left.span)
     if comparable(left.kind, right.kind):
         return
     many, one = (expr.left, expr.right) if left.kind.must_be("list") else (expr.right, expr.left)
     if left.kind.must_be("list") or right.kind.must_be("list"):
-        reading.report.say(
+        context.report.add(
             "list-against-value",
             f"`{print_expr(many)}` is a list, and a list never equals a single value",
             span=expr.span,
             help=f"write `{print_expr(one)} in {print_expr(many)}`",
         )
         return
-    reading.report.say(
+    context.report.add(
         "wrong-kind",
         f"{left.kind} and {right.kind} are never equal",
         span=expr.span,
@@ -56,14 +56,14 @@ def _check_equal(
 
 
 def check_word(
-    of: TypedValue, expr: tree.Expr, other: TypedValue, reading: StatementContext, *, span: Span
+    of: TypedValue, expr: tree.Expr, other: TypedValue, context: StatementContext, *, span: Span
 ) -> None:
     """Report a comparison of an enumerated string with a string that it can never be."""
     words = of.kind.words
     word = other.value.value if isinstance(other.value, Constant) else None
     if words is None or not isinstance(word, str) or word in words:
         return
-    reading.report.say(
+    context.report.add(
         "wrong-kind",
         f"`{print_expr(expr)}` is never `{word}`",
         span=span,

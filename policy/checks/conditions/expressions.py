@@ -44,17 +44,17 @@ CONDITIONS = (
 )
 
 
-def read_value(expr: tree.Expr, reading: StatementContext, parts: PartReaders) -> TypedValue:
+def read_value(expr: tree.Expr, context: StatementContext, parts: PartReaders) -> TypedValue:
     """Return the value of `expr` and its type; report its mistakes.
 
     `parts` reads the expressions inside, conditions included.
     """
-    if not reading.count(expr.span):
+    if not context.count(expr.span):
         return BROKEN
     reader = VALUES.get(type(expr))
     if reader is not None:
-        return reader(expr, reading, parts)
-    reading.report.say(
+        return reader(expr, context, parts)
+    context.report.add(
         "condition-as-value",
         f"`{print_expr(expr)}` is a condition, but a value is needed here",
         span=expr.span,
@@ -63,51 +63,51 @@ def read_value(expr: tree.Expr, reading: StatementContext, parts: PartReaders) -
     return BROKEN
 
 
-def _shared(value: str | int, reading: StatementContext) -> TypedValue:
+def _shared(value: str | int, context: StatementContext) -> TypedValue:
     """Return a string or a whole number; rules with the same one share it."""
     key = (type(value), value)
-    found = reading.world.literals.get(key)
+    found = context.check.literals.get(key)
     if found is None:
-        found = reading.world.literals[key] = literal(value)
+        found = context.check.literals[key] = literal(value)
     return found
 
 
-def _text(expr: tree.Text, reading: StatementContext, _: PartReaders) -> TypedValue:
+def _text(expr: tree.Text, context: StatementContext, _: PartReaders) -> TypedValue:
     text = expr.value
     if "${" in text:
-        text = interpolate(text, reading.scope, reading.report, span=expr.span)
-    return _shared(text, reading)
+        text = interpolate(text, context.scope, context.report, span=expr.span)
+    return _shared(text, context)
 
 
-def _number(expr: tree.Number, reading: StatementContext, _: PartReaders) -> TypedValue:
-    held = number_value(expr, reading.report)
-    return _shared(held, reading) if isinstance(held, int) else literal(held)
+def _number(expr: tree.Number, context: StatementContext, _: PartReaders) -> TypedValue:
+    held = number_value(expr, context.report)
+    return _shared(held, context) if isinstance(held, int) else literal(held)
 
 
-def _duration(expr: tree.Duration, reading: StatementContext, _: PartReaders) -> TypedValue:
-    return literal(duration_of(expr, reading.report))
+def _duration(expr: tree.Duration, context: StatementContext, _: PartReaders) -> TypedValue:
+    return literal(duration_of(expr, context.report))
 
 
-def _boolean(expr: tree.Boolean, reading: StatementContext, _: PartReaders) -> TypedValue:
-    return _shared(expr.value, reading)
+def _boolean(expr: tree.Boolean, context: StatementContext, _: PartReaders) -> TypedValue:
+    return _shared(expr.value, context)
 
 
 def _null(_: tree.Null, __: StatementContext, ___: PartReaders) -> TypedValue:
     return literal(None)
 
 
-def _history(expr: tree.History, reading: StatementContext, _: PartReaders) -> TypedValue:
-    refuse_unsupported(f"`{expr.kind}(…)`", reading.report, span=expr.span)
+def _history(expr: tree.History, context: StatementContext, _: PartReaders) -> TypedValue:
+    refuse_unsupported(f"`{expr.kind}(…)`", context.report, span=expr.span)
     return BROKEN
 
 
-def _list(expr: tree.ListLiteral, reading: StatementContext, parts: PartReaders) -> TypedValue:
-    items = [parts.value(item, reading) for item in expr.items]
+def _list(expr: tree.ListLiteral, context: StatementContext, parts: PartReaders) -> TypedValue:
+    items = [parts.value(item, context) for item in expr.items]
     kind = _kind_of_list([item.kind for item in items])
     if all(type(item.value) is Constant for item in items):
         values = tuple([cast("Constant", item.value).value for item in items])
         if kind is STRINGS:
-            return reading.world.lists.setdefault(
+            return context.check.lists.setdefault(
                 values, TypedValue(value=Constant(value=values), kind=kind)
             )
         return TypedValue(value=Constant(value=values), kind=kind)
@@ -120,8 +120,8 @@ def _kind_of_list(kinds: list[ValueType]) -> ValueType:
     return list_type(kinds)
 
 
-def _object(expr: tree.ObjectLiteral, reading: StatementContext, parts: PartReaders) -> TypedValue:
-    entries = [(key, parts.value(v, reading).value) for key, v in expr.entries]
+def _object(expr: tree.ObjectLiteral, context: StatementContext, parts: PartReaders) -> TypedValue:
+    entries = [(key, parts.value(v, context).value) for key, v in expr.entries]
     if all(isinstance(value, Constant) for _, value in entries):
         return literal(freeze({key: cast("Constant", value).value for key, value in entries}))
     return TypedValue(value=ObjectOf(entries=tuple(entries)), kind=ValueType(frozenset({"object"})))

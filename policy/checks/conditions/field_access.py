@@ -19,73 +19,73 @@ INPUT = Fact(path=("input",))
 
 
 def read_field(
-    expr: tree.Field | tree.Index, reading: StatementContext, parts: PartReaders
+    expr: tree.Field | tree.Index, context: StatementContext, parts: PartReaders
 ) -> TypedValue:
     """Return the value of a field or an element, with its type from the schemas."""
-    path = _plain_path(expr, reading)
+    path = _plain_path(expr, context)
     if path is not None:
-        return _input_field(path, expr, reading)
-    found = _walk(expr, reading, parts)
-    if found.path and reading.tools is not None:
+        return _input_field(path, expr, context)
+    found = _walk(expr, context, parts)
+    if found.path and context.tools is not None:
         shown = ".".join(["input", *(str(step) for step in found.path if step != "*")])
-        kind = field_type(found.path, reading.tools, reading.report, shown=shown, span=expr.span)
+        kind = field_type(found.path, context.tools, context.report, shown=shown, span=expr.span)
         return TypedValue(value=found.value, kind=kind, path=found.path)
     return found
 
 
-def _plain_path(expr: tree.Expr, reading: StatementContext) -> tuple[str, ...] | None:
+def _plain_path(expr: tree.Expr, context: StatementContext) -> tuple[str, ...] | None:
     """Return the names of `input.a.b`, the usual form of a field, None for other forms."""
     steps: list[str] = []
     while type(expr) is tree.Field:
         steps.append(expr.name)
         expr = expr.base
-    if type(expr) is not tree.Name or expr.name != "input" or "input" in reading.locals:
+    if type(expr) is not tree.Name or expr.name != "input" or "input" in context.locals:
         return None
-    return tuple(reversed(steps)) if reading.count(expr.span) else None
+    return tuple(reversed(steps)) if context.count(expr.span) else None
 
 
 def _input_field(
-    path: tuple[str, ...], expr: tree.Field | tree.Index, reading: StatementContext
+    path: tuple[str, ...], expr: tree.Field | tree.Index, context: StatementContext
 ) -> TypedValue:
     """Return a field of the input; rules about tools with the same schemas share it."""
-    world, tools = reading.world, reading.tools
-    key = (0 if tools is None else id(tools.sight(world.sights)), path)
-    kept = world.input_fields.get(key)
+    check, tools = context.check, context.tools
+    key = (0 if tools is None else id(tools.sight(check.sights)), path)
+    kept = check.input_fields.get(key)
     if kept is not None:
         return kept
     value: Value = INPUT
     for name in path:
-        value = world.steps.setdefault((id(value), name), FieldOf(base=value, name=name))
+        value = check.steps.setdefault((id(value), name), FieldOf(base=value, name=name))
     if tools is None:
         return TypedValue(value=value, path=path)
-    kind = field_type(path, tools, reading.report, shown=".".join(("input", *path)), span=expr.span)
+    kind = field_type(path, tools, context.report, shown=".".join(("input", *path)), span=expr.span)
     found = TypedValue(value=value, kind=kind, path=path)
     if not tools.answers(path).missing:
-        world.input_fields[key] = found
+        check.input_fields[key] = found
     return found
 
 
-def _walk(expr: tree.Expr, reading: StatementContext, parts: PartReaders) -> TypedValue:
+def _walk(expr: tree.Expr, context: StatementContext, parts: PartReaders) -> TypedValue:
     match expr:
         case tree.Field():
-            special = fact_named(expr, expr.name, reading) or pack_value(expr, reading, parts)
+            special = fact_named(expr, expr.name, context) or pack_value(expr, context, parts)
             if special is not None:
                 return special
-            return _step(_walk(expr.base, reading, parts), expr.name, expr, reading)
+            return _step(_walk(expr.base, context, parts), expr.name, expr, context)
         case tree.Index(key=tree.Text() as key):
-            name = interpolate(key.value, reading.scope, reading.report, span=key.span)
-            special = fact_named(expr, name, reading)
+            name = interpolate(key.value, context.scope, context.report, span=key.span)
+            special = fact_named(expr, name, context)
             if special is not None:
                 return special
-            return _step(_walk(expr.base, reading, parts), name, expr, reading)
+            return _step(_walk(expr.base, context, parts), name, expr, context)
         case tree.Index():
-            return _element(expr, reading, parts)
+            return _element(expr, context, parts)
         case _:
-            return parts.value(expr, reading)
+            return parts.value(expr, context)
 
 
 def _step(
-    base: TypedValue, name: str, expr: tree.Field | tree.Index, reading: StatementContext
+    base: TypedValue, name: str, expr: tree.Field | tree.Index, context: StatementContext
 ) -> TypedValue:
     if base is BROKEN:
         return BROKEN
@@ -96,7 +96,7 @@ def _step(
         return found
     if (fields := base.kind.element.fields) is not None:
         names = [field for field, _ in fields]
-        reading.report.say(
+        context.report.add(
             "unknown-field",
             f"{_shown(base, expr)} has no field `{name}`",
             span=expr.span,
@@ -104,7 +104,7 @@ def _step(
         )
         return BROKEN
     if not base.kind.may_be("object", "list"):
-        reading.report.say(
+        context.report.add(
             "unknown-field",
             f"{base.kind} has no field `{name}`",
             span=expr.span,
@@ -132,14 +132,14 @@ def _shown(base: TypedValue, expr: tree.Field | tree.Index) -> str:
     return f"`{called or print_expr(expr.base)}`"
 
 
-def _element(expr: tree.Index, reading: StatementContext, parts: PartReaders) -> TypedValue:
-    base = _walk(expr.base, reading, parts)
-    key = parts.value(expr.key, reading)
+def _element(expr: tree.Index, context: StatementContext, parts: PartReaders) -> TypedValue:
+    base = _walk(expr.base, context, parts)
+    key = parts.value(expr.key, context)
     if base is BROKEN or key is BROKEN:
         return BROKEN
     value = ElementAt(base=base.value, key=key.value)
     if not key.kind.may_be("number", "string"):
-        reading.report.say(
+        context.report.add(
             "wrong-kind",
             f"{key.kind} cannot select an element",
             span=expr.key.span,

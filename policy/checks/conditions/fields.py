@@ -95,11 +95,11 @@ def field_type(
     if not missing:
         return answers.kind
     if len(missing) == len(tools.specs):
-        _say_unknown(missing, path, report, shown=shown, span=span)
+        _report_unknown(missing, path, report, shown=shown, span=span)
         return ANY
     if not tools.everything:
         names = [spec.name for spec, _ in missing]
-        report.say(
+        report.add(
             "field-of-some",
             f"{tool_names(names)} {'has' if len(names) == 1 else 'have'} no field `{shown}`",
             span=span,
@@ -169,7 +169,7 @@ def _kind_at(schema: SchemaView, place: tuple[Step, ...]) -> ValueType:
     return list_type([type_of_field(schema.lookup((*place, "*")))])
 
 
-def _say_unknown(
+def _report_unknown(
     missing: tuple[tuple[ToolSpec, UnknownField], ...],
     path: tuple[Step, ...],
     report: Report,
@@ -190,7 +190,7 @@ def _say_unknown(
         help = "the value before the last step has no fields"
     if not help and known:
         help = f"there {'is' if len(known) == 1 else 'are'} {_listed(known)}"
-    report.say("unknown-field", message, span=span, help=help)
+    report.add("unknown-field", message, span=span, help=help)
 
 
 def _listed(names: list[str]) -> str:

@@ -27,13 +27,13 @@ from policy.syntax import tree
 from policy.values import Unreadable, parse_date, parse_time
 
 
-def read_function(expr: tree.Function, reading: StatementContext, parts: PartReaders) -> TypedValue:
+def read_function(expr: tree.Function, context: StatementContext, parts: PartReaders) -> TypedValue:
     """Return a function call, with its type."""
     name = expr.name
     signature = FUNCTIONS.get(name)
     if signature is None:
         is_selection = name in SELECTIONS or name in LATER_SELECTIONS
-        reading.report.say(
+        context.report.add(
             "unknown-function",
             f"there is no function `{name}`" if not is_selection else f"`{name}` is a selection",
             span=expr.span,
@@ -43,20 +43,20 @@ def read_function(expr: tree.Function, reading: StatementContext, parts: PartRea
             or f"there are {in_backticks([*FUNCTIONS])}",
         )
         return BROKEN
-    args = [parts.value(arg, reading) for arg in expr.args]
-    if not _fits(expr, signature, args, reading):
+    args = [parts.value(arg, context) for arg in expr.args]
+    if not _fits(expr, signature, args, context):
         return BROKEN
     value = FunctionCall(function=name, args=tuple(arg.value for arg in args))
     return TypedValue(value=value, kind=_result(name, signature, args))
 
 
 def _fits(
-    expr: tree.Function, signature: Signature, args: list[TypedValue], reading: StatementContext
+    expr: tree.Function, signature: Signature, args: list[TypedValue], context: StatementContext
 ) -> bool:
     """Return whether the number and types of the arguments are right; report if not."""
     least, most = len(signature.takes), signature.most
     if len(args) < least or (most is not None and len(args) > most):
-        reading.report.say(
+        context.report.add(
             "wrong-arguments",
             f"`{expr.name}` takes {_how_many(least, most)}, not {len(args)}",
             span=expr.span,
@@ -67,7 +67,7 @@ def _fits(
     for place, (arg, node) in enumerate(zip(args, expr.args, strict=True)):
         expected = signature.expects(place)
         if expected is not None and expected.names and not arg.kind.may_be(*expected.names):
-            reading.report.say(
+            context.report.add(
                 "wrong-kind",
                 f"`{expr.name}` takes {expected} here, not {arg.kind}",
                 span=node.span,
@@ -75,8 +75,8 @@ def _fits(
             )
             fine = False
     if fine and expr.name == "sql":
-        return check_sql(expr, args, reading)
-    return fine and _readable(expr, args, reading)
+        return check_sql(expr, args, context)
+    return fine and _readable(expr, args, context)
 
 
 def _how_many(least: int, most: int | None) -> str:
@@ -85,7 +85,7 @@ def _how_many(least: int, most: int | None) -> str:
     return f"{number} {'value' if number.endswith('1') else 'values'}"
 
 
-def _readable(expr: tree.Function, args: list[TypedValue], reading: StatementContext) -> bool:
+def _readable(expr: tree.Function, args: list[TypedValue], context: StatementContext) -> bool:
     """Return whether a literal argument of `time` or `date` is valid."""
     reader = {"time": parse_time, "date": parse_date}.get(expr.name)
     first = args[0].value
@@ -96,7 +96,7 @@ def _readable(expr: tree.Function, args: list[TypedValue], reading: StatementCon
         found = parse_time(first.value)
     if not isinstance(found, Unreadable):
         return True
-    reading.report.say(
+    context.report.add(
         "bad-time",
         found.reason,
         span=expr.args[0].span,
@@ -119,32 +119,32 @@ def _result(name: str, signature: Signature, args: list[TypedValue]) -> ValueTyp
 
 
 def read_selection(
-    expr: tree.Selection, reading: StatementContext, parts: PartReaders
+    expr: tree.Selection, context: StatementContext, parts: PartReaders
 ) -> TypedValue:
     """Return a selection from a list, or a count or sum over it."""
     name = expr.function
     if name in LATER_SELECTIONS:
-        refuse_unsupported(f"`{name}(…)`", reading.report, span=expr.span)
+        refuse_unsupported(f"`{name}(…)`", context.report, span=expr.span)
         return BROKEN
     if name not in SELECTIONS:
-        reading.report.say(
+        context.report.add(
             "unknown-function",
             f"there is no selection `{name}`",
             span=expr.span,
             help=did_you_mean(name, SELECTIONS) or f"there are {in_backticks(sorted(SELECTIONS))}",
         )
         return BROKEN
-    source = parts.value(expr.source, reading)
-    outer, reading.selecting = reading.selecting, True
+    source = parts.value(expr.source, context)
+    outer, context.selecting = context.selecting, True
     try:
-        with reading.variable(expr.variable, expr.index, source=source, span=expr.span) as slots:
+        with context.variable(expr.variable, expr.index, source=source, span=expr.span) as slots:
             test = (
-                _summand(expr.test, reading, parts)
+                _summand(expr.test, context, parts)
                 if name == "sum"
-                else parts.test(expr.test, reading)
+                else parts.test(expr.test, context)
             )
     finally:
-        reading.selecting = outer
+        context.selecting = outer
     value = Selected(
         function=name, slot=slots[0], index_slot=slots[1], source=source.value, test=test
     )
@@ -159,10 +159,10 @@ def read_selection(
             return TypedValue(value=value, kind=kind, path=source.path)
 
 
-def _summand(expr: tree.Expr, reading: StatementContext, parts: PartReaders) -> Value:
-    found = parts.value(expr, reading)
+def _summand(expr: tree.Expr, context: StatementContext, parts: PartReaders) -> Value:
+    found = parts.value(expr, context)
     if not found.kind.may_be("number", "duration"):
-        reading.report.say(
+        context.report.add(
             "wrong-kind",
             f"{found.kind} cannot be added",
             span=expr.span,
@@ -172,14 +172,14 @@ def _summand(expr: tree.Expr, reading: StatementContext, parts: PartReaders) -> 
 
 
 def read_arithmetic(
-    expr: tree.Arithmetic, reading: StatementContext, parts: PartReaders
+    expr: tree.Arithmetic, context: StatementContext, parts: PartReaders
 ) -> TypedValue:
     """Return a sum, a difference or a product."""
-    left = parts.value(expr.left, reading)
-    right = parts.value(expr.right, reading)
+    left = parts.value(expr.left, context)
+    right = parts.value(expr.right, context)
     kind = arithmetic_type(expr.op, left.kind, right.kind)
     if kind is None:
-        reading.report.say(
+        context.report.add(
             "wrong-kind",
             f"`{expr.op}` cannot be applied to {left.kind} and {right.kind}",
             span=expr.span,
@@ -189,13 +189,13 @@ def read_arithmetic(
     return TypedValue(value=Arithmetic(op=expr.op, left=left.value, right=right.value), kind=kind)
 
 
-def read_negative(expr: tree.Negate, reading: StatementContext, parts: PartReaders) -> TypedValue:
+def read_negative(expr: tree.Negate, context: StatementContext, parts: PartReaders) -> TypedValue:
     """Return a number or a duration with its sign changed."""
-    operand = parts.value(expr.operand, reading)
+    operand = parts.value(expr.operand, context)
     if isinstance(operand.value, Constant) and operand.kind.must_be("number", "duration"):
         return literal(-operand.value.value)
     if not operand.kind.may_be("number", "duration"):
-        reading.report.say(
+        context.report.add(
             "wrong-kind",
             f"`-` cannot be applied to {operand.kind}",
             span=expr.span,

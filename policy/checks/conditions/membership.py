@@ -12,12 +12,12 @@ from policy.checks.names.sets import named_set, operand_set
 from policy.syntax import print_expr, tree
 
 
-def read_membership(expr: tree.In, reading: StatementContext, value_of: ReadValue) -> Test:
+def read_membership(expr: tree.In, context: StatementContext, value_of: ReadValue) -> Test:
     """Return the test of whether a value is in a set or a list."""
-    left = value_of(expr.left, reading)
-    text = reading.words(expr)
-    member = _set_on_right(expr, left, text, reading) or _list_on_right(
-        expr, left, text, reading, value_of
+    left = value_of(expr.left, context)
+    text = context.words(expr)
+    member = _set_on_right(expr, left, text, context) or _list_on_right(
+        expr, left, text, context, value_of
     )
     if member is None:
         return BROKEN_TEST
@@ -25,42 +25,42 @@ def read_membership(expr: tree.In, reading: StatementContext, value_of: ReadValu
 
 
 def _set_on_right(
-    expr: tree.In, left: TypedValue, text: str, reading: StatementContext
+    expr: tree.In, left: TypedValue, text: str, context: StatementContext
 ) -> Membership | None:
-    kinds = _named_kinds(expr.right, reading)
+    kinds = _named_kinds(expr.right, context)
     if not kinds:
         return None
-    members = operand_set(expr.right, kinds[0].kind, reading.scope, reading.world)
-    _check_left(expr, left, NUMBER if members.kind == "numbers" else STRING, reading)
+    members = operand_set(expr.right, kinds[0].kind, context.scope, context.check)
+    _check_left(expr, left, NUMBER if members.kind == "numbers" else STRING, context)
     return Membership(left=left.value, right=members, text=text)
 
 
-def _named_kinds(expr: tree.Expr, reading: StatementContext) -> list[ValueSet]:
+def _named_kinds(expr: tree.Expr, context: StatementContext) -> list[ValueSet]:
     """Return the named sets to which a name, or a list with names in it, refers."""
     if isinstance(expr, tree.ListLiteral):
         return [
             found
             for item in expr.items
             if not isinstance(item, (tree.Text, tree.Number))
-            for found in _named_kinds(item, reading)
+            for found in _named_kinds(item, context)
         ]
     name = dotted_name(expr)
-    if name is None or name.partition(".")[0] in reading.locals:
+    if name is None or name.partition(".")[0] in context.locals:
         return []
-    found = reading.scope.find(name)
-    named = named_set(found, reading.world) if found is not None else None
+    found = context.scope.find(name)
+    named = named_set(found, context.check) if found is not None else None
     return [named] if named is not None else []
 
 
 def _list_on_right(
-    expr: tree.In, left: TypedValue, text: str, reading: StatementContext, value_of: ReadValue
+    expr: tree.In, left: TypedValue, text: str, context: StatementContext, value_of: ReadValue
 ) -> Membership | None:
-    right = value_of(expr.right, reading)
+    right = value_of(expr.right, context)
     if left is BROKEN or right is BROKEN:
         return None
     if not right.kind.may_be("list"):
         is_text = right.kind.must_be("string")
-        reading.report.say(
+        context.report.add(
             "wrong-kind",
             f"`in` needs a set or a list, not {right.kind}",
             span=expr.right.span,
@@ -70,13 +70,13 @@ def _list_on_right(
         )
         return None
     if right.kind.must_be("list"):
-        _check_left(expr, left, right.kind.element, reading)
-        _check_items(expr, left, right, reading)
+        _check_left(expr, left, right.kind.element, context)
+        _check_items(expr, left, right, context)
     return Membership(left=left.value, right=right.value, text=text)
 
 
 def _check_items(
-    expr: tree.In, left: TypedValue, right: TypedValue, reading: StatementContext
+    expr: tree.In, left: TypedValue, right: TypedValue, context: StatementContext
 ) -> None:
     """Report each item of a list that can never be equal, where others can."""
     if left.kind.names is None or not isinstance(right.value, Constant):
@@ -89,11 +89,11 @@ def _check_items(
     nodes = expr.right.items if isinstance(expr.right, tree.ListLiteral) else ()
     for place, item in enumerate(right.value.value):
         node = nodes[place] if place < len(nodes) else expr.right
-        check_word(left, expr.left, literal(item), reading, span=node.span)
+        check_word(left, expr.left, literal(item), context, span=node.span)
         kind = type_of(item)
         if comparable(left.kind, kind):
             continue
-        reading.report.say(
+        context.report.add(
             "wrong-kind",
             f"{left.kind} and {kind} are never equal",
             span=node.span,
@@ -102,10 +102,10 @@ def _check_items(
 
 
 def _check_left(
-    expr: tree.In, left: TypedValue, item: ValueType, reading: StatementContext
+    expr: tree.In, left: TypedValue, item: ValueType, context: StatementContext
 ) -> None:
     if left.kind.must_be("list") and not item.may_be("list"):
-        reading.report.say(
+        context.report.add(
             "list-against-value",
             f"`{print_expr(expr.left)}` is a list, but `in` tests a single value",
             span=expr.span,
@@ -113,7 +113,7 @@ def _check_left(
             "or `all` if every element must match",
         )
     elif not comparable(left.kind, item):
-        reading.report.say(
+        context.report.add(
             "wrong-kind",
             f"{left.kind} is never one of these: each is {item}",
             span=expr.span,

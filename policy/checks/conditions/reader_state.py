@@ -45,7 +45,7 @@ class StatementContext:
     truth makes the verdict less strict in this position; None where that is unknown.
     """
 
-    world: CheckContext
+    check: CheckContext
     scope: Scope
     tools: ToolFields | None
     permits: bool | None = None
@@ -61,18 +61,18 @@ class StatementContext:
     @property
     def report(self) -> Report:
         """The report to which mistakes are added."""
-        return self.world.report
+        return self.check.report
 
     def words(self, expr: tree.Expr) -> str:
         """Return the canonical text of an expression."""
         words = print_expr(expr, self.spelled)
-        return self.world.texts.setdefault(words, words)
+        return self.check.texts.setdefault(words, words)
 
     def count(self, span: Span) -> bool:
         """Return whether the budget still allows a node; report once when it is used up."""
         self.nodes += 1
         if self.nodes == MAX_NODES + 1:
-            self.report.say(
+            self.report.add(
                 "condition-too-large",
                 "this condition is too large once its names are expanded",
                 span=self.lets[0].span if self.lets else span,
@@ -105,7 +105,7 @@ class StatementContext:
     def _claim(self, name: str, span: Span) -> None:
         found = self.scope.find(name)
         if name in FACT_ROOTS:
-            self.report.say(
+            self.report.add(
                 "fact-redefined",
                 f"`{name}` is a fact and cannot be given another meaning",
                 span=span,
@@ -113,7 +113,7 @@ class StatementContext:
             )
         elif name in self.locals or found is not None:
             labels = () if found is None else (Label(span=found.span, text="defined here"),)
-            self.report.say(
+            self.report.add(
                 "name-redefined",
                 f"`{name}` already has a meaning here",
                 span=span,

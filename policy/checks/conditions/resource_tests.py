@@ -29,37 +29,37 @@ _KINDS: Mapping[tree.Verb, tuple[SetKind, ...]] = {
 _PREPOSITION = {"connects": " to", "sends": " to"}
 
 
-def read_resource_test(expr: tree.ResourceTest, reading: StatementContext) -> Test:
+def read_resource_test(expr: tree.ResourceTest, context: StatementContext) -> Test:
     """Return the resource test, its operand as a set; report a form that misleads here."""
-    reading.speaks = True
-    if reading.selecting:
-        reading.report.say(
+    context.speaks = True
+    if context.selecting:
+        context.report.add(
             "resource-test-in-selection",
             f"`{print_expr(expr)}` is about the whole call, not about an element",
             span=expr.span,
             help="move it out of the selection",
         )
         return BROKEN_TEST
-    _check_place(expr, reading)
-    operand = _operand(expr, reading)
+    _check_place(expr, context)
+    operand = _operand(expr, context)
     if operand is BROKEN_TEST:
         return BROKEN_TEST
     return ResourceTest(
         verb=expr.verb,
         form=expr.form,
         operand=cast("ValueSet | None", operand),
-        permits=bool(reading.permits),
-        text=reading.words(expr),
+        permits=bool(context.permits),
+        text=context.words(expr),
     )
 
 
-def _check_place(expr: tree.ResourceTest, reading: StatementContext) -> None:
+def _check_place(expr: tree.ResourceTest, context: StatementContext) -> None:
     """Report a form that means something unexpected in a position that permits or restricts."""
-    labels = tuple(Label(span=let.span, text="used through this `let`") for let in reading.lets[:1])
+    labels = tuple(Label(span=let.span, text="used through this `let`") for let in context.lets[:1])
     to = _PREPOSITION.get(expr.verb, "")
     bounded = not isinstance(expr.operand, (tree.Nothing, tree.Anything))
-    if reading.permits is True and expr.form == "some" and bounded:
-        reading.report.say(
+    if context.permits is True and expr.form == "some" and bounded:
+        context.report.add(
             "plain-verb-permits",
             f"`{print_expr(expr)}` permits the call here if only one of several resources is "
             "inside",
@@ -68,8 +68,8 @@ def _check_place(expr: tree.ResourceTest, reading: StatementContext) -> None:
             labels=labels,
             help=f"write `{expr.verb} only{to} …`, or `{expr.verb} any{to} …` if that is intended",
         )
-    elif reading.permits is True and expr.form == "outside":
-        reading.report.say(
+    elif context.permits is True and expr.form == "outside":
+        context.report.add(
             "outside-permits",
             f"`{print_expr(expr)}` permits the call here if only one of several resources is "
             "outside",
@@ -78,8 +78,8 @@ def _check_place(expr: tree.ResourceTest, reading: StatementContext) -> None:
             labels=labels,
             help=f"write `{expr.verb} only{to} …` with the resources that may be used",
         )
-    elif reading.permits is False and expr.form == "only":
-        reading.report.say(
+    elif context.permits is False and expr.form == "only":
+        context.report.add(
             "only-restricts",
             f"`{print_expr(expr)}` restricts the call here only if all its resources are inside",
             span=expr.span,
@@ -92,7 +92,7 @@ def _check_place(expr: tree.ResourceTest, reading: StatementContext) -> None:
         )
 
 
-def _operand(expr: tree.ResourceTest, reading: StatementContext) -> ValueSet | Test | None:
+def _operand(expr: tree.ResourceTest, context: StatementContext) -> ValueSet | Test | None:
     operand = expr.operand
     kinds = _KINDS[expr.verb]
     match operand:
@@ -103,15 +103,15 @@ def _operand(expr: tree.ResourceTest, reading: StatementContext) -> ValueSet | T
         case tree.Text() | tree.ListLiteral() | tree.Name() | tree.Field():
             pass
         case _:
-            reading.report.say(
+            context.report.add(
                 "bad-operand",
                 f"`{print_expr(operand)}` is not a set of {_kinds_text(kinds)}",
                 span=operand.span,
                 help="name a set, or list its items in brackets",
             )
             return BROKEN_TEST
-    if _varies(operand, reading):
-        reading.report.say(
+    if _varies(operand, context):
+        context.report.add(
             "bad-operand",
             f"`{print_expr(operand)}` differs between calls, but a fixed set is needed",
             span=operand.span,
@@ -120,31 +120,31 @@ def _operand(expr: tree.ResourceTest, reading: StatementContext) -> ValueSet | T
         return BROKEN_TEST
     if "paths" in kinds and dotted_name(operand) == "workspace":
         return ValueSet(kind="paths", included=(WorkspaceItem(),))
-    kind = _kind(operand, kinds, reading)
-    return operand_set(operand, kind, reading.scope, reading.world)
+    kind = _kind(operand, kinds, context)
+    return operand_set(operand, kind, context.scope, context.check)
 
 
-def _varies(operand: tree.Expr, reading: StatementContext) -> bool:
+def _varies(operand: tree.Expr, context: StatementContext) -> bool:
     """Return whether an operand is a fact or a variable; `workspace` is a folder and is allowed."""
     name = dotted_name(operand)
     if name is None or name == "workspace":
         return False
     head = name.partition(".")[0]
-    return head in reading.locals or head in FACT_ROOTS
+    return head in context.locals or head in FACT_ROOTS
 
 
-def _kind(operand: tree.Expr, kinds: tuple[SetKind, ...], reading: StatementContext) -> SetKind:
+def _kind(operand: tree.Expr, kinds: tuple[SetKind, ...], context: StatementContext) -> SetKind:
     """Return the set type of an operand, from the sets it names, else from its items."""
     if len(kinds) == 1:
         return kinds[0]
     for name in _names(operand):
-        found = reading.scope.find(name)
-        named = named_set(found, reading.world) if found is not None else None
+        found = context.scope.find(name)
+        named = named_set(found, context.check) if found is not None else None
         if named is not None and named.kind in kinds:
             return named.kind
         if name in HOST_WORDS:
             return "hosts"
-    texts = list(_texts(operand, reading))
+    texts = list(_texts(operand, context))
     return "addresses" if texts and all("@" in text for text in texts) else "strings"
 
 
@@ -157,14 +157,14 @@ def _names(operand: tree.Expr) -> Iterator[str]:
         yield name
 
 
-def _texts(operand: tree.Expr, reading: StatementContext) -> Iterator[str]:
+def _texts(operand: tree.Expr, context: StatementContext) -> Iterator[str]:
     if isinstance(operand, tree.ListLiteral):
         for item in operand.items:
-            yield from _texts(item, reading)
+            yield from _texts(item, context)
     elif isinstance(operand, tree.Text):
-        yield interpolate(operand.value, reading.scope, reading.report, span=operand.span)
-    elif (name := dotted_name(operand)) is not None and (found := reading.scope.find(name)):
-        value = constant_named(found, reading.report)
+        yield interpolate(operand.value, context.scope, context.report, span=operand.span)
+    elif (name := dotted_name(operand)) is not None and (found := context.scope.find(name)):
+        value = constant_named(found, context.report)
         if isinstance(value, str):
             yield value
 

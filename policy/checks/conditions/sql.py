@@ -10,10 +10,10 @@ from policy.syntax import tree
 from policy.values import SQL_DIALECTS, can_read_sql
 
 
-def check_sql(expr: tree.Function, args: list[TypedValue], reading: StatementContext) -> bool:
+def check_sql(expr: tree.Function, args: list[TypedValue], context: StatementContext) -> bool:
     """Return whether such a call can be evaluated; report why not."""
     if not can_read_sql():
-        reading.report.say(
+        context.report.add(
             "missing-extra",
             "no SQL parser is installed, so `sql(…)` would always be indeterminate",
             span=expr.span,
@@ -26,7 +26,7 @@ def check_sql(expr: tree.Function, args: list[TypedValue], reading: StatementCon
     dialect = written.value if isinstance(written, Constant) else None
     if dialect in SQL_DIALECTS:
         return True
-    reading.report.say(
+    context.report.add(
         "unknown-dialect",
         f"`{dialect}` is not a supported SQL dialect"
         if isinstance(dialect, str)

@@ -10,13 +10,13 @@ from policy.syntax import print_expr, tree
 from policy.values import Unreadable, compile_regex
 
 
-def _text(expr: tree.Expr, what: str, reading: StatementContext, value_of: ReadValue) -> TypedValue:
+def _text(expr: tree.Expr, what: str, context: StatementContext, value_of: ReadValue) -> TypedValue:
     """Read a value that must be a string."""
-    read = value_of(expr, reading)
+    read = value_of(expr, context)
     if read.kind.may_be("string"):
         return read
     is_list = read.kind.must_be("list")
-    reading.report.say(
+    context.report.add(
         "list-against-value" if is_list else "wrong-kind",
         f"`{what}` tests a string, but `{print_expr(expr)}` is {read.kind}",
         span=expr.span,
@@ -28,34 +28,34 @@ def _text(expr: tree.Expr, what: str, reading: StatementContext, value_of: ReadV
 
 
 def read_string_relation(
-    expr: tree.TextTest, reading: StatementContext, value_of: ReadValue
+    expr: tree.TextTest, context: StatementContext, value_of: ReadValue
 ) -> Test:
     """Return the test of how a string starts, ends, or what it contains."""
     if expr.op == "contains":
-        listed = value_of(expr.left, reading)
+        listed = value_of(expr.left, context)
         if listed.kind.must_be("list") and not isinstance(expr.right, tree.Regex):
-            reading.report.say(
+            context.report.add(
                 "list-against-value",
                 f"`contains` tests a string, but `{print_expr(expr.left)}` is a list",
                 span=expr.span,
                 help=f"write `{print_expr(expr.right)} in {print_expr(expr.left)}`",
             )
             return BROKEN_TEST
-    left = _text(expr.left, expr.op, reading, value_of)
+    left = _text(expr.left, expr.op, context, value_of)
     if isinstance(expr.right, tree.Regex):
-        check_regex(expr.right, reading)
+        check_regex(expr.right, context)
         return RegexTest(
-            left=left.value, pattern=expr.right.pattern, whole=False, text=reading.words(expr)
+            left=left.value, pattern=expr.right.pattern, whole=False, text=context.words(expr)
         )
-    right = _text(expr.right, expr.op, reading, value_of)
-    return TextRelation(op=expr.op, left=left.value, right=right.value, text=reading.words(expr))
+    right = _text(expr.right, expr.op, context, value_of)
+    return TextRelation(op=expr.op, left=left.value, right=right.value, text=context.words(expr))
 
 
-def check_regex(regex: tree.Regex, reading: StatementContext) -> None:
+def check_regex(regex: tree.Regex, context: StatementContext) -> None:
     """Report a regular expression that does not run in linear time."""
     found = compile_regex(regex.pattern)
     if isinstance(found, Unreadable):
-        reading.report.say(
+        context.report.add(
             "bad-pattern",
             f"this regular expression cannot be used: {found.reason}",
             span=regex.span,
@@ -63,17 +63,17 @@ def check_regex(regex: tree.Regex, reading: StatementContext) -> None:
         )
 
 
-def read_like(expr: tree.Like, reading: StatementContext, value_of: ReadValue) -> Test:
+def read_like(expr: tree.Like, context: StatementContext, value_of: ReadValue) -> Test:
     """Return the test of a string against a glob."""
-    left = _text(expr.left, "like", reading, value_of)
-    pattern = interpolate(expr.pattern, reading.scope, reading.report, span=expr.span)
-    return LikeTest(left=left.value, pattern=pattern, text=reading.words(expr))
+    left = _text(expr.left, "like", context, value_of)
+    pattern = interpolate(expr.pattern, context.scope, context.report, span=expr.span)
+    return LikeTest(left=left.value, pattern=pattern, text=context.words(expr))
 
 
-def read_match(expr: tree.Matches, reading: StatementContext, value_of: ReadValue) -> Test:
+def read_match(expr: tree.Matches, context: StatementContext, value_of: ReadValue) -> Test:
     """Return the test of a whole string against a regular expression."""
-    left = _text(expr.left, "matches", reading, value_of)
-    check_regex(expr.regex, reading)
+    left = _text(expr.left, "matches", context, value_of)
+    check_regex(expr.regex, context)
     return RegexTest(
-        left=left.value, pattern=expr.regex.pattern, whole=True, text=reading.words(expr)
+        left=left.value, pattern=expr.regex.pattern, whole=True, text=context.words(expr)
     )

@@ -40,75 +40,75 @@ from policy.syntax import print_expr, tree
 _BROKEN: Test = BROKEN_TEST
 
 
-def read_test(expr: tree.Expr, reading: StatementContext) -> Test:
+def read_test(expr: tree.Expr, context: StatementContext) -> Test:
     """Return the test that `expr` means; report its mistakes."""
-    if not reading.count(expr.span):
+    if not context.count(expr.span):
         return BROKEN_TEST
-    return TESTS.get(type(expr), _truth)(expr, reading)
+    return TESTS.get(type(expr), _truth)(expr, context)
 
 
 def _later(what: str) -> Callable[[tree.Expr, StatementContext], Test]:
     """Return a reader that refuses a condition of an unsupported type."""
 
-    def refused(expr: tree.Expr, reading: StatementContext) -> Test:
-        refuse_unsupported(what, reading.report, span=expr.span)
+    def refused(expr: tree.Expr, context: StatementContext) -> Test:
+        refuse_unsupported(what, context.report, span=expr.span)
         return BROKEN_TEST
 
     return refused
 
 
-def _and(expr: tree.And, reading: StatementContext) -> Test:
-    return AllOf(tests=_all(expr.operands, reading), text=reading.words(expr))
+def _and(expr: tree.And, context: StatementContext) -> Test:
+    return AllOf(tests=_all(expr.operands, context), text=context.words(expr))
 
 
-def _or(expr: tree.Or, reading: StatementContext) -> Test:
-    return AnyOf(tests=_all(expr.operands, reading), text=reading.words(expr))
+def _or(expr: tree.Or, context: StatementContext) -> Test:
+    return AnyOf(tests=_all(expr.operands, context), text=context.words(expr))
 
 
-def _all(operands: Iterable[tree.Expr], reading: StatementContext) -> tuple[Test, ...]:
-    return tuple([read_test(operand, reading) for operand in operands])
+def _all(operands: Iterable[tree.Expr], context: StatementContext) -> tuple[Test, ...]:
+    return tuple([read_test(operand, context) for operand in operands])
 
 
-def value(expr: tree.Expr, reading: StatementContext) -> TypedValue:
+def value(expr: tree.Expr, context: StatementContext) -> TypedValue:
     """Return the value of an expression inside a condition."""
-    return read_value(expr, reading, _PARTS)
+    return read_value(expr, context, _PARTS)
 
 
 _PARTS = PartReaders(value, read_test)
 
 
-def _not(expr: tree.Not, reading: StatementContext) -> Test:
-    outer = reading.permits
-    reading.permits = None if outer is None else not outer
+def _not(expr: tree.Not, context: StatementContext) -> Test:
+    outer = context.permits
+    context.permits = None if outer is None else not outer
     try:
-        return NotOf(test=read_test(expr.operand, reading), text=reading.words(expr))
+        return NotOf(test=read_test(expr.operand, context), text=context.words(expr))
     finally:
-        reading.permits = outer
+        context.permits = outer
 
 
-def _truth(expr: tree.Expr, reading: StatementContext) -> Test:
+def _truth(expr: tree.Expr, context: StatementContext) -> Test:
     """Read a value used as a condition, or the name of a `let` that is a condition."""
-    found = _let(expr, reading)
+    found = _let(expr, context)
     if found is not None:
         assert isinstance(found.node, tree.Let)
         inner = inline_let(
             found,
             expr.span,
-            reading,
-            lambda test: read_test(test, reading),
+            context,
+            lambda test: read_test(test, context),
             broken=_BROKEN,
         )
-        return inner if inner is BROKEN_TEST else replace(inner, text=reading.words(expr))
-    read = value(expr, reading)
+        return inner if inner is BROKEN_TEST else replace(inner, text=context.words(expr))
+    read = value(expr, context)
     if not read.kind.may_be("boolean"):
-        reading.report.say(
+        context.report.add(
             "not-a-condition",
             f"`{print_expr(expr)}` is {read.kind}, but a condition is needed here",
             span=expr.span,
             help=_condition_help(expr, read.kind),
         )
         return BROKEN_TEST
-    return ValueTest(value=read.value, text=reading.words(expr))
+    return ValueTest(value=read.value, text=context.words(expr))
 
 
 def _condition_help(expr: tree.Expr, kind: ValueType) -> str:
@@ -118,12 +118,12 @@ def _condition_help(expr: tree.Expr, kind: ValueType) -> str:
     return f"test it: `{shown} == …`, or `{shown} is present`"
 
 
-def _let(expr: tree.Expr, reading: StatementContext) -> Definition | None:
+def _let(expr: tree.Expr, context: StatementContext) -> Definition | None:
     """Return the definition where `expr` names a `let` whose value is a condition."""
     name = dotted_name(expr)
-    if name is None or name.partition(".")[0] in reading.locals:
+    if name is None or name.partition(".")[0] in context.locals:
         return None
-    found = reading.scope.find(name)
+    found = context.scope.find(name)
     if found is None or not isinstance(found.node, tree.Let):
         return None
     if isinstance(found.node.value, CONDITIONS):
@@ -142,17 +142,17 @@ def _let(expr: tree.Expr, reading: StatementContext) -> Definition | None:
     return None
 
 
-def _quantifier(expr: tree.Quantifier, reading: StatementContext) -> Test:
-    source = value(expr.source, reading)
-    with reading.variable(expr.variable, expr.index, source=source, span=expr.span) as slots:
-        test = read_test(expr.test, reading)
+def _quantifier(expr: tree.Quantifier, context: StatementContext) -> Test:
+    source = value(expr.source, context)
+    with context.variable(expr.variable, expr.index, source=source, span=expr.span) as slots:
+        test = read_test(expr.test, context)
     return Quantified(
         kind=expr.kind,
         slot=slots[0],
         index_slot=slots[1],
         source=source.value,
         test=test,
-        text=reading.words(expr),
+        text=context.words(expr),
     )
 
 
@@ -160,12 +160,12 @@ def _of_values(
     read: Callable[[Any, StatementContext, ReadValue], Test],
 ) -> Callable[[Any, StatementContext], Test]:
     """Return the reader of a condition about values."""
-    return lambda expr, reading: read(expr, reading, value)
+    return lambda expr, context: read(expr, context, value)
 
 
-def _is(expr: tree.Is, reading: StatementContext) -> Test:
-    left = value(expr.left, reading)
-    text = reading.words(expr)
+def _is(expr: tree.Is, context: StatementContext) -> Test:
+    left = value(expr.left, context)
+    text = context.words(expr)
     match expr.what:
         case "present" | "absent":
             return Presence(left=left.value, present=expr.what == "present", text=text)

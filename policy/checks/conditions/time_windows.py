@@ -18,11 +18,11 @@ _DAYS: dict[str, frozenset[int]] = {
 }
 
 
-def read_window(expr: tree.Window, reading: StatementContext, value_of: ReadValue) -> Test:
+def read_window(expr: tree.Window, context: StatementContext, value_of: ReadValue) -> Test:
     """Return the test of a time of day, on days of the week."""
-    left = value_of(expr.left, reading)
+    left = value_of(expr.left, context)
     if not left.kind.may_be("time"):
-        reading.report.say(
+        context.report.add(
             "wrong-kind",
             f"`within` tests a time, but `{print_expr(expr.left)}` is {left.kind}",
             span=expr.left.span,
@@ -31,15 +31,15 @@ def read_window(expr: tree.Window, reading: StatementContext, value_of: ReadValu
     zone = expr.zone or "UTC"
     found = read_zone(zone)
     if isinstance(found, Unreadable):
-        reading.report.say(
+        context.report.add(
             "bad-time",
             found.reason,
             span=expr.span,
             help='write the name of a time zone, such as "Europe/Paris"',
         )
-    start, end = (_minutes(text, expr.span, reading) for text in (expr.start, expr.end))
+    start, end = (_minutes(text, expr.span, context) for text in (expr.start, expr.end))
     if start == end:
-        reading.report.say(
+        context.report.add(
             "bad-time",
             "the window ends at the time at which it starts",
             span=expr.span,
@@ -51,14 +51,14 @@ def read_window(expr: tree.Window, reading: StatementContext, value_of: ReadValu
         end=end,
         zone=zone,
         days=_DAYS[expr.days] if expr.days else None,
-        text=reading.words(expr),
+        text=context.words(expr),
     )
 
 
-def _minutes(text: str, span: Span, reading: StatementContext) -> int:
+def _minutes(text: str, span: Span, context: StatementContext) -> int:
     """Return a time of the day in minutes; the midnight that ends a day is its next one's start."""
     found = parse_clock(text)
     if isinstance(found, Unreadable):
-        reading.report.say("bad-time", found.reason, span=span, help="write `08:00..18:00`")
+        context.report.add("bad-time", found.reason, span=span, help="write `08:00..18:00`")
         return 0
     return found.hour * 60 + found.minute

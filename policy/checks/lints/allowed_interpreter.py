@@ -18,23 +18,23 @@ _INLINE = frozenset({"code", "command"})
 
 def find(context: LintContext) -> None:
     """Report every `allow` with a command pattern that lets an interpreter run any code."""
-    for rule in context.world.fresh:
+    for rule in context.check.fresh:
         if rule.verdict is Verdict.ALLOW and not rule.with_approval and not rule.shadow:
-            _look_at(rule, context.world)
+            _look_at(rule, context.check)
 
 
-def _look_at(rule: CheckedRule, world: CheckContext) -> None:
+def _look_at(rule: CheckedRule, check: CheckContext) -> None:
     found = dict.fromkeys(
         text
         for test in resource_tests(rule.when)
         if test.verb == "runs" and test.permits and test.operand is not None
         for text in _items(test.operand)
-        if _is_open(text, world.profiles)
+        if _is_open(text, check.profiles)
     )
     if not found:
         return
     shown = ", ".join(quote(text) for text in found)
-    world.report.say(
+    check.report.add(
         "allowed-interpreter",
         f"this `allow` lets a program run any code: {shown}",
         span=rule.span,

@@ -17,5 +17,5 @@ class LintContext:
 
     layers: tuple[Layer, ...]
     policies: tuple[CheckedPolicy, ...]
-    world: CheckContext
+    check: CheckContext
     sources: Mapping[str, Source]

@@ -21,7 +21,7 @@ def find(context: LintContext) -> None:
         for unit in layer.units:
             for statement in unit.statements:
                 if isinstance(statement, _NAMED) and statement.name != statement.name.lower():
-                    context.world.report.say(
+                    context.check.report.add(
                         "name-style",
                         f"`{statement.name}` has capital letters",
                         span=statement.span,

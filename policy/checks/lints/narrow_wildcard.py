@@ -8,14 +8,14 @@ from policy.model import Verdict
 
 def find(context: LintContext) -> None:
     """Report every `allow` that matches no tool but would match some if it were a `deny`."""
-    world = context.world
-    for rule in world.fresh:
-        if rule.verdict is not Verdict.ALLOW or world.tools.fitting(rule.tools):
+    check = context.check
+    for rule in check.fresh:
+        if rule.verdict is not Verdict.ALLOW or check.tools.fitting(rule.tools):
             continue
         wide = rule.tools.matcher(gives=False)
-        missed = next((spec for spec in world.catalog.specs if wide(spec)), None)
+        missed = next((spec for spec in check.catalog.specs if wide(spec)), None)
         if missed is not None:
-            world.report.say(
+            check.report.add(
                 "narrow-wildcard",
                 f"this `allow` matches no tool, not even `{missed.name}`",
                 span=rule.span,

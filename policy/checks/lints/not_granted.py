@@ -15,7 +15,7 @@ def find(context: LintContext) -> None:
                 continue
             words = sorted({word for s in (*unit.statements, *unit.known) if (word := _giving(s))})
             if words:
-                context.world.report.say(
+                context.check.report.add(
                     "not-granted",
                     f"the pack's {' and '.join(words)} have no effect here",
                     span=unit.use.span,

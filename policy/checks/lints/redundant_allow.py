@@ -32,13 +32,13 @@ def find(context: LintContext) -> None:
         groups: _Groups = {}
         for rule in allows:
             groups.setdefault(rule.texts, []).append(rule)
-        said = _find_repeated(groups, context.world)
+        said = _find_repeated(groups, context.check)
         plain = [rule for rule in groups.get((None, None), ()) if not rule.with_approval]
         if plain:
-            _find_given_anyway(allows, plain, said, context.world)
+            _find_given_anyway(allows, plain, said, context.check)
 
 
-def _find_repeated(groups: _Groups, world: CheckContext) -> set[int]:
+def _find_repeated(groups: _Groups, check: CheckContext) -> set[int]:
     """Report rules whose tools and conditions another rule covers; return their identities."""
     said: set[int] = set()
     for rules in groups.values():
@@ -56,7 +56,7 @@ def _find_repeated(groups: _Groups, world: CheckContext) -> set[int]:
             if other is not None:
                 said.add(id(rule))
                 text = "another rule allows the same calls under the same conditions"
-                _say(rule, other, text, world)
+                _report(rule, other, text, check)
     return said
 
 
@@ -127,7 +127,7 @@ def _gives_as_much(rule: CheckedRule, other: CheckedRule) -> bool:
 
 
 def _find_given_anyway(
-    allows: list[CheckedRule], plain: list[CheckedRule], said: set[int], world: CheckContext
+    allows: list[CheckedRule], plain: list[CheckedRule], said: set[int], check: CheckContext
 ) -> None:
     """Report rules all of whose tools are allowed without any condition."""
     wide = _Wider(plain)
@@ -135,7 +135,7 @@ def _find_given_anyway(
         spec.name
         for rule in plain
         if id(rule) not in said
-        for spec in world.tools.fitting(rule.tools)
+        for spec in check.tools.fitting(rule.tools)
     )
     for rule in reversed(allows):
         # A wildcard may match tools added later; a rule that requires approval is not redundant.
@@ -145,20 +145,20 @@ def _find_given_anyway(
         wider = next(
             (r for r in wide.than(rule) if r is not rule and includes(r.tools, rule.tools)), None
         )
-        names = [spec.name for spec in world.tools.fitting(rule.tools)]
+        names = [spec.name for spec in check.tools.fitting(rule.tools)]
         exact = rule.tools.exact_names()
-        known = names and exact is not None and all(map(world.catalog.is_settled, exact))
+        known = names and exact is not None and all(map(check.catalog.is_settled, exact))
         if (wider is not None and not own) or (
             known and all(granted[name] > own for name in names)
         ):
             text = "another rule allows the same tools without a condition"
-            _say(rule, wider, text, world)
+            _report(rule, wider, text, check)
             granted.subtract(names if own else ())
 
 
-def _say(rule: CheckedRule, other: CheckedRule | None, text: str, world: CheckContext) -> None:
+def _report(rule: CheckedRule, other: CheckedRule | None, text: str, check: CheckContext) -> None:
     labels = () if other is None else (Label(span=other.span, text="the other one"),)
-    world.report.say(
+    check.report.add(
         "redundant-allow", text, span=rule.span, labels=labels, help="remove one of the two"
     )
 

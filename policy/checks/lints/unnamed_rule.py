@@ -14,7 +14,7 @@ def find(context: LintContext) -> None:
         for unit in layer.units:
             for statement in (*unit.statements, *unit.known):
                 if isinstance(statement, _RULES) and statement.name is None:
-                    context.world.report.say(
+                    context.check.report.add(
                         "unnamed-rule",
                         "this rule has no name",
                         span=statement.span,

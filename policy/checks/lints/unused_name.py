@@ -31,7 +31,7 @@ _FILLED_IN = re.compile(r"\$\{([^{}\s]*)\}")
 
 def find(context: LintContext) -> None:
     """Report every name of a layer that no file uses."""
-    if context.world.report.errors:
+    if context.check.report.errors:
         return  # a use may be in text that did not parse
     defined = list(_defined(context))
     unused = {statement.name for statement in defined}
@@ -42,7 +42,7 @@ def find(context: LintContext) -> None:
         _strike(unused, source, places)
     for statement in defined:
         if statement.name in unused:
-            context.world.report.say(
+            context.check.report.add(
                 "unused-name",
                 f"`{statement.name}` is never used",
                 span=statement.span,

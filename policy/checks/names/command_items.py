@@ -9,25 +9,25 @@ from policy.programs import CommandPattern
 from policy.values import Unreadable, quote
 
 
-def command_item(text: str, span: Span, world: CheckContext) -> CommandPattern | Unreadable:
+def command_item(text: str, span: Span, check: CheckContext) -> CommandPattern | Unreadable:
     """Read an item, and report a program without a profile."""
     from policy.programs import CommandPattern, read_command_pattern
 
-    pattern = read_command_pattern(text, world.profiles)
+    pattern = read_command_pattern(text, check.profiles)
     if isinstance(pattern, CommandPattern) and pattern.program:
         program = pattern.program[0]
-        if world.profiles.profile(program) is None:
-            _say_unprofiled(program, span, world)
+        if check.profiles.profile(program) is None:
+            _report_unprofiled(program, span, check)
     return pattern
 
 
-def _say_unprofiled(program: str, span: Span, world: CheckContext) -> None:
-    if not world.profiles.programs:
+def _report_unprofiled(program: str, span: Span, check: CheckContext) -> None:
+    if not check.profiles.programs:
         return  # there are no profiles at all, so a missing one is no mistake
     describe = f"describe it in `programs/{program}.toml` of the policy folder"
-    near = did_you_mean(program, world.profiles.programs)
+    near = did_you_mean(program, check.profiles.programs)
     known = "a `*` does not match its options, and any of its arguments may be a file or a host"
-    world.report.say(
+    check.report.add(
         "unprofiled-program",
         f"no profile for {quote(program)}: {known}",
         span=span,

@@ -47,7 +47,7 @@ def interpolate(text: str, scope: Scope, report: Report, *, span: Span, depth: i
         if name is None:
             return "${"
         if not closed:
-            report.say(
+            report.add(
                 "bad-interpolation",
                 "`${` without a closing `}`",
                 span=span,
@@ -65,7 +65,7 @@ def _named(name: str, scope: Scope, report: Report, *, span: Span, depth: int) -
         report.excuse()
         return ""
     if found is None:
-        report.say(
+        report.add(
             "unknown-name",
             f"nothing is called `{name}`",
             span=span,
@@ -78,7 +78,7 @@ def _named(name: str, scope: Scope, report: Report, *, span: Span, depth: int) -
         return value
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
-    report.say(
+    report.add(
         "bad-interpolation",
         f"`{name}` is not a string that could be inserted",
         span=span,
@@ -150,7 +150,7 @@ def number_value(node: tree.Number, report: Report) -> int | float:
     value = node.value
     held = value if isinstance(value, int) else float(value)
     if Decimal(repr(float(held))) != value:
-        report.say(
+        report.add(
             "inexact-number",
             "this number has more digits than a number in a call can have",
             span=node.span,
@@ -164,7 +164,7 @@ def duration_of(node: tree.Duration, report: Report) -> timedelta:
     try:
         return node.amount * _UNITS[node.unit]
     except OverflowError:
-        report.say(
+        report.add(
             "bad-time", "this duration is too long", span=node.span, help="use a shorter duration"
         )
         return timedelta(0)

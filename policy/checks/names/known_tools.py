@@ -107,7 +107,7 @@ class ToolKnowledge:
     """What one layer knows of the tools, cached."""
 
     declared: tuple[CheckedDeclaration, ...]
-    world: CheckContext
+    check: CheckContext
     _kept: dict[str, KnownTool] = field(default_factory=dict)
     _subjects: dict[ToolSelector, Subject] = field(default_factory=dict)
     # The declarations of each tool by its name, computed on first use.
@@ -125,14 +125,14 @@ class ToolKnowledge:
         """Return what is known of the tools that a selector matches."""
         found = self._subjects.get(selector)
         if found is None:
-            fitting = tuple([self._known(spec) for spec in self.world.tools.fitting(selector)])
+            fitting = tuple([self._known(spec) for spec in self.check.tools.fitting(selector)])
             are_all = self._are_all(selector)
             found = self._subjects[selector] = (fitting, fitting if are_all else None)
         return found
 
     def _are_all(self, selector: ToolSelector) -> bool:
         """Return whether a selector matches known tools only."""
-        catalog = self.world.catalog
+        catalog = self.check.catalog
         names = selector.exact_names()
         return catalog.complete or (
             names is not None and all(catalog.is_settled(name) for name in names)
@@ -141,7 +141,7 @@ class ToolKnowledge:
     def _known(self, spec: ToolSpec) -> KnownTool:
         found = self._kept.get(spec.name)
         if found is None:
-            view = self.world.catalog.views.of(spec.schema)
+            view = self.check.catalog.views.of(spec.schema)
             found = self._kept[spec.name] = _known(spec, self._declarations(spec), view)
         return found
 
@@ -150,7 +150,7 @@ class ToolKnowledge:
         if self._of_tool is None:
             self._of_tool = {}
             for declaration in self.declared:
-                for fitting in self.world.tools.fitting(declaration.tools):
+                for fitting in self.check.tools.fitting(declaration.tools):
                     self._of_tool.setdefault(fitting.name, []).append(declaration)
         return self._of_tool.get(spec.name, [])
 

@@ -29,16 +29,16 @@ _FACTS: Mapping[tuple[str, ...], TypedValue] = MappingProxyType(
 )
 
 
-def read_name(expr: tree.Name, reading: StatementContext, parts: PartReaders) -> TypedValue:
+def read_name(expr: tree.Name, context: StatementContext, parts: PartReaders) -> TypedValue:
     """Return the value of a name."""
     name = expr.name
-    if name in reading.locals:
-        return reading.locals[name]
+    if name in context.locals:
+        return context.locals[name]
     if (name,) in _FACTS:
         return _FACTS[(name,)]
     if name in FACT_ROOTS:
-        names = _facts_below(name, reading)
-        reading.report.say(
+        names = _facts_below(name, context)
+        context.report.add(
             "unknown-name",
             f"`{name}` alone is not a value",
             span=expr.span,
@@ -47,33 +47,33 @@ def read_name(expr: tree.Name, reading: StatementContext, parts: PartReaders) ->
             else "",
         )
         return BROKEN
-    found = reading.scope.find(name)
+    found = context.scope.find(name)
     if found is None:
-        if reading.scope.is_broken(name):
-            reading.report.excuse()
+        if context.scope.is_broken(name):
+            context.report.excuse()
         else:
-            _say_unknown(name, expr.span, reading)
+            _report_unknown(name, expr.span, context)
         return BROKEN
-    return _defined(found, expr, reading, parts)
+    return _defined(found, expr, context, parts)
 
 
-def _say_unknown(name: str, span: Span, reading: StatementContext) -> None:
+def _report_unknown(name: str, span: Span, context: StatementContext) -> None:
     if name in HOST_WORDS:
         message, help = (
             f"`{name}` is a keyword for hosts",
             "use it with `connects to`, or in a `hosts` set",
         )
-    elif reading.scope.find_pack(name) is not None:
+    elif context.scope.find_pack(name) is not None:
         message, help = f"`{name}` is a pack", f"write a name of the pack: `{name}.NAME`"
     else:
-        known = [*reading.scope.visible(), *reading.locals, *FACT_ROOTS]
+        known = [*context.scope.visible(), *context.locals, *FACT_ROOTS]
         message = f"unknown name `{name}`"
         help = did_you_mean(name, known) or "define it with `let`, or write a string in quotes"
-    reading.report.say("unknown-name", message, span=span, help=help)
+    context.report.add("unknown-name", message, span=span, help=help)
 
 
 def _defined(
-    found: Definition, expr: tree.Name | tree.Field, reading: StatementContext, parts: PartReaders
+    found: Definition, expr: tree.Name | tree.Field, context: StatementContext, parts: PartReaders
 ) -> TypedValue:
     """Return the value of a `let`, a parameter or a data table."""
     node = found.node
@@ -82,18 +82,18 @@ def _defined(
             return inline_let(
                 found,
                 expr.span,
-                reading,
-                lambda inner: parts.value(inner, reading),
+                context,
+                lambda inner: parts.value(inner, context),
                 broken=BROKEN,
             )
         case tree.DataTable():
-            value = sets.data_value(node.file, node.key, node.span, reading.world)
+            value = sets.data_value(node.file, node.key, node.span, context.check)
             return BROKEN if value is sets.MISSING else literal(freeze(value))
         case tree.Param() if node.kind in ("string", "number", "duration", "path", "host"):
-            return literal(constant_named(found, reading.report))
+            return literal(constant_named(found, context.report))
         case _:
             what = "`tools`" if isinstance(node, tree.ToolSet) else f"`{node.kind}`"
-            reading.report.say(
+            context.report.add(
                 "set-as-value",
                 f"`{node.name}` is a set of {what}, but a single value is needed here",
                 span=expr.span,
@@ -104,22 +104,22 @@ def _defined(
 
 
 @contextmanager
-def read_definition(found: Definition, reading: StatementContext) -> Iterator[None]:
+def read_definition(found: Definition, context: StatementContext) -> Iterator[None]:
     """Read a `let` in the scope of its definition, without the variables around its use."""
     assert isinstance(found.node, tree.Let)
-    outer = reading.scope, reading.locals, reading.lets
-    reading.scope, reading.locals = found.scope, {}
-    reading.lets = (*reading.lets, found.node)
+    outer = context.scope, context.locals, context.lets
+    context.scope, context.locals = found.scope, {}
+    context.lets = (*context.lets, found.node)
     try:
         yield
     finally:
-        reading.scope, reading.locals, reading.lets = outer
+        context.scope, context.locals, context.lets = outer
 
 
 def inline_let(
     found: Definition,
     span: Span,
-    reading: StatementContext,
+    context: StatementContext,
     read: Callable[[tree.Expr], _Result],
     *,
     broken: _Result,
@@ -127,45 +127,45 @@ def inline_let(
     """Inline a `let`; one that refers to itself is an error."""
     node = found.node
     assert isinstance(node, tree.Let)
-    if any(outer is node for outer in reading.lets):
-        start = next(i for i, outer in enumerate(reading.lets) if outer is node)
-        lets = reading.lets[start:]
+    if any(outer is node for outer in context.lets):
+        start = next(i for i, outer in enumerate(context.lets) if outer is node)
+        lets = context.lets[start:]
         # Reported from the first `let` of the cycle on, whichever was read first.
         first = min(range(len(lets)), key=lambda i: lets[i].span.start)
         chain = (*lets[first:], *lets[: first + 1])
-        reading.report.say(
+        context.report.add(
             "name-cycle",
             f"a `let` that refers to itself: {' → '.join(f'`{let.name}`' for let in chain)}",
             span=chain[0].span,
             help="define one of them without the others",
         )
         return broken
-    if len(reading.lets) >= MAX_DEPTH:
-        report_too_deep(found, reading.report)
+    if len(context.lets) >= MAX_DEPTH:
+        report_too_deep(found, context.report)
         return broken
-    if not reading.count(span):
+    if not context.count(span):
         return broken
-    with read_definition(found, reading):
+    with read_definition(found, context):
         return read(node.value)
 
 
 def fact_named(
-    expr: tree.Field | tree.Index, name: str, reading: StatementContext
+    expr: tree.Field | tree.Index, name: str, context: StatementContext
 ) -> TypedValue | None:
     """Return the fact `root.name`, None if it is something else."""
     base = expr.base
-    if not isinstance(base, tree.Name) or base.name in reading.locals:
+    if not isinstance(base, tree.Name) or base.name in context.locals:
         return None
     root = base.name
     if root not in FACT_ROOTS or (root,) in FACTS:
         return None
-    if root == "context" and name in reading.world.context:
-        return TypedValue(value=Fact(path=(root, name)), kind=reading.world.context[name])
+    if root == "context" and name in context.check.context:
+        return TypedValue(value=Fact(path=(root, name)), kind=context.check.context[name])
     if (root, name) in _FACTS:
         return _FACTS[(root, name)]
-    names = _facts_below(root, reading)
+    names = _facts_below(root, context)
     undeclared = "declare it in `placet.toml` under `[context]`" if root == "context" else ""
-    reading.report.say(
+    context.report.add(
         "unknown-fact",
         f"unknown fact `{root}.{name}`",
         span=expr.span,
@@ -184,38 +184,38 @@ def in_backticks(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _facts_below(root: str, reading: StatementContext) -> list[str]:
+def _facts_below(root: str, context: StatementContext) -> list[str]:
     if root == "context":
-        return sorted(reading.world.context)
+        return sorted(context.check.context)
     return [path[1] for path in FACTS if path[0] == root and len(path) == 2]
 
 
 def pack_value(
-    expr: tree.Field, reading: StatementContext, parts: PartReaders
+    expr: tree.Field, context: StatementContext, parts: PartReaders
 ) -> TypedValue | None:
     """Return the value of `ALIAS.name`, None where the base is no pack."""
     name = dotted_name(expr)
     if name is None:
         return None
     head = name.partition(".")[0]
-    if head in reading.locals or head in FACT_ROOTS or reading.scope.find(head) is not None:
+    if head in context.locals or head in FACT_ROOTS or context.scope.find(head) is not None:
         return None
-    pack = reading.scope.find_pack(head)
+    pack = context.scope.find_pack(head)
     if pack is None:
         return None
-    found = reading.scope.find(name)
+    found = context.scope.find(name)
     if found is not None:
-        return _defined(found, expr, reading, parts)
+        return _defined(found, expr, context, parts)
     inner = dotted_name(expr.base)
-    if inner is not None and "." in inner and reading.scope.find(inner) is not None:
+    if inner is not None and "." in inner and context.scope.find(inner) is not None:
         return None
     if expr.name in pack.packs:
         return None
-    if reading.scope.is_broken(name):
-        reading.report.excuse()
+    if context.scope.is_broken(name):
+        context.report.excuse()
         return BROKEN
     known = [f"{head}.{n}" for n in pack.visible()]
-    reading.report.say(
+    context.report.add(
         "unknown-name",
         f"unknown name `{name}`",
         span=expr.span,

@@ -122,7 +122,7 @@ def define(scope: Scope, node: Named, report: Report) -> None:
     """Define the name of `node` in `scope`, unless the name is taken."""
     name = node.name
     if name in FACT_ROOTS:
-        report.say(
+        report.add(
             "fact-redefined",
             f"`{name}` is a fact and cannot be redefined",
             span=node.span,
@@ -130,7 +130,7 @@ def define(scope: Scope, node: Named, report: Report) -> None:
         )
         return
     if name in HOST_WORDS:
-        report.say(
+        report.add(
             "reserved-name",
             f"`{name}` is a keyword for hosts and cannot be redefined",
             span=node.span,
@@ -139,7 +139,7 @@ def define(scope: Scope, node: Named, report: Report) -> None:
         return
     taken = _taken(scope, name)
     if taken is not None:
-        report.say(
+        report.add(
             "name-redefined",
             f"`{name}` is already defined",
             span=node.span,
@@ -166,7 +166,7 @@ def is_too_large(extent: Extent, *, most: int) -> bool:
 
 def report_too_deep(found: Definition, report: Report) -> None:
     """Report a name whose definition exceeds the limits with all names expanded."""
-    report.say(
+    report.add(
         "too-deep",
         f"`{found.node.name}` refers to too many other names",
         span=found.span,

@@ -63,11 +63,11 @@ _READERS: Mapping[str, Callable[[str], object]] = {
 Chain = tuple[Definition, ...]
 
 
-def named_set(found: Definition, world: CheckContext, *, chain: Chain = ()) -> ValueSet | None:
+def named_set(found: Definition, check: CheckContext, *, chain: Chain = ()) -> ValueSet | None:
     """Return the set that a definition defines, None if it defines something else."""
     if found in chain:
         names = [d.node.name for d in (*chain[chain.index(found) :], found)]
-        world.report.say(
+        check.report.add(
             "name-cycle",
             f"a set that contains itself: {' → '.join(f'`{name}`' for name in names)}",
             span=found.span,
@@ -75,94 +75,94 @@ def named_set(found: Definition, world: CheckContext, *, chain: Chain = ()) -> V
         )
         return None
     if len(chain) > MAX_DEPTH:
-        report_too_deep(found, world.report)
+        report_too_deep(found, check.report)
         return None
-    if found not in world.sets:
-        read = _read(found, world, chain=(*chain, found))
-        if read is not None and is_too_large(_extent(read, world), most=MAX_ITEMS):
-            report_too_deep(found, world.report)
+    if found not in check.sets:
+        read = _read(found, check, chain=(*chain, found))
+        if read is not None and is_too_large(_extent(read, check), most=MAX_ITEMS):
+            report_too_deep(found, check.report)
             read = _held(read.kind, ())
         if read is not None:
-            world.extents[id(read)] = _extent(read, world)
-        world.sets[found] = read
-    return world.sets[found]
+            check.extents[id(read)] = _extent(read, check)
+        check.sets[found] = read
+    return check.sets[found]
 
 
-def _extent(members: ValueSet, world: CheckContext) -> Extent:
+def _extent(members: ValueSet, check: CheckContext) -> Extent:
     """Return the extent of a set; those of named sets are cached."""
-    known = world.extents.get(id(members))
+    known = check.extents.get(id(members))
     if known is not None:
         return known
     parts = (*members.included, *members.excluded)
     return extent_over(
-        _extent(part, world) if isinstance(part, ValueSet) else (0, 1) for part in parts
+        _extent(part, check) if isinstance(part, ValueSet) else (0, 1) for part in parts
     )
 
 
-def _read(found: Definition, world: CheckContext, *, chain: Chain) -> ValueSet | None:
+def _read(found: Definition, check: CheckContext, *, chain: Chain) -> ValueSet | None:
     node = found.node
     match node:
         case tree.NamedSet():
             return ValueSet(
                 kind=node.kind,
-                included=_items(node.included, node.kind, found.scope, world, chain=chain),
-                excluded=_items(node.excluded, node.kind, found.scope, world, chain=chain),
+                included=_items(node.included, node.kind, found.scope, check, chain=chain),
+                excluded=_items(node.excluded, node.kind, found.scope, check, chain=chain),
             )
         case tree.SetFromFile():
-            return _from_file(node, world)
+            return _from_file(node, check)
         case tree.Param() if node.kind in SET_KINDS:
             kind = cast("SetKind", node.kind)
             bound = value_of_param(node, found.scope)
             if bound is None:
                 return _held(kind, ())
-            return _held(kind, (operand_set(bound.value, kind, bound.scope, world, chain=chain),))
+            return _held(kind, (operand_set(bound.value, kind, bound.scope, check, chain=chain),))
         case _:
             return None
 
 
 def _items(
-    items: Iterable[tree.Expr], kind: SetKind, scope: Scope, world: CheckContext, *, chain: Chain
+    items: Iterable[tree.Expr], kind: SetKind, scope: Scope, check: CheckContext, *, chain: Chain
 ) -> tuple[SetPart, ...]:
-    parts = (read_item(item, kind, scope, world, chain=chain) for item in items)
+    parts = (read_item(item, kind, scope, check, chain=chain) for item in items)
     return tuple(part for part in parts if part is not None)
 
 
 def operand_set(
-    expr: tree.Expr, kind: SetKind, scope: Scope, world: CheckContext, *, chain: Chain = ()
+    expr: tree.Expr, kind: SetKind, scope: Scope, check: CheckContext, *, chain: Chain = ()
 ) -> ValueSet:
     """Return the set of `kind` that a name, a list or a single item means."""
     if isinstance(expr, tree.ListLiteral):
-        parts = _items(expr.items, kind, scope, world, chain=chain)
+        parts = _items(expr.items, kind, scope, check, chain=chain)
         held = parts or not expr.items
         return ValueSet(kind=kind, included=parts) if held else _held(kind, ())
-    part = read_item(expr, kind, scope, world, chain=chain)
+    part = read_item(expr, kind, scope, check, chain=chain)
     if isinstance(part, ValueSet):
         return part
     return _held(kind, ()) if part is None else ValueSet(kind=kind, included=(part,))
 
 
 def read_item(
-    item: tree.Expr, kind: SetKind, scope: Scope, world: CheckContext, *, chain: Chain = ()
+    item: tree.Expr, kind: SetKind, scope: Scope, check: CheckContext, *, chain: Chain = ()
 ) -> SetPart | None:
     """Return one item of a set of `kind`; None, with a report, if it is not valid."""
-    report = world.report
+    report = check.report
     match item:
         case tree.Text():
             if kind == "numbers":
                 _refuse(kind, item.span, report)
                 return None
             text = interpolate(item.value, scope, report, span=item.span)
-            return text if is_readable_item(text, kind, item.span, world) else None
+            return text if is_readable_item(text, kind, item.span, check) else None
         case tree.Number():
             return _number(item, 1, kind, report)
         case tree.Negate(operand=tree.Number() as operand):
             return _number(operand, -1, kind, report)
         case tree.Name() | tree.Field():
-            return _named_item(item, kind, scope, world, chain=chain)
+            return _named_item(item, kind, scope, check, chain=chain)
         case tree.ListLiteral():
             return ValueSet(
                 kind=kind,
-                included=_items(item.items, kind, scope, world, chain=chain),
+                included=_items(item.items, kind, scope, check, chain=chain),
             )
         case _:
             _refuse(kind, item.span, report)
@@ -177,10 +177,10 @@ def _number(item: tree.Number, sign: int, kind: SetKind, report: Report) -> SetP
 
 
 def _named_item(
-    item: tree.Name | tree.Field, kind: SetKind, scope: Scope, world: CheckContext, *, chain: Chain
+    item: tree.Name | tree.Field, kind: SetKind, scope: Scope, check: CheckContext, *, chain: Chain
 ) -> SetPart | None:
     name = dotted_name(item)
-    report = world.report
+    report = check.report
     if kind == "hosts" and name in HOST_WORDS:
         return name
     if name == "workspace" and kind == "paths":
@@ -191,14 +191,14 @@ def _named_item(
         return None
     if found is None:
         known = [*scope.visible(), *(HOST_WORDS if kind == "hosts" else ())]
-        report.say(
+        report.add(
             "unknown-name",
             f"unknown name `{name or 'this'}`",
             span=item.span,
             help=did_you_mean(name or "", known) or f"name a set, or write {ITEM[kind]} in quotes",
         )
         return None
-    named = named_set(found, world, chain=chain)
+    named = named_set(found, check, chain=chain)
     if named is not None:
         if named.kind == kind:
             return named
@@ -206,7 +206,7 @@ def _named_item(
         return None
     value = constant_named(found, report)
     if isinstance(value, str) and kind != "numbers":
-        return value if is_readable_item(value, kind, item.span, world) else None
+        return value if is_readable_item(value, kind, item.span, check) else None
     if isinstance(value, (int, float)) and not isinstance(value, bool) and kind == "numbers":
         return value
     if found not in chain:
@@ -218,7 +218,7 @@ def _wrong_set(
     found: Definition, holds: str | None, kind: SetKind, span: Span, report: Report
 ) -> None:
     what = f"contains {holds}" if holds else "is not a set"
-    report.say(
+    report.add(
         "wrong-kind",
         f"`{found.node.name}` {what}, but {kind} are needed here",
         span=span,
@@ -228,7 +228,7 @@ def _wrong_set(
 
 
 def _refuse(kind: SetKind, span: Span, report: Report) -> None:
-    report.say(
+    report.add(
         "bad-set-item",
         f"this is not {ITEM[kind]}",
         span=span,
@@ -236,16 +236,16 @@ def _refuse(kind: SetKind, span: Span, report: Report) -> None:
     )
 
 
-def is_readable_item(text: str, kind: SetKind, span: Span, world: CheckContext) -> bool:
+def is_readable_item(text: str, kind: SetKind, span: Span, check: CheckContext) -> bool:
     """Return whether an item is valid for its type; report why not."""
     if kind == "commands":
-        found: object = command_item(text, span, world)
+        found: object = command_item(text, span, check)
     else:
         reader = _READERS.get(kind)
         found = None if reader is None else reader(text)
     if not isinstance(found, Unreadable):
         return True
-    world.report.say(
+    check.report.add(
         "bad-set-item",
         f"{quote(text)} cannot be parsed as {ITEM[kind]}: {found.reason}",
         span=span,
@@ -262,14 +262,14 @@ _EXAMPLES = {
 }
 
 
-def _from_file(node: tree.SetFromFile, world: CheckContext) -> ValueSet:
+def _from_file(node: tree.SetFromFile, check: CheckContext) -> ValueSet:
     """Return the set whose items are listed in a data file."""
-    found = data_value(node.file, node.key, node.span, world)
+    found = data_value(node.file, node.key, node.span, check)
     values = [found] if isinstance(found, (str, int, float)) else found
     if found is MISSING:
         return _held(node.kind, ())
     if not isinstance(values, (list, tuple)):
-        world.report.say(
+        check.report.add(
             "bad-data",
             f"`{node.file}` has no list at this key",
             span=node.span,
@@ -277,7 +277,7 @@ def _from_file(node: tree.SetFromFile, world: CheckContext) -> ValueSet:
         )
         return _held(node.kind, ())
     read = [value.isoformat() if isinstance(value, date) else value for value in values]
-    kept = tuple(value for value in read if _fits_data(value, node, world))
+    kept = tuple(value for value in read if _fits_data(value, node, check))
     return _held(node.kind, kept)
 
 
@@ -286,11 +286,11 @@ def _held(kind: SetKind, parts: tuple[SetPart, ...]) -> ValueSet:
     return ValueSet(kind=kind, included=(ValueSet(kind=kind, included=parts),))
 
 
-def _fits_data(value: Any, node: tree.SetFromFile, world: CheckContext) -> bool:
+def _fits_data(value: Any, node: tree.SetFromFile, check: CheckContext) -> bool:
     wanted = (int, float) if node.kind == "numbers" else str
     if isinstance(value, wanted) and not isinstance(value, bool):
-        return not isinstance(value, str) or is_readable_item(value, node.kind, node.span, world)
-    world.report.say(
+        return not isinstance(value, str) or is_readable_item(value, node.kind, node.span, check)
+    check.report.add(
         "bad-data",
         f"`{node.file}` contains an item that is not {ITEM[node.kind]}",
         span=node.span,
@@ -302,20 +302,20 @@ def _fits_data(value: Any, node: tree.SetFromFile, world: CheckContext) -> bool:
 MISSING = object()
 
 
-def data_value(file: str, key: tuple[str, ...], span: Span, world: CheckContext) -> Any:
+def data_value(file: str, key: tuple[str, ...], span: Span, check: CheckContext) -> Any:
     """Return the value in a data file; `MISSING`, with a report, if there is none."""
-    if file not in world.data:
-        world.report.say(
+    if file not in check.data:
+        check.report.add(
             "unknown-data",
             f"there is no data file `{file}`",
             span=span,
-            help=did_you_mean(file, world.data) or "paths start at the policy folder",
+            help=did_you_mean(file, check.data) or "paths start at the policy folder",
         )
         return MISSING
-    value = world.data[file]
+    value = check.data[file]
     for depth, name in enumerate(key):
         if not isinstance(value, Mapping) or name not in value:
-            world.report.say(
+            check.report.add(
                 "unknown-data",
                 f"`{file}` has nothing at `{'.'.join(key[: depth + 1])}`",
                 span=span,

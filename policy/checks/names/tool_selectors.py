@@ -164,7 +164,7 @@ class SelectorReader:
         ):
             return None
         if found in chain:
-            self._say_cycle(chain, found)
+            self._report_cycle(chain, found)
             return _EMPTY
         if len(chain) > MAX_DEPTH:
             report_too_deep(found, self.report)
@@ -219,7 +219,7 @@ class SelectorReader:
         if name is not None:
             ref = tree.ToolRef(origin=None, pattern=name, span=value.span)
             return self._parts((ref,), scope, lenient=lenient, chain=chain)
-        self.report.say(
+        self.report.add(
             "wrong-kind",
             "tools are needed here",
             span=value.span,
@@ -245,7 +245,7 @@ class SelectorReader:
         if found is not None:
             named = self.named(found, lenient=lenient, chain=chain)
             if named is None:
-                self.report.say(
+                self.report.add(
                     "wrong-kind",
                     f"`{ref.pattern}` is not a set of tools",
                     span=ref.span,
@@ -275,7 +275,7 @@ class SelectorReader:
         unknown = self._known[pattern]
         if unknown is None:
             return True
-        self.report.say(
+        self.report.add(
             "unknown-tool",
             unknown.message,
             span=span,
@@ -292,7 +292,7 @@ class SelectorReader:
     def _is_spelled(self, pattern: ToolPattern, span: Span) -> bool:
         if pattern.problem is None:
             return True
-        self.report.say(
+        self.report.add(
             "bad-tool-pattern", pattern.problem, span=span, help="write the name of a tool"
         )
         return False
@@ -393,9 +393,9 @@ class SelectorReader:
             if spec.origin.kind == pattern.origin
         ]
 
-    def _say_cycle(self, chain: tuple[Definition, ...], found: Definition) -> None:
+    def _report_cycle(self, chain: tuple[Definition, ...], found: Definition) -> None:
         names = [d.node.name for d in (*chain[chain.index(found) :], found)]
-        self.report.say(
+        self.report.add(
             "name-cycle",
             f"a set that holds itself: {' → '.join(f'`{name}`' for name in names)}",
             span=found.span,

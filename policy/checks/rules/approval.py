@@ -26,7 +26,7 @@ _Clause = TypeVar("_Clause", tree.By, tree.TwoPeople, tree.Remember)
 
 def read_terms(
     clauses: Iterable[tree.Clause],
-    reading: StatementContext,
+    context: StatementContext,
     *,
     asks: bool,
     allows: bool = False,
@@ -44,12 +44,12 @@ def read_terms(
     remember = _first(clauses, tree.Remember)
     said: list[tree.By | tree.TwoPeople | tree.Remember] = [c for c in (by, two, remember) if c]
     if said and not asks:
-        _say_needless(said[0], reading, allows=allows)
+        _report_needless(said[0], context, allows=allows)
         return _NO_TERMS
     return Terms(
-        groups=() if by is None else _groups(by, reading),
+        groups=() if by is None else _groups(by, context),
         two_people=two is not None,
-        remember=None if remember is None else _remembering(remember, reading, tools),
+        remember=None if remember is None else _remembering(remember, context, tools),
     )
 
 
@@ -57,11 +57,11 @@ def _first(clauses: tuple[tree.Clause, ...], kind: type[_Clause]) -> _Clause | N
     return next((clause for clause in clauses if isinstance(clause, kind)), None)
 
 
-def _say_needless(
-    clause: tree.By | tree.TwoPeople | tree.Remember, reading: StatementContext, *, allows: bool
+def _report_needless(
+    clause: tree.By | tree.TwoPeople | tree.Remember, context: StatementContext, *, allows: bool
 ) -> None:
     word = print_clause(clause).split('"')[0].strip()
-    reading.report.say(
+    context.report.add(
         "terms-without-ask",
         f"`{word}` is a term of an approval, but this rule requires none",
         span=clause.span,
@@ -72,15 +72,15 @@ def _say_needless(
 # ------------------------------------------------------------------ who
 
 
-def _groups(by: tree.By, reading: StatementContext) -> tuple[str, ...]:
+def _groups(by: tree.By, context: StatementContext) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for written in by.groups:
-        name = interpolate(written, reading.scope, reading.report, span=by.span)
+        name = interpolate(written, context.scope, context.report, span=by.span)
         problem = _problem(name, found)
         if problem is None:
             found[name] = None
             continue
-        reading.report.say(
+        context.report.add(
             "bad-group",
             problem,
             span=by.span,
@@ -102,44 +102,44 @@ def _problem(name: str, found: Iterable[str]) -> str | None:
 
 
 def _remembering(
-    clause: tree.Remember, reading: StatementContext, tools: tuple[KnownTool, ...]
+    clause: tree.Remember, context: StatementContext, tools: tuple[KnownTool, ...]
 ) -> Remembering:
     seconds = None
     if isinstance(clause.period, tree.Duration):
-        seconds = _seconds(clause.period, reading)
+        seconds = _seconds(clause.period, context)
     if clause.times is None:
-        _check_harmless(clause, reading, tools)
-    return Remembering(seconds=seconds, fields=_fields(clause, reading), times=clause.times)
+        _check_harmless(clause, context, tools)
+    return Remembering(seconds=seconds, fields=_fields(clause, context), times=clause.times)
 
 
-def _seconds(period: tree.Duration, reading: StatementContext) -> float:
-    span = duration_of(period, reading.report)
+def _seconds(period: tree.Duration, context: StatementContext) -> float:
+    span = duration_of(period, context.report)
     if not span:
-        _refuse("an approval remembered for no time has no effect", period.span, reading)
+        _refuse("an approval remembered for no time has no effect", period.span, context)
     elif span > _LONGEST:
-        _refuse("an approval lasts at most a year", period.span, reading)
+        _refuse("an approval lasts at most a year", period.span, context)
     return span.total_seconds()
 
 
-def _fields(clause: tree.Remember, reading: StatementContext) -> tuple[tuple[str | int, ...], ...]:
+def _fields(clause: tree.Remember, context: StatementContext) -> tuple[tuple[str | int, ...], ...]:
     found: dict[tuple[str | int, ...], None] = {}
     for path in clause.fields:
         shown = print_path(path)
-        steps = input_steps(path, reading)
+        steps = input_steps(path, context)
         if steps is None:
             continue
         if any(isinstance(step, tree.Star) for step in path.steps):
-            _refuse(f"`{shown}` means every element; name the list itself", path.span, reading)
+            _refuse(f"`{shown}` means every element; name the list itself", path.span, context)
         elif steps in found:
-            _refuse(f"`{shown}` is repeated", path.span, reading)
-        elif reading.tools is not None:
-            field_type(steps, reading.tools, reading.report, shown=shown, span=path.span)
+            _refuse(f"`{shown}` is repeated", path.span, context)
+        elif context.tools is not None:
+            field_type(steps, context.tools, context.report, shown=shown, span=path.span)
         found[steps] = None
     return tuple(found)
 
 
 def _check_harmless(
-    clause: tree.Remember, reading: StatementContext, tools: tuple[KnownTool, ...]
+    clause: tree.Remember, context: StatementContext, tools: tuple[KnownTool, ...]
 ) -> None:
     """Report a `remember` by which one approval would allow unlimited changes."""
     harmful = [known.spec.name for known in tools if not _is_harmless(known)]
@@ -150,7 +150,7 @@ def _check_harmless(
         if harmful
         else "the rule matches no known tool"
     )
-    reading.report.say(
+    context.report.add(
         "remember-without-count",
         f"one approval would cover any number of executions, and {why}",
         span=clause.span,
@@ -164,6 +164,6 @@ def _is_harmless(known: KnownTool) -> bool:
     return known.spec.read_only is True or known.spec.idempotent is True
 
 
-def _refuse(why: str, span: Span, reading: StatementContext) -> None:
+def _refuse(why: str, span: Span, context: StatementContext) -> None:
     help = "run `placet check --explain bad-remember` for an example"
-    reading.report.say("bad-remember", why, span=span, help=help)
+    context.report.add("bad-remember", why, span=span, help=help)

@@ -16,40 +16,40 @@ from policy.checks.names.interpolation import interpolate
 from policy.syntax import print_change, tree
 
 
-def read_change(change: tree.Change, reading: StatementContext) -> CheckedChange | None:
+def read_change(change: tree.Change, context: StatementContext) -> CheckedChange | None:
     """Return a change; None, with a report, if its field cannot be changed."""
-    steps = input_steps(change.path, reading)
+    steps = input_steps(change.path, context)
     if steps is None:
         return None
     if any(isinstance(step, tree.Star) for step in change.path.steps):
-        _refuse(change, "a change applies to one field, not to every element", reading)
+        _refuse(change, "a change applies to one field, not to every element", context)
         return None
-    kind = _field_kind(change.path, steps, reading)
+    kind = _field_kind(change.path, steps, context)
     match change:
         case tree.SetField():
-            given = value(change.value, reading)
-            _check_fits(change, given, kind, reading)
+            given = value(change.value, context)
+            _check_fits(change, given, kind, context)
             word: Literal["set", "set if absent"] = "set if absent" if change.if_absent else "set"
             return _changed(change, word, steps, given)
         case tree.AtMost():
-            return _changed(change, "at most", steps, _bound(change, kind, reading))
+            return _changed(change, "at most", steps, _bound(change, kind, context))
         case tree.AtLeast():
-            return _changed(change, "at least", steps, _bound(change, kind, reading))
+            return _changed(change, "at least", steps, _bound(change, kind, context))
         case tree.RemoveField():
             return _changed(change, "remove", steps, None)
         case tree.RedactField():
-            check_regex(change.regex, reading)
-            return _redaction(change, steps, kind, reading)
+            check_regex(change.regex, context)
+            return _redaction(change, steps, kind, context)
         case _:
             assert_never(change)
 
 
-def input_steps(path: tree.FieldPath, reading: StatementContext) -> tuple[Step, ...] | None:
+def input_steps(path: tree.FieldPath, context: StatementContext) -> tuple[Step, ...] | None:
     """Return the steps from the input to a field; None, with a report, for any other path."""
     if path.root == "input" and path.steps:
         return tuple("*" if isinstance(step, tree.Star) else step for step in path.steps)
     what = "the whole input" if path.root == "input" else f"`{path.root}`"
-    reading.report.say(
+    context.report.add(
         "not-an-input-field",
         f"{what} is not a field of the input",
         span=path.span,
@@ -59,40 +59,40 @@ def input_steps(path: tree.FieldPath, reading: StatementContext) -> tuple[Step, 
 
 
 def _field_kind(
-    path: tree.FieldPath, steps: tuple[Step, ...], reading: StatementContext
+    path: tree.FieldPath, steps: tuple[Step, ...], context: StatementContext
 ) -> ValueType:
-    if reading.tools is None:
+    if context.tools is None:
         return ANY
     shown = ".".join(["input", *(str(step) for step in steps)])
-    return field_type(steps, reading.tools, reading.report, shown=shown, span=path.span)
+    return field_type(steps, context.tools, context.report, shown=shown, span=path.span)
 
 
 def _bound(
-    change: tree.AtMost | tree.AtLeast, kind: ValueType, reading: StatementContext
+    change: tree.AtMost | tree.AtLeast, kind: ValueType, context: StatementContext
 ) -> TypedValue:
-    bound = value(change.bound, reading)
+    bound = value(change.bound, context)
     if not bound.kind.may_be("number"):
-        _refuse(change, f"a bound must be a number, not {bound.kind}", reading)
+        _refuse(change, f"a bound must be a number, not {bound.kind}", context)
     elif not kind.may_be("number"):
-        _refuse(change, f"the field is {kind}, but a bound is for numbers", reading)
+        _refuse(change, f"the field is {kind}, but a bound is for numbers", context)
     return bound
 
 
 def _check_fits(
-    change: tree.SetField, given: TypedValue, kind: ValueType, reading: StatementContext
+    change: tree.SetField, given: TypedValue, kind: ValueType, context: StatementContext
 ) -> None:
     if not comparable(given.kind, kind):
-        _refuse(change, f"the field accepts {kind}, not {given.kind}", reading)
+        _refuse(change, f"the field accepts {kind}, not {given.kind}", context)
 
 
 def _redaction(
-    change: tree.RedactField, steps: tuple[Step, ...], kind: ValueType, reading: StatementContext
+    change: tree.RedactField, steps: tuple[Step, ...], kind: ValueType, context: StatementContext
 ) -> CheckedChange:
     if not kind.may_be("string", "list", "object"):
-        _refuse(change, f"the field is {kind}, but only strings can be redacted", reading)
+        _refuse(change, f"the field is {kind}, but only strings can be redacted", context)
     replacement = change.replacement
     if replacement is not None:
-        replacement = interpolate(replacement, reading.scope, reading.report, span=change.span)
+        replacement = interpolate(replacement, context.scope, context.report, span=change.span)
     return CheckedChange(
         kind="redact",
         steps=steps,
@@ -121,8 +121,8 @@ def _changed(
     )
 
 
-def _refuse(change: tree.Change, why: str, reading: StatementContext) -> None:
-    reading.report.say(
+def _refuse(change: tree.Change, why: str, context: StatementContext) -> None:
+    context.report.add(
         "bad-change",
         why,
         span=change.span,

@@ -32,7 +32,7 @@ class Clauses:
 
 def read_clauses(
     clauses: Iterable[tree.Clause],
-    reading: StatementContext,
+    context: StatementContext,
     *,
     permits: bool,
     approvable: bool = False,
@@ -44,35 +44,35 @@ def read_clauses(
     clauses = tuple(clauses)
     found = Clauses()
     seen: dict[str, Span] = {}
-    _read_when([c for c in clauses if isinstance(c, tree.When)], found, reading, permits=permits)
+    _read_when([c for c in clauses if isinstance(c, tree.When)], found, context, permits=permits)
     for clause in clauses:
-        if _is_second(clause, seen, reading):
+        if _is_second(clause, seen, context):
             continue
         match clause:
             case tree.When():
                 continue
             case tree.Unless():
-                reading.permits = not permits
-                found.unless, found.unless_span = read_test(clause.test, reading), clause.span
+                context.permits = not permits
+                found.unless, found.unless_span = read_test(clause.test, context), clause.span
             case tree.Because():
-                found.because = _filled(clause, reading)
+                found.because = _filled(clause, context)
             case tree.Audit():
-                found.audit = _filled(clause, reading)
+                found.audit = _filled(clause, context)
             case tree.WithApproval():
-                found.with_approval = _approval(clause, reading, approvable=approvable)
+                found.with_approval = _approval(clause, context, approvable=approvable)
             case tree.After():
-                refuse_unsupported("`after`", reading.report, span=clause.span)
+                refuse_unsupported("`after`", context.report, span=clause.span)
             case tree.By() | tree.TwoPeople() | tree.Remember():
                 # The terms of approval are read with the rule: see `approval`.
                 continue
             case _:
                 assert_never(clause)
-    reading.permits = None
+    context.permits = None
     return found
 
 
 def _read_when(
-    clauses: list[tree.When], found: Clauses, reading: StatementContext, *, permits: bool
+    clauses: list[tree.When], found: Clauses, context: StatementContext, *, permits: bool
 ) -> None:
     """Read all `when` clauses as one condition: they must all hold."""
     if not clauses:
@@ -81,8 +81,8 @@ def _read_when(
     test = first.test
     if len(clauses) > 1:
         test = tree.And(operands=tuple(clause.test for clause in clauses), span=first.span)
-    reading.permits = permits
-    when = read_test(test, reading)
+    context.permits = permits
+    when = read_test(test, context)
     found.when, found.when_span = with_command_context(when) if permits else when, first.span
 
 
@@ -96,7 +96,7 @@ _WORDS: dict[type, str] = {
 }
 
 
-def _is_second(clause: tree.Clause, seen: dict[str, Span], reading: StatementContext) -> bool:
+def _is_second(clause: tree.Clause, seen: dict[str, Span], context: StatementContext) -> bool:
     """Return whether the rule already has such a clause, and report it."""
     word = _WORDS.get(type(clause))
     if word is None:
@@ -104,7 +104,7 @@ def _is_second(clause: tree.Clause, seen: dict[str, Span], reading: StatementCon
     first = seen.setdefault(word, clause.span)
     if first is clause.span:
         return False
-    reading.report.say(
+    context.report.add(
         "second-clause",
         f"a second `{word}` in one rule",
         span=clause.span,
@@ -114,13 +114,13 @@ def _is_second(clause: tree.Clause, seen: dict[str, Span], reading: StatementCon
     return True
 
 
-def _filled(clause: tree.Because | tree.Audit, reading: StatementContext) -> str:
-    return interpolate(clause.text, reading.scope, reading.report, span=clause.span)
+def _filled(clause: tree.Because | tree.Audit, context: StatementContext) -> str:
+    return interpolate(clause.text, context.scope, context.report, span=clause.span)
 
 
-def _approval(clause: tree.WithApproval, reading: StatementContext, *, approvable: bool) -> bool:
+def _approval(clause: tree.WithApproval, context: StatementContext, *, approvable: bool) -> bool:
     if not approvable:
-        reading.report.say(
+        context.report.add(
             "approval-without-allow",
             "`with approval` belongs to an `allow`",
             span=clause.span,

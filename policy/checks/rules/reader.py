@@ -46,20 +46,20 @@ class RuleNames:
 
 
 def read_rule(
-    rule: tree.Rule, unit: Unit, world: CheckContext, *, knowledge: ToolKnowledge
+    rule: tree.Rule, unit: Unit, check: CheckContext, *, knowledge: ToolKnowledge
 ) -> CheckedRule:
     """Return an `allow`, `ask` or `deny`, resolved."""
     allows = rule.verdict is Verdict.ALLOW
-    before = world.report.errors
-    selector = read_tools(rule.tools, unit, world, gives=allows)
-    reading = statement_context(selector, unit, world)
-    clauses = read_clauses(rule.clauses, reading, permits=allows, approvable=allows)
+    before = check.report.errors
+    selector = read_tools(rule.tools, unit, check, gives=allows)
+    context = statement_context(selector, unit, check)
+    clauses = read_clauses(rule.clauses, context, permits=allows, approvable=allows)
     tools, sure = knowledge.subject(selector)
     asks = clauses.with_approval or rule.verdict is Verdict.ASK
-    terms = read_terms(rule.clauses, reading, asks=asks, tools=tools, allows=allows)
+    terms = read_terms(rule.clauses, context, asks=asks, tools=tools, allows=allows)
     # Empty parameters are a choice of the pack's user, not a mistake in its rules.
-    if not unit.pack and world.report.errors == before:
-        check_can_hold(clauses, sure, world.report, gives=allows)
+    if not unit.pack and check.report.errors == before:
+        check_can_hold(clauses, sure, check.report, gives=allows)
     checked = CheckedRule(
         id=rule_id(rule.name, rule.span, unit.prefix),
         verdict=rule.verdict,
@@ -70,34 +70,34 @@ def read_rule(
         audit=clauses.audit,
         shadow=rule.shadow,
         with_approval=clauses.with_approval,
-        speaks_of_resources=reading.speaks,
-        slots=reading.slots,
-        text=_sentence(rule, reading),
+        speaks_of_resources=context.speaks,
+        slots=context.slots,
+        text=_sentence(rule, context),
         terms=terms,
         of_pack=unit.pack,
         span=rule.span,
     )
-    if not unit.pack and world.report.errors == before:
-        others = sure is None or (reading.tools is not None and reading.tools.everything)
-        check_uncovered_effects(checked, tools, world.report, others=others)
-    return checked if world.report.errors == before else replace(checked, broken=True)
+    if not unit.pack and check.report.errors == before:
+        others = sure is None or (context.tools is not None and context.tools.everything)
+        check_uncovered_effects(checked, tools, check.report, others=others)
+    return checked if check.report.errors == before else replace(checked, broken=True)
 
 
 def read_rewrite(
-    rewrite: tree.Rewrite, unit: Unit, world: CheckContext, *, knowledge: ToolKnowledge
+    rewrite: tree.Rewrite, unit: Unit, check: CheckContext, *, knowledge: ToolKnowledge
 ) -> CheckedRewrite:
     """Return a rewrite with its changes, resolved."""
-    before = world.report.errors
-    selector = read_tools(rewrite.tools, unit, world, gives=False)
-    reading = statement_context(selector, unit, world)
-    clauses = read_clauses(rewrite.clauses, reading, permits=False)
-    read = [read_change(change, reading) for change in rewrite.changes]
+    before = check.report.errors
+    selector = read_tools(rewrite.tools, unit, check, gives=False)
+    context = statement_context(selector, unit, check)
+    clauses = read_clauses(rewrite.clauses, context, permits=False)
+    read = [read_change(change, context) for change in rewrite.changes]
     changes = tuple(change for change in read if change is not None)
-    read_terms(rewrite.clauses, reading, asks=False)
-    if not unit.pack and world.report.errors == before:
-        check_can_hold(clauses, knowledge.all_of(selector), world.report, gives=False)
-    if not unit.pack and world.report.errors == before:
-        check_changes_accepted(changes, knowledge.fitting(selector), world.report)
+    read_terms(rewrite.clauses, context, asks=False)
+    if not unit.pack and check.report.errors == before:
+        check_can_hold(clauses, knowledge.all_of(selector), check.report, gives=False)
+    if not unit.pack and check.report.errors == before:
+        check_changes_accepted(changes, knowledge.fitting(selector), check.report)
     words = [f"rewrite {print_tools(rewrite.tools)}", *map(print_clause, rewrite.clauses)]
     return CheckedRewrite(
         id=rule_id(rewrite.name, rewrite.span, unit.prefix),
@@ -108,21 +108,21 @@ def read_rewrite(
         audit=clauses.audit,
         shadow=rewrite.shadow,
         changes=changes,
-        slots=reading.slots,
+        slots=context.slots,
         text=" ".join([*words, *map(print_change, rewrite.changes)]),
-        broken=world.report.errors != before,
+        broken=check.report.errors != before,
         span=rewrite.span,
     )
 
 
-def read_invariant(invariant: tree.Invariant, unit: Unit, world: CheckContext) -> CheckedInvariant:
+def read_invariant(invariant: tree.Invariant, unit: Unit, check: CheckContext) -> CheckedInvariant:
     """Return an invariant, resolved. Nothing proves it yet."""
-    selector = read_tools(invariant.tools, unit, world, gives=False)
-    reading = statement_context(selector, unit, world)
-    clauses = read_clauses(invariant.clauses, reading, permits=False)
-    read_terms(invariant.clauses, reading, asks=False)
+    selector = read_tools(invariant.tools, unit, check, gives=False)
+    context = statement_context(selector, unit, check)
+    clauses = read_clauses(invariant.clauses, context, permits=False)
+    read_terms(invariant.clauses, context, asks=False)
     head = f"{invariant.kind} {invariant.claim} {print_tools(invariant.tools)}"
-    world.report.say(
+    check.report.add(
         "not-proved-yet",
         f"this `{invariant.kind}` is not proved yet",
         span=invariant.span,
@@ -140,28 +140,28 @@ def read_invariant(invariant: tree.Invariant, unit: Unit, world: CheckContext) -
     )
 
 
-def read_tools(tools: tree.Tools, unit: Unit, world: CheckContext, *, gives: bool) -> ToolSelector:
+def read_tools(tools: tree.Tools, unit: Unit, check: CheckContext, *, gives: bool) -> ToolSelector:
     """Return the selector of a rule's tools; a table's key may be an alias or a category."""
     if unit.table:
-        return world.tools.table_selector(tools, gives=gives)
-    return world.tools.selector(tools, unit.scope, gives=gives, lenient=unit.pack)
+        return check.tools.table_selector(tools, gives=gives)
+    return check.tools.selector(tools, unit.scope, gives=gives, lenient=unit.pack)
 
 
-def statement_context(selector: ToolSelector, unit: Unit, world: CheckContext) -> StatementContext:
+def statement_context(selector: ToolSelector, unit: Unit, check: CheckContext) -> StatementContext:
     """Return the state for reading the conditions of a statement about these tools."""
-    return StatementContext(world=world, scope=unit.scope, tools=fields_for(selector, world))
+    return StatementContext(check=check, scope=unit.scope, tools=fields_for(selector, check))
 
 
-def fields_for(selector: ToolSelector, world: CheckContext) -> ToolFields:
+def fields_for(selector: ToolSelector, check: CheckContext) -> ToolFields:
     """Return the fields of the tools that a selector matches; cached by selector."""
-    kept = world.fields.get(selector)
+    kept = check.fields.get(selector)
     if kept is None:
-        specs = world.tools.fitting(selector)
-        everything = len(specs) == len(world.catalog.specs)
+        specs = check.tools.fitting(selector)
+        everything = len(specs) == len(check.catalog.specs)
         kept = ToolFields(
-            specs=specs, everything=everything, open=world.open, views=world.catalog.views
+            specs=specs, everything=everything, open=check.open, views=check.catalog.views
         )
-        world.fields[selector] = kept
+        check.fields[selector] = kept
     return kept
 
 
@@ -174,14 +174,14 @@ def check_name(
     statement: _Named,
     unit: Unit,
     names: RuleNames,
-    world: CheckContext,
+    check: CheckContext,
 ) -> None:
     """Report a rule name that is taken or reserved."""
     name = statement.name
     if name is None or unit.table:
         return
     if name in RESERVED:
-        world.report.say(
+        check.report.add(
             "reserved-rule-name",
             f"the rule name `{name}` is reserved",
             span=statement.span,
@@ -191,7 +191,7 @@ def check_name(
     first = names.places.setdefault(full, statement.span)
     if first is statement.span:
         return
-    world.report.say(
+    check.report.add(
         "duplicate-rule",
         f"another rule already has the name `{full}`",
         span=statement.span,
@@ -225,13 +225,13 @@ def claim_names(
     return sound
 
 
-def check_reference(by: str, names: RuleNames, *, world: CheckContext, span: Span) -> None:
+def check_reference(by: str, names: RuleNames, *, check: CheckContext, span: Span) -> None:
     """Report a test that names a rule that does not exist."""
     if by in RESERVED or by in names.places or ":" in by:
         return
     if by in names.broken or by.partition(".")[0] in names.broken:
         return  # the rule or the pack of this name has an error of its own
-    world.report.say(
+    check.report.add(
         "unknown-rule",
         f"no rule is called `{by}`",
         span=span,
@@ -239,7 +239,7 @@ def check_reference(by: str, names: RuleNames, *, world: CheckContext, span: Spa
     )
 
 
-def _sentence(rule: tree.Rule, reading: StatementContext) -> str:
+def _sentence(rule: tree.Rule, context: StatementContext) -> str:
     words = ["shadow"] if rule.shadow else []
     words += [str(rule.verdict), print_tools(rule.tools)]
-    return " ".join([*words, *[print_clause(c, reading.spelled) for c in rule.clauses]])
+    return " ".join([*words, *[print_clause(c, context.spelled) for c in rule.clauses]])

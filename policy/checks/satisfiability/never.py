@@ -31,7 +31,7 @@ def check_can_hold(
     if when is not None and all(
         _is_dead(when, s, gives=gives) for s in _contexts(tools, gives=gives)
     ):
-        report.say(
+        report.add(
             "never-holds",
             "this condition can never hold, so the rule does nothing",
             span=clauses.when_span,
@@ -41,7 +41,7 @@ def check_can_hold(
         _always(unless, context, gives=gives) or _excludes(when, unless, context)
         for context in _contexts(tools, gives=gives)
     ):
-        report.say(
+        report.add(
             "never-holds",
             "this exception always holds, so the rule does nothing",
             span=clauses.unless_span,

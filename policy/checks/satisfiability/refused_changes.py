@@ -26,7 +26,7 @@ def check_changes_accepted(
         refusing = [(name, why) for name, why in found if why is not None]
         if not refusing:
             continue
-        report.say(
+        report.add(
             "bad-change",
             f"{tool_names([name for name, _ in refusing])}: {refusing[0][1]}",
             span=change.span,

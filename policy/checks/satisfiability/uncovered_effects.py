@@ -36,7 +36,7 @@ def check_uncovered_effects(
     whole = len(left) == len(tools) and not others
     clauses = " and ".join(f"`{verb} only{_TO.get(verb, '')} …`" for verb in verbs)
     does = " and ".join(f"{verb}{_TO.get(verb, '')}" for verb in verbs)
-    report.say(
+    report.add(
         "effect-not-covered",
         f"no clause of this `allow` covers what {tool_names(list(left))} {does}, "
         f"so it never allows {'it' if len(left) == 1 else 'them'}",

@@ -39,10 +39,10 @@ def test_a_lint_may_point_anywhere_in_a_rule_and_reports_it_at_every_build(
     monkeypatch: pytest.MonkeyPatch, shift: int
 ) -> None:
     def find(scene: Any) -> None:
-        for rule in scene.world.fresh:
+        for rule in scene.check.fresh:
             if rule.id == "a":
                 span = replace(rule.span, start=rule.span.start + shift)
-                scene.world.report.say("unnamed-rule", "look here", span=span)
+                scene.check.report.add("unnamed-rule", "look here", span=span)
 
     monkeypatch.setattr(lints, "ON_NEW_RULES", (SimpleNamespace(find=find),))
     text = "policy for every agent\n\ndefault deny\na: allow file_read\nb: allow file_list\n"
