@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 CORPUS = Path(__file__).parent / "agent_commands.jsonl"
-FROZEN = "ebdd831e192e73a3179bf130f4294df3d498996a0cb5cd2ae73ab7f52173f9e6"
+FROZEN = "014d082c335d3b7440af7fa70ac7ab748235e248a8067d4cecb6b01ba3e46ac8"
 NEEDED = {"source", "repository", "path", "half", "command"}
 ALLOWED = NEEDED | {"cwd", "workspace", "redacted", "left_out"}
 
