@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 CORPUS = Path(__file__).parent / "agent_commands.jsonl"
-FROZEN = "014d082c335d3b7440af7fa70ac7ab748235e248a8067d4cecb6b01ba3e46ac8"
+FROZEN = "3029422a4abfc28af71d9f0c4c6d6c2df300d58bbdd068ee7c508895056469be"
 NEEDED = {"source", "repository", "path", "half", "command"}
 ALLOWED = NEEDED | {"cwd", "workspace", "redacted", "left_out"}
 
