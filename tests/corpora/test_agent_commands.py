@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 CORPUS = Path(__file__).parent / "agent_commands.jsonl"
-FROZEN = "3029422a4abfc28af71d9f0c4c6d6c2df300d58bbdd068ee7c508895056469be"
+FROZEN = "2c4e554016d2ae4b420275e7528b9bb6419af4c44f508866ab3c90d484d91ca6"
 NEEDED = {"source", "repository", "path", "half", "command"}
 ALLOWED = NEEDED | {"cwd", "workspace", "redacted", "left_out"}
 
