@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import final
+
+from msgspec import Struct
 
 from policy.model.call import ToolCall
 from policy.model.reason import Reason
@@ -19,8 +21,7 @@ class GenerationId:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(Struct, frozen=True, kw_only=True):
     """The answer to one call.
 
     `call` is what would run, rewrites applied; `asked` is the call as admitted. `reasons` lists
@@ -34,7 +35,7 @@ class Decision:
     reasons: tuple[Reason, ...]
     generation: GenerationId | None = None
     shadowed: tuple[Reason, ...] = ()
-    repairs: tuple[str, ...] = field(default=())
+    repairs: tuple[str, ...] = ()
 
     @property
     def rewritten(self) -> bool:

@@ -7,7 +7,9 @@ the full decision.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec import structs
 
 from policy.decision import Decision
 from policy.diagnostics import visible
@@ -83,7 +85,7 @@ def denial(
 def frozen_by(freeze: Freeze, decision: Decision) -> Decision:
     """Return the denial of a call whose tool is frozen."""
     reason = Reason(rule="frozen", verdict=Verdict.DENY, message=freeze.because)
-    return replace(decision, verdict=Verdict.DENY, reasons=(reason, *decision.reasons))
+    return structs.replace(decision, verdict=Verdict.DENY, reasons=(reason, *decision.reasons))
 
 
 def asked_because(decision: Decision) -> str | None:

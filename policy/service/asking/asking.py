@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
+from msgspec import structs
+
 from policy.approvals import (
     Approved,
     Approver,
@@ -180,7 +182,7 @@ class Asking:
 def _denied(call: InFlight, judgement: Judgement, problem: NotApproved) -> PermissionDenied:
     """Return the error for a call that was not approved, which says why it was asked about."""
     judgement = call.judgement or judgement
-    why = asked_because(replace(judgement.decision, verdict=Verdict.ASK))
+    why = asked_because(structs.replace(judgement.decision, verdict=Verdict.ASK))
     said = (problem.said, f"asked because: {why}" if why else "")
     return not_approved(call, judgement, problem, said="; ".join(part for part in said if part))
 
@@ -189,4 +191,4 @@ def _mended(judgement: Judgement, before: Judgement) -> Judgement:
     """Return the judgement with the repairs of the first admission."""
     decision = judgement.decision
     repairs = tuple(dict.fromkeys((*before.decision.repairs, *decision.repairs)))
-    return replace(judgement, decision=replace(decision, repairs=repairs))
+    return replace(judgement, decision=structs.replace(decision, repairs=repairs))

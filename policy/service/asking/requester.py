@@ -10,6 +10,8 @@ import asyncio
 from dataclasses import replace
 from datetime import datetime
 
+from msgspec import structs
+
 from policy.approvals import (
     ApprovalOutcome,
     ApprovalRequest,
@@ -98,7 +100,7 @@ def not_approved(
     """Note in a call that it was not approved, and return the error to raise."""
     refusal = Reason(rule="approval", verdict=Verdict.DENY, message=str(problem))
     reasons = (refusal, *judgement.decision.reasons)
-    decision = replace(judgement.decision, verdict=Verdict.DENY, reasons=reasons)
+    decision = structs.replace(judgement.decision, verdict=Verdict.DENY, reasons=reasons)
     call.judgement = replace(judgement, decision=decision)
     if problem.noted is not None:
         call.approvals.append(problem.noted)

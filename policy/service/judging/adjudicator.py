@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec import structs
 
 from policy.catalog import ToolSpec
 from policy.decision import Decision, Visibility
@@ -133,7 +135,7 @@ class Adjudicator:
             _LOG.debug("deciding failed", exc_info=error)
             return _undecided(tool, guards, stale=stale, why="the policy could not be evaluated")
         if meant is not None and meant.note:
-            decision = replace(decision, repairs=(meant.note, *decision.repairs))
+            decision = structs.replace(decision, repairs=(meant.note, *decision.repairs))
         entry = None if tools is None else tools.get(decision.call.tool)
         refusal: ToolError | None = None
         if (
@@ -227,7 +229,7 @@ def _refused(
         return decision, NotFound(tool, f"no tool is called `{visible(called, 60)}` here")
     # Judged by another definition: that of a tool with other arguments, or other markers.
     unlike = Reason(rule="none", verdict=Verdict.DENY, message=_UNLIKE)
-    denied = replace(decision, verdict=Verdict.DENY, reasons=(unlike, *decision.reasons))
+    denied = structs.replace(decision, verdict=Verdict.DENY, reasons=(unlike, *decision.reasons))
     is_own = entry.handler.spec.origin.kind == "host"
     code = "policy-unavailable" if is_own else "not-reviewed"
     return denied, denial(called, denied, code=code)

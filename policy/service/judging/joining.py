@@ -6,8 +6,10 @@ Every guard is evaluated before any person is asked, on the call as it would run
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec import structs
 
 from policy.catalog import ToolSpec
 from policy.decision import Decision
@@ -81,7 +83,7 @@ class Joining:
             reasons.append(_denial("context-rule", "its own result would be changed again"))
         joined = _with(second, reasons)
         merged = tuple(dict.fromkeys((*first.reasons, *joined.reasons)))
-        return replace(
+        return structs.replace(
             joined,
             asked=first.asked,
             repairs=first.repairs,
@@ -162,18 +164,18 @@ def _with(decision: Decision, reasons: list[Reason]) -> Decision:
         return decision
     verdict = strictest((decision.verdict, *(reason.verdict for reason in reasons)))
     every = tuple(dict.fromkeys((*decision.reasons, *reasons)))
-    return replace(decision, verdict=verdict, reasons=every)
+    return structs.replace(decision, verdict=verdict, reasons=every)
 
 
 def _concluded(decision: Decision) -> Decision:
     """Turn a decision without reasons into a denial, and put the deciding reasons first."""
     if decision.verdict is Verdict.NONE:
         none = Reason(rule="none", verdict=Verdict.DENY, message="nothing allows this")
-        return replace(decision, verdict=Verdict.DENY, reasons=(none, *decision.reasons))
+        return structs.replace(decision, verdict=Verdict.DENY, reasons=(none, *decision.reasons))
     if len(decision.reasons) == 1:
         return decision
     first = [r for r in decision.reasons if r.verdict is decision.verdict]
     rest = [r for r in decision.reasons if r.verdict is not decision.verdict]
     if decision.reasons[: len(first)] == tuple(first):
         return decision
-    return replace(decision, reasons=(*first, *rest))
+    return structs.replace(decision, reasons=(*first, *rest))

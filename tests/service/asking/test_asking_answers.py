@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from policy import Caller, PolicyStore
 from policy.approvals import Approved, Grant, Person, SqliteApprovals, TimedOut
@@ -278,7 +279,7 @@ async def test_a_judge_that_asks_without_saying_why_is_asked_about(tmp_path: Pat
     class Mute(FakeGeneration):
         def answer(self, *args: Any, **more: Any) -> Any:
             found = super().answer(*args, **more)
-            return replace(found, decision=replace(found.decision, reasons=()))
+            return replace(found, decision=structs.replace(found.decision, reasons=()))
 
     s = Stage(tmp_path, FINANCE, EVE)
     handler = CountingHandler("echo")
