@@ -140,7 +140,7 @@ def _add_script(effects: CallEffects, text: str) -> None:
     makers = [command for command in script.walk() if command.links is not None]
     if makers:
         effects.links = effects.links or LinkChanges(effects.paths)
-        effects.links.add(text, makers)
+        effects.links.add(script, makers)
     effects.commands.extend(script.commands)
     for command in script.walk():
         effects.unseen = effects.unseen or command.unseen

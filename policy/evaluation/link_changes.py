@@ -8,7 +8,6 @@ count as before and after all others.
 from __future__ import annotations
 
 import posixpath
-import re
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,17 +15,10 @@ from functools import lru_cache
 
 from policy.evaluation.accesses import searched_folder
 from policy.model import DiskQuery
-from policy.programs import Effect, Invocation
+from policy.programs import Effect, Invocation, ScriptAnalysis
 from policy.shell import SimpleCommand, Word
 from policy.values import PathContext, Unreadable, after_cd, normalise, read_path
 
-# Constructs that run commands in parallel, repeatedly or later: pipes, substitutions, loops,
-# functions.
-_BESIDE = re.compile(
-    r"(?<!\|)\|(?!\|)|(?<![&<>])&(?![&>])|\$\(|`|[<>]\("
-    r"|\b(?:for|while|until|select|function|coproc|trap)\b|\([ \t]*\)"
-)
-_AGAIN = re.compile(r"\b(?:for|while|until|select|function|trap)\b|\([ \t]*\)")
 # Programs that run a command once.
 _ONCE = frozenset(
     "bash sh dash zsh ksh sudo doas env nice nohup timeout command builtin exec eval stdbuf setsid"
@@ -72,11 +64,10 @@ class LinkChanges:
         self._scripts = 0
         self._left = 0
 
-    def add(self, text: str, makers: Sequence[Invocation]) -> None:
+    def add(self, script: ScriptAnalysis, makers: Sequence[Invocation]) -> None:
         """Add the commands of a script that may create links."""
-        spelled = text.replace("\\\n", "")
-        beside = bool(_BESIDE.search(spelled)) or self._scripts > 0
-        again = bool(_AGAIN.search(spelled))
+        again = script.repeats
+        beside = script.concurrent or again or self._scripts > 0
         self._scripts += 1
         if len(makers) > _MOST_MAKERS:
             first = makers[0].command

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-_NONE: frozenset[str] = frozenset()
+from policy.shell import Script
+
 _LARGEST = 400_000
 # The cost of analysing a command, in characters of script text.
 COMMAND = 100
@@ -11,22 +12,31 @@ COMMAND = 100
 class Budget:
     """The remaining budget: nested scripts cost no more than one long script."""
 
-    __slots__ = ("_left", "computed", "texts")
+    __slots__ = ("_left", "computed", "concurrent", "repeats", "texts")
 
     def __init__(self, left: int = _LARGEST) -> None:
         self._left = left
         # Variables that scripts share: by the environment, or where one runs in another's shell.
         self.computed: frozenset[str] = frozenset()
         self.texts: frozenset[str] = frozenset()
+        self.concurrent = False
+        self.repeats = False
 
     def spend(self, amount: int) -> bool:
         """Use up an amount; return whether that much was left."""
         self._left -= amount + 1
         return self._left >= 0
 
-    def share(self, *, computed: frozenset[str] = _NONE, texts: frozenset[str]) -> None:
-        """Record the variables that arithmetic uses, and those that may hold any text."""
-        if computed:
-            self.computed |= computed
-        if texts:
-            self.texts |= texts
+    def share(self, script: Script) -> None:
+        """Record what concerns the whole call: variables that scripts share, and their structure.
+
+        Arithmetic uses some variables, and some may hold any text.
+        """
+        self.computed |= script.computed
+        self.texts |= script.texts
+        self.concurrent = self.concurrent or script.concurrent
+        self.repeats = self.repeats or script.repeats
+
+    def share_texts(self, names: frozenset[str]) -> None:
+        """Record variables that may hold any text."""
+        self.texts |= names

@@ -34,10 +34,13 @@ def analyse_script_uncached(script: str, profiles: Profiles) -> ScriptAnalysis |
         CommandAnalysis(command, profiles, depth=0, budget=budget).read()
         for command in read.commands
     )
-    budget.share(computed=read.computed, texts=read.texts)
-    if COMPUTED_TEXT in read.gaps or not may_run_texts(budget.computed, budget.texts):
-        return ScriptAnalysis(commands=commands, gaps=read.gaps)
-    return ScriptAnalysis(commands=commands, gaps=(*read.gaps, COMPUTED_TEXT))
+    budget.share(read)
+    gaps = read.gaps
+    if COMPUTED_TEXT not in gaps and may_run_texts(budget.computed, budget.texts):
+        gaps = (*gaps, COMPUTED_TEXT)
+    return ScriptAnalysis(
+        commands=commands, gaps=gaps, concurrent=budget.concurrent, repeats=budget.repeats
+    )
 
 
 class CommandAnalysis:

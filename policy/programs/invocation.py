@@ -120,10 +120,16 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptAnalysis:
-    """An analysed script: its commands in order, and the reasons why it may run others."""
+    """An analysed script: its commands in order, and the reasons why it may run others.
+
+    `concurrent`: some commands run beside others, here or in a nested script; `repeats`: some may
+    run repeatedly, or later than their position.
+    """
 
     commands: tuple[Invocation, ...]
     gaps: tuple[str, ...] = ()
+    concurrent: bool = False
+    repeats: bool = False
 
     def walk(self) -> Iterator[Invocation]:
         """Yield every known command, including nested ones."""

@@ -106,7 +106,7 @@ class NestedCommands:
         variables, rest = _assignments(words) if assigns else ((), words)
         if variables:
             texts = [one.name for one in variables if not _is_number(one.value)]
-            self.budget.share(texts=frozenset(texts))
+            self.budget.share_texts(frozenset(texts))
         if stand_in:
             rest = tuple(_replaced(word, stand_in, found) for word in rest)
         inner = SimpleCommand(
@@ -150,7 +150,7 @@ class NestedCommands:
             return _not_known(f"the command line of `{label}` cannot be read: {script.reason}")
         if not self.budget.spend(COMMAND * len(script.commands)):
             return _not_known(TOO_MUCH)
-        self.budget.share(computed=script.computed, texts=script.texts)
+        self.budget.share(script)
         commands = (self._placed(one, label, folder, fed=fed) for one in script.commands)
         return tuple(self.analyse(one, self.depth + 1) for one in commands), script.gaps
 

@@ -124,6 +124,8 @@ class CompoundReader:
         outside = shell.places
         shell.conditional += 1
         loops = kind not in ("if", "case")
+        if loops:
+            self.reader.findings.repeats = True
         node: Compound | None
         if kind == "if":
             node = self._if()

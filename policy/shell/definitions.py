@@ -35,6 +35,7 @@ class DefinitionReader:
         cursor.place += len("coproc")
         cursor.skip_blanks()
         self.reader.findings.enter()
+        self.reader.findings.concurrent = True
         named = _COPROCESS.match(cursor.text, cursor.place)
         name = named[1] if named is not None and named[1] not in COMPOUND else None
         if named is not None and name is not None:
@@ -67,6 +68,7 @@ class DefinitionReader:
     def body(self, name: str) -> Function:
         """Parse the body of a function, which runs wherever it is called."""
         shell, findings = self.reader.shell, self.reader.findings
+        findings.repeats = True
         if not _FUNCTION_NAME.fullmatch(name):
             raise NotReadable("a function whose name could not be read")
         if is_relied_on(name):

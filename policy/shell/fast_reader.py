@@ -12,7 +12,7 @@ from functools import lru_cache
 from policy.shell.builtins import is_builtin
 from policy.shell.control_flow import cd_target
 from policy.shell.redirections import leaves_output
-from policy.shell.script import SimpleCommand
+from policy.shell.script import Script, SimpleCommand
 from policy.shell.word import Redirection, Word
 from policy.shell.working_directories import Folders, directories_after
 
@@ -53,7 +53,7 @@ def read_literal_command(text: str) -> SimpleCommand | None:
     return SimpleCommand(words=words, text=text)
 
 
-def read_simple_script(text: str) -> tuple[SimpleCommand, ...] | None:
+def read_simple_script(text: str) -> Script | None:
     """Parse a script of literal words, plain redirections and operators."""
     reader = _PlainReader(text)
     place = 0
@@ -63,7 +63,9 @@ def read_simple_script(text: str) -> tuple[SimpleCommand, ...] | None:
         place = token.end()
     if text[place:].strip(" \t") or not reader.end("\n"):
         return None
-    return None if reader.after in _JOINING else tuple(reader.commands)
+    if reader.after in _JOINING:
+        return None
+    return Script(commands=tuple(reader.commands), concurrent=reader.joined)
 
 
 class _PlainReader:
@@ -75,6 +77,8 @@ class _PlainReader:
         self.after = "\n"
         self.folders: Folders = ()
         self.moved = False
+        # Whether some commands are joined by `|`.
+        self.joined = False
         self.begin()
 
     def begin(self) -> None:
@@ -112,6 +116,7 @@ class _PlainReader:
         if not self.words or not _is_plain(self.words[0].text):
             return False
         before, self.after = self.after, operator
+        self.joined = self.joined or operator == "|"
         if self.moved and (before == ";" or before == "\n"):
             # An earlier change of the folder may have failed.
             return False

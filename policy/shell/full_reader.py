@@ -15,6 +15,10 @@ from policy.shell.not_readable import NotReadable
 from policy.shell.script import Script
 from policy.shell.shell_state import Findings, ShellState
 from policy.shell.tree import CommandList
+from policy.shell.variation_selectors import (
+    quotes_all_variation_selectors,
+    without_variation_selectors,
+)
 from policy.shell.word import Assignment
 from policy.values import Unreadable, is_ordinary
 
@@ -22,6 +26,7 @@ _NO_ASSIGNMENTS: frozenset[Assignment] = frozenset()
 
 
 _LONGEST = 1_000_000
+_INVISIBLE = "a script with invisible characters"
 _LONGEST_PLAIN = 2_048
 
 
@@ -34,7 +39,7 @@ def read_script_uncached(text: str, *, whole: bool = False) -> Script | Unreadab
     if reason is not None:
         return Unreadable(reason=reason)
     plain = None if whole else read_simple_script(text)
-    return _read_whole(text) if plain is None else Script(commands=plain)
+    return _read_whole(text) if plain is None else plain
 
 
 def read_tree(text: str) -> CommandList:
@@ -43,7 +48,7 @@ def read_tree(text: str) -> CommandList:
     if reason is not None:
         raise NotReadable(reason)
     findings = Findings()
-    tree = ScriptReader(Cursor(text, findings), ShellState(findings), ()).read()
+    tree = _parse(text, findings)
     if findings.aliased and findings.gaps:
         # The shell may expand it, and its text is then joined to the text that follows.
         raise NotReadable("an alias that the shell may expand")
@@ -53,7 +58,7 @@ def read_tree(text: str) -> CommandList:
 def _read_whole(text: str) -> Script | Unreadable:
     findings = Findings()
     try:
-        ScriptReader(Cursor(text, findings), ShellState(findings), ()).read()
+        _parse(text, findings)
     except NotReadable as problem:
         return Unreadable(reason=str(problem))
     _settle(findings)
@@ -62,6 +67,8 @@ def _read_whole(text: str) -> Script | Unreadable:
         gaps=tuple(findings.gaps),
         computed=frozenset(findings.computed),
         texts=frozenset(findings.texts),
+        concurrent=findings.concurrent,
+        repeats=findings.repeats,
     )
 
 
@@ -72,9 +79,17 @@ def _rejection(text: str) -> str | None:
     # Control characters, other blanks and lone surrogates.
     if not text.replace("\n", " ").replace("\t", " ").isprintable():
         return "a script with unprintable characters"
-    if not is_ordinary(text):
-        return "a script with invisible characters"
+    if not is_ordinary(text) and not is_ordinary(without_variation_selectors(text)):
+        return _INVISIBLE
     return None
+
+
+def _parse(text: str, findings: Findings) -> CommandList:
+    tree = ScriptReader(Cursor(text, findings), ShellState(findings), ()).read()
+    # In quotes they only determine how the character before is drawn, as in many emojis.
+    if not is_ordinary(text) and not quotes_all_variation_selectors(tree):
+        raise NotReadable(_INVISIBLE)
+    return tree
 
 
 def _settle(findings: Findings) -> None:

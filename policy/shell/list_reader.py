@@ -52,6 +52,7 @@ class ScriptReader:
     def _read_inside(self, cursor: Cursor, inside: str) -> CommandList:
         """Parse the inside of a substitution; backquotes have a cursor of their own."""
         self.findings.enter()
+        self.findings.concurrent = True
         shell = self.shell.fork()
         shell.piped = shell.piped or inside.startswith(">")
         # An error in it ends only the subshell.
@@ -88,6 +89,7 @@ class ScriptReader:
             char = self.cursor.peek()
             if char == "&":
                 self._operator("&")
+                self.findings.concurrent = True
                 chains[-1] = replace(chains[-1], background=True)
                 self.shell.restore(before)
             elif char == ";" and not CASE_END.match(self.cursor.text, self.cursor.place):
@@ -216,7 +218,7 @@ class ScriptReader:
             shell.restore(before)
             shell.conditional = conditional
             shell.piped, shell.stdin = True, None
-            joined = True
+            joined = cursor.findings.concurrent = True
             first = len(cursor.findings.commands)
             shell.fed_by = fed_by
             command, simple = self.command()

@@ -41,9 +41,14 @@ class Script:
     `gaps` are reasons, for people, why further commands may run that could not be parsed; a script
     with a gap is indeterminate beyond its listed commands. `computed` are variables that arithmetic
     uses, `texts` those that may hold any text: nested scripts share them.
+
+    `concurrent`: some commands run beside others (in pipes, with `&`, in substitutions). `repeats`:
+    some may run repeatedly, or later than their position (in loops, functions and traps).
     """
 
     commands: tuple[SimpleCommand, ...]
     gaps: tuple[str, ...] = ()
     computed: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
+    concurrent: bool = False
+    repeats: bool = False

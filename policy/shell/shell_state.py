@@ -80,6 +80,10 @@ class Findings:
     replaced_functions: bool = False
     # Whether a command is at a place where the shell may expand an alias.
     aliased: bool = False
+    # Whether commands run beside others (pipes, `&`, substitutions), and whether some may run
+    # repeatedly or later than their position (loops, functions, traps).
+    concurrent: bool = False
+    repeats: bool = False
     words: int = 0
     parts: int = 0
     replaced: int = 0

@@ -284,7 +284,7 @@ class SimpleReader:
         carried = shell.carried
         folders = shell.folders
         if sets_trap(tuple(words)):
-            shell.findings.failing = True
+            shell.findings.failing = shell.findings.repeats = True
             # Its commands run later, in a folder that others change.
             folders = (None,)
             shell.findings.bodies.append(place)

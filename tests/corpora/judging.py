@@ -77,18 +77,22 @@ def judge(
     given: Mapping[str, Any],
     *,
     workspace: Path,
+    folder: Path | None = None,
     home: Path | None = None,
     hosts: Mapping[str, Sequence[str]] | None = None,
     folds: bool = False,
 ) -> Decision:
-    """Decide one call made in a folder of this disk, as if it folded letter case on demand."""
+    """Decide one call made in a folder of this disk, as if it folded letter case on demand.
+
+    The call is made in the workspace itself, unless another folder is given.
+    """
 
     def addresses(name: str) -> tuple[str, ...] | None:
         assert hosts is not None
         return tuple(hosts[name]) if name in hosts else ("192.0.78.1",)
 
     facts = Facts(
-        cwd=str(workspace),
+        cwd=str(folder or workspace),
         workspace=str(workspace),
         home=str(home or workspace.parent / "home"),
         resolvers=Resolvers(

@@ -44,13 +44,15 @@ def test_the_fast_path_reads_a_script_as_the_full_parser(text: str) -> None:
     words, plain = read_literal_command(text), read_simple_script(text)
     if words is not None:
         assert plain is not None
-        assert _told((words,)) == _told(plain)
+        assert _told((words,)) == _told(plain.commands)
+        assert not plain.concurrent
         assert _rejection(text) is None
     if plain is not None and _rejection(text) is None:
         whole = _read_whole(text)
         assert isinstance(whole, Script)
         assert not whole.gaps
-        assert _told(plain) == _told(whole.commands)
+        assert plain == whole
+        assert _told(plain.commands) == _told(whole.commands)
 
 
 def test_most_single_commands_take_the_fast_path() -> None:

@@ -30,6 +30,8 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "write-tree": ("writes",),
     "source-tree": ("reads",),
     "source-write-tree": ("writes",),
+    "package-tree": ("reads",),
+    "package-write-tree": ("writes",),
     "write-into": ("writes",),
     "write-parents": ("writes",),
     "write-into-parents": ("writes",),

@@ -13,10 +13,12 @@ from dataclasses import replace
 from policy.programs.effects import CommandEffects
 from policy.programs.invocation import Effect, Verb
 from policy.programs.words.file_forms import PathspecPart, read_pathspec
+from policy.programs.words.go_packages import package_folder
 from policy.shell import Word
 
 _WILD = frozenset("*?[")
-SOURCES = frozenset({"source-tree", "source-write-tree"})
+SOURCES = frozenset({"source-tree", "source-write-tree", "package-tree", "package-write-tree"})
+_PACKAGES = frozenset({"package-tree", "package-write-tree"})
 COMPARED = "compared-pathspec"
 _WRITTEN = frozenset({"stored-pathspec", "written-pathspec"})
 _CHANGED = frozenset({"changed-pathspec", "stored-pathspec", COMPARED})
@@ -53,8 +55,10 @@ def _may_be_outside(word: Word) -> bool:
 
 def note_sources(effects: CommandEffects, role: str, word: Word) -> None:
     """Record a file, or a folder of which only the program's source files are accessed."""
-    verb: Verb = "writes" if role == "source-write-tree" else "reads"
+    verb: Verb = "writes" if role.endswith("-write-tree") else "reads"
     folder = effects.folder
+    if role in _PACKAGES:
+        word = package_folder(word)
     effects.found.append(Effect(verb=verb, word=word, tree=True, folder=folder, listed=True))
     effects.found.append(Effect(verb=verb, word=word, folder=folder))
 

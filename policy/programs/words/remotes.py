@@ -6,6 +6,7 @@ import re
 from typing import Literal
 
 from policy.programs.embedded.embedded_program import NOTHING, AccessedResource, ProgramEffects
+from policy.programs.words.go_packages import package_folder
 from policy.shell import Word
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
@@ -57,7 +58,8 @@ def read_module(word: Word) -> ProgramEffects:
     """Return what a package of Go accesses: a folder, or the host that its path begins with."""
     text = word.text
     if text.startswith(("/", "./", "../")) or text in (".", "..") or text.endswith(".go"):
-        return ProgramEffects(accesses=(AccessedResource("reads", text if word.known else None),))
+        folder = package_folder(word).text
+        return ProgramEffects(accesses=(AccessedResource("reads", folder if word.known else None),))
     path, slash, _ = text.partition("/")
     host = path.partition("@")[0]
     if not word.known and not (slash and word.shape == "opaque"):

@@ -93,6 +93,16 @@ def verdict(
         "setsid -f cat kk; ln -s sub kk",
         "find . -maxdepth 1 -exec ln -s sub kk ';'",
         "bash -c 'ln -s sub kk'; cat kk/f",
+        # The same in scripts within scripts.
+        "bash -c 'cat kk | ln -s sub kk'",
+        "eval 'cat kk & ln -s sub kk'",
+        "bash -c 'for i in 1 2; do cat kk; ln -s sub kk; done'",
+        "sh <<< 'while true; do ln -s sub kk; done'",
+        "f='for i in 1 2; do cat kk; ln -s sub kk; done'; eval \"$f\"",
+        'bash -c "f() { cat kk; }; ln -s sub kk; f"',
+        "command trap 'cat kk' EXIT; ln -s sub kk",
+        "\"tr\"ap 'cat kk' EXIT; ln -s sub kk",
+        "echo 'a for b' ; for i in 1 2; do cat kk; ln -s sub kk; done",
     ],
 )
 def test_what_may_be_a_link_by_then_is_not_known(
@@ -121,6 +131,14 @@ def test_what_may_be_a_link_by_then_is_not_known(
         "rm -r out; cat out/x",
         "mv src s2; mv s2 s3; cat s3/f",
         "mv src s2 && mv out src && mv s2 out && cat out/f",
+        # Words that only look like loops, functions, pipes and substitutions.
+        "cat kk; ln -s sub kk # for while (); a | b & $(c)",
+        "cat kk; ln -s sub kk; echo 'for a while b () | & $(c) `d` <(e) trap function'",
+        'cat kk 2>&1; ln -s sub kk; echo "f()" >| b.txt',
+        "sed -i 's/a/foo()/' a.txt",
+        "sed -i 's/trap/for while/' a.txt && cat a.txt",
+        "cat <<'E' > a.txt\nwhile f() { a | b & }\nE\nln -s sub kk",
+        "cat kk; ln -s sub kk; git commit -m 'wait until done for now ()'",
     ],
 )
 def test_what_surely_is_none_is_known(

@@ -6,7 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from policy.shell import Assignment, Redirection, Script, SimpleCommand, Word, read_script
+from policy.shell import (
+    Assignment,
+    NotPrintable,
+    Redirection,
+    Script,
+    SimpleCommand,
+    Word,
+    printed,
+    read_script,
+)
 from policy.values import Unreadable
 
 
@@ -583,3 +592,95 @@ def test_what_an_alias_that_cannot_be_read_defined_is_forgotten(body: str) -> No
     read = read_script(f"alias q='{body}'\nq\n")
     assert isinstance(read, Script)
     assert any("alias" in gap for gap in read.gaps)
+
+
+@pytest.mark.parametrize(
+    ("text", "concurrent", "repeats"),
+    [
+        ("a; b && c || d", False, False),
+        ("(a; b); { c; }; ! d", False, False),
+        ("if a; then b; fi; case x in a|b) c;; esac", False, False),
+        ("a 2>&1 &> f; b >& f; c >| f; [[ a || b ]]; ((x = 1 | 2 & 3))", False, False),
+        ("a 's/x/f()/' \"for x | y &\" # while | & $(b)", False, False),
+        ("a 'for' 'while' `: `", True, False),
+        ("a <<'E'\nfor x | y & $(b)\nE", False, False),
+        ("a | b", True, False),
+        ("a |& b", True, False),
+        ("a & b", True, False),
+        ("x=$(a)", True, False),
+        ('a "${x:-$(b)}"', True, False),
+        ("a <(b)", True, False),
+        ("a > >(b)", True, False),
+        ("a <<E\n$(b)\nE", True, False),
+        ("((x = $(a)))", True, False),
+        ("[[ $(a) ]]", True, False),
+        ("coproc a", True, False),
+        ("for x in 1 2; do a; done", False, True),
+        ("for ((;;)) { a; }", False, True),
+        ("select x in a; do b; done", False, True),
+        ("while a; do b; done", False, True),
+        ("until a; do b; done", False, True),
+        ("f() { a; }", False, True),
+        ("function f { a; }", False, True),
+        ("trap 'a' EXIT", False, True),
+        ("builtin trap a 0", False, True),
+        ("a; alias b='while c; do d; done'\nb", False, True),
+        ("for x in 1 2; do for y in 3 4; do a | b; done; done", True, True),
+    ],
+)
+def test_what_runs_beside_others_or_again_is_known(
+    text: str,
+    concurrent: bool,
+    repeats: bool,
+) -> None:
+    for each in (text, f"if true; then {text}\nfi", f"x=1; y='|'\n{text}"):
+        read = script(each)
+        assert (read.concurrent, read.repeats) == (concurrent, repeats)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "echo '\u26a0\ufe0f done'",
+        'git commit -m "\u2728\ufe0f new: $x"',
+        "cat > a.py <<'E'\nprint('\u2714\ufe0e')\nE",
+        "cat > a.py <<E\n\u2714\ufe0f $x\nE",
+        "ls # \u26a0\ufe0f slow",
+        "f() { echo '\u26a0\ufe0f'; }; x='\u26a0\ufe0f'; f \"$x\"",
+    ],
+)
+def test_a_character_that_only_draws_an_emoji_is_read_in_quotes(text: str) -> None:
+    read = read_script(text)
+    assert isinstance(read, Script)
+    assert not read.gaps
+    form = printed(text)
+    assert isinstance(form, str)
+    assert read_script(form) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rm\ufe0f x",
+        "r\ufe0fm x",
+        "cat a\ufe0f.txt",
+        "x\ufe0f=1",
+        "echo ${x\ufe0f}",
+        'echo "${x:-a\ufe0f}"',
+        "f\ufe0f() { a; }",
+        "for x in a\ufe0f; do b; done",
+        "case x in a\ufe0f) b;; esac",
+        "[[ a\ufe0f == b ]]",
+        "echo 'a' > b\ufe0f",
+        "echo $((1\ufe0f))",
+        "echo 'a\u200db'",
+        "echo 'a\u200bb'",
+        "echo 'a\u202eb\ufe0f'",
+        "echo 'a\ufe00'",
+        "echo 'e\ufe0f\u0301'",
+        "cat <<'E'\na\u2066b\nE",
+    ],
+)
+def test_other_invisible_characters_are_refused(text: str) -> None:
+    assert isinstance(read_script(text), Unreadable)
+    assert isinstance(printed(text), NotPrintable)
