@@ -62,7 +62,7 @@ def test_few_of_them_are_denied(workspace: Path) -> None:
         "tar xf a.tar && cat x/f",
         "git checkout x && cat f",
         # What only looks quoted, and what is.
-        "sed -i \"s/a/$(cat /etc/passwd)/\" x.py",
+        'sed -i "s/a/$(cat /etc/passwd)/" x.py',
         "cat l & ln -s /etc/passwd l",
         "echo '\u26a0\ufe0f' > /etc/motd",
         "cat '/etc/passwd\ufe0f'",
