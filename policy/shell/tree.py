@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TypeAlias
 
 
@@ -257,14 +258,13 @@ class CommandList:
 def merged(parts: Iterable[Part]) -> Parts:
     """Return the parts of a word with adjacent parts of the same type merged."""
     result: list[Part] = []
-    for part in parts:
-        last = result[-1] if result else None
-        if isinstance(part, Raw) and isinstance(last, Raw):
-            result[-1] = Raw(last.text + part.text)
-        elif isinstance(part, Quoted) and isinstance(last, Quoted):
-            result[-1] = Quoted(last.text + part.text)
+    for kind, adjacent in groupby(parts, type):
+        if kind is Raw or kind is Quoted:
+            # Joined at once: a word may consist of a million parts.
+            texts = (part.text for part in adjacent if isinstance(part, Raw | Quoted))
+            result.append(kind("".join(texts)))
         else:
-            result.append(part)
+            result.extend(adjacent)
     return tuple(result)
 
 
