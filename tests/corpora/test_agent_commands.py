@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 CORPUS = Path(__file__).parent / "agent_commands.jsonl"
-FROZEN = "2c4e554016d2ae4b420275e7528b9bb6419af4c44f508866ab3c90d484d91ca6"
+FROZEN = "d3e4ae2360c04c8d950f49edfb41e464db42ea3d8f6495a627c11861f653e20c"
 NEEDED = {"source", "repository", "path", "half", "command"}
 ALLOWED = NEEDED | {"cwd", "workspace", "redacted", "left_out"}
 
