@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 CORPUS = Path(__file__).parent / "agent_commands.jsonl"
-FROZEN = "d3e4ae2360c04c8d950f49edfb41e464db42ea3d8f6495a627c11861f653e20c"
+FROZEN = "58036dd48d6c31191ba5188c8de2004e802f88ace8f281b8dc317773fff15966"
 NEEDED = {"source", "repository", "path", "half", "command"}
 ALLOWED = NEEDED | {"cwd", "workspace", "redacted", "left_out"}
 
