@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 CORPUS = Path(__file__).parent / "agent_commands.jsonl"
-FROZEN = "58036dd48d6c31191ba5188c8de2004e802f88ace8f281b8dc317773fff15966"
+FROZEN = "a15976064f356f4f9c82e11d3db80d420404254c8a6fccbf2b178832dc2c5d1b"
 NEEDED = {"source", "repository", "path", "half", "command"}
 ALLOWED = NEEDED | {"cwd", "workspace", "redacted", "left_out"}
 
