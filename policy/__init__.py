@@ -5,6 +5,10 @@ Importing this is cheap: each name is imported when it is first asked for.
 
 from __future__ import annotations
 
+from policy.version import VERSION
+
+__version__ = VERSION
+
 # The name type checkers know; to import it costs a hook call a tenth of its time.
 TYPE_CHECKING = False
 

@@ -16,6 +16,7 @@ first word after a fence says what the block is, the second which file it stands
     ```tree                            the parsed policy
     ```formatted                       the canonical text
     ```lines                           what the policy tells each caller of the calls
+    ```explanation                     what `placet explain` prints about each call
 
 Expectations are written by `pytest --update-cases` and reviewed as a diff; an empty block is filled
 in. A case without an expectation is an error, for it could not fail.
@@ -34,7 +35,9 @@ from typing import Any
 
 from policy.diagnostics import Diagnostic, in_order, visible
 
-EXPECTATIONS = frozenset({"decision", "diagnostics", "formatted", "lines", "report", "tree"})
+EXPECTATIONS = frozenset(
+    {"decision", "diagnostics", "explanation", "formatted", "lines", "report", "tree"}
+)
 INPUTS: Mapping[str, str] = {
     "policy": "global.policy",
     "toml": "placet.toml",

@@ -12,6 +12,7 @@ import click
 # As in `loading`: `--help` must not import the engine.
 from policy.cli.calls import CallToDecide, NotACall
 from policy.cli.loading import WRONG_USAGE, Where, as_json, exit_with, generation_at
+from policy.cli.workspace import Workspace, with_workspace
 from policy.decision import Decision, GenerationId
 from policy.environment import Disk
 from policy.generation import Generation
@@ -47,8 +48,9 @@ def _answered(line: bytes, generation: Generation, *, lexical: bool) -> dict[str
     if isinstance(asked, NotACall):
         return asked.as_json()
     try:
-        answer = generation.answer(asked.tool, asked.input, caller=asked.caller, facts=asked.facts)
-        return decision_record(asked.id, answer.decision)
+        facts, workspace = with_workspace(asked.facts, generation)
+        answer = generation.answer(asked.tool, asked.input, caller=asked.caller, facts=facts)
+        return {**decision_record(asked.id, answer.decision), **workspace_record(workspace)}
     except Exception as error:  # noqa: BLE001 — an error in one call must not affect the others
         message = f"this call could not be decided: {type(error).__name__}"
         return NotACall(id=asked.id, code="internal-error", message=message).as_json()
@@ -120,6 +122,11 @@ def decision_record(id: object, decision: Decision) -> dict[str, Any]:
     if decision.shadowed:
         record["shadowed"] = [reason_record(reason) for reason in decision.shadowed]
     return record
+
+
+def workspace_record(workspace: Workspace | None) -> dict[str, Any]:
+    """Return the workspace in which a call was judged, as a field of its answer."""
+    return {"workspace": None if workspace is None else workspace.as_json()}
 
 
 def generation_record(generation: GenerationId | None) -> dict[str, Any] | None:

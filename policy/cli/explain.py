@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
 
 from policy.cli.calls import CallToDecide, NotACall
-from policy.cli.decision_lines import ask, decision_record, lines_of
-from policy.cli.explanation_text import explanation_text
+from policy.cli.decision_lines import ask, decision_record, lines_of, workspace_record
+from policy.cli.explanation_text import explanation_text, workspace_text
 from policy.cli.loading import as_json, exit_with, generation_at, prefix
 from policy.cli.options import (
     call_option,
@@ -21,6 +22,7 @@ from policy.cli.options import (
     lexical_option,
     path_argument,
 )
+from policy.cli.workspace import Workspace, with_workspace
 from policy.decision import Explanation, ResourceUse, explain
 from policy.generation import Generation
 from policy.values import Unreadable, read_json
@@ -41,7 +43,12 @@ from policy.values import Unreadable, read_json
 )
 @click.option("--agent", help="The agent that calls; with --tool.  [default: default]")
 @click.option("--role", help="Its session's role; with --tool.  [default: owner]")
-@click.option("--workspace", help="The workspace of the call; with --tool.")
+@click.option(
+    "--workspace",
+    type=click.Path(file_okay=False),
+    help="The workspace of the call; with --tool.  "
+    "[default: as configured, else the current folder]",
+)
 @format_option
 def command(
     path: Path,
@@ -74,11 +81,14 @@ def command(
     if isinstance(asked, NotACall):
         exit_with(f"not a call: {asked.message}")
     generation = generation_at(path, catalog_file)
-    told = _explained(generation, asked)
+    facts, where = with_workspace(asked.facts, generation)
+    told = _explained(generation, replace(asked, facts=facts))
     if format == "json":
-        click.echo(as_json(_record(asked, told)))
-    else:
-        click.echo(explanation_text(told, tool=asked.tool, input=asked.input, root=prefix(path)))
+        click.echo(as_json(_record(asked, told, where)))
+        return
+    text = explanation_text(told, tool=asked.tool, input=asked.input, root=prefix(path))
+    click.echo(text)
+    click.echo(workspace_text(where))
 
 
 def _given(call_file: BinaryIO | None) -> bytes:
@@ -98,7 +108,7 @@ def _line(
     caller = {"agent": agent, "role": role}
     rest = {
         "tool": tool,
-        "workspace": workspace,
+        "workspace": None if workspace is None else os.path.abspath(workspace),
         "caller": {name: value for name, value in caller.items() if value is not None},
     }
     # The input is inserted as it was written: its numbers must not change.
@@ -111,9 +121,10 @@ def _explained(generation: Generation, asked: CallToDecide) -> Explanation:
     return explain(generation.program, answer.decision, caller=asked.caller, facts=facts)
 
 
-def _record(asked: CallToDecide, told: Explanation) -> dict[str, Any]:
+def _record(asked: CallToDecide, told: Explanation, where: Workspace | None) -> dict[str, Any]:
     return {
         **decision_record(asked.id, told.decision),
+        **workspace_record(where),
         "resources": [_resource(use) for use in told.resources],
         "layers": [asdict(layer) for layer in told.layers],
         "needed": list(told.needed),

@@ -11,30 +11,52 @@ from typing import Any
 
 import click
 
-from policy.decision import ClauseOutcome, Explanation, LayerOutcome, ResourceUse, RuleOutcome
+from policy.cli.clause_text import clause_lines
+from policy.cli.workspace import Workspace
+from policy.decision import Explanation, LayerOutcome, ResourceUse, RuleOutcome
 from policy.diagnostics import display_name, visible
 from policy.model import Reason, Verdict, thaw
 from policy.shell import script_for
 
 _COLORS = {Verdict.ALLOW: "green", Verdict.ASK: "yellow", Verdict.DENY: "red"}
+_ORIGINS = {
+    "call": "as the call says",
+    "placet.toml": "as placet.toml says",
+    "current folder": "the current folder",
+}
 _LONGEST_INPUT = 1000
 _LONGEST_TEXT = 400
 _MOST_RESOURCES = 20
 _WIDEST = 100  # columns; longer lines are hard to read even where there is room
 
 
-def explanation_text(told: Explanation, *, tool: str, input: Any, root: str) -> str:
-    """Return the text; `tool` and `input` are those of the request, `root` prefixes file names."""
-    return "\n".join(_Account(told, root=root).lines(tool, input))
+def explanation_text(
+    told: Explanation, *, tool: str, input: Any, root: str, width: int | None = None
+) -> str:
+    """Return the text; `tool` and `input` are those of the request, `root` prefixes file names.
+
+    Lines are as wide as the terminal, or `width`.
+    """
+    columns = get_terminal_size().columns if width is None else width
+    account = _Account(told, root=root, width=min(columns, _WIDEST))
+    return "\n".join(account.lines(tool, input))
+
+
+def workspace_text(workspace: Workspace | None) -> str:
+    """Return the line that says in which workspace a call was judged, and where that is from."""
+    if workspace is None:
+        return "without a workspace"
+    origin = _ORIGINS[workspace.origin]
+    return f"in the workspace {visible(workspace.path, _LONGEST_TEXT)} ({origin})"
 
 
 class _Account:
     """One explanation as it is written."""
 
-    def __init__(self, told: Explanation, *, root: str) -> None:
+    def __init__(self, told: Explanation, *, root: str, width: int) -> None:
         self.told = told
         self.root = root
-        self.width = min(get_terminal_size().columns, _WIDEST)
+        self.width = width
         self.refused = any(reason.rule == "schema" for reason in told.decision.reasons)
 
     def lines(self, tool: str, input: Any) -> Iterator[str]:
@@ -120,7 +142,12 @@ class _Account:
         text = f"{rule.kind} {rule.reason.rule}{self._place(rule.reason)}: {_came_to(rule)}"
         yield from self._text(text, indent=2, hanging=4)
         for clause in rule.clauses:
-            yield from self._text(_clause(clause), indent=4, hanging=6)
+            for depth, line in clause_lines(clause):
+                indent = 4 + 2 * depth
+                yield from self._text(line, indent=indent, hanging=indent + 2)
+        if rule.outcome == "indeterminate" and all(c.why is None for c in rule.clauses):
+            why = f"? {visible(rule.why or '', _LONGEST_TEXT)}"
+            yield from self._text(why, indent=4, hanging=6)
 
     def _shadowed(self) -> Iterator[str]:
         if not self.told.decision.shadowed:
@@ -145,16 +172,6 @@ def _came_to(rule: RuleOutcome) -> str:
     if rule.outcome == "indeterminate":
         return "indeterminate, treated as a match" if rule.counts else "indeterminate"
     return "matches" if rule.counts else "does not match"
-
-
-def _clause(clause: ClauseOutcome) -> str:
-    """Return a clause: ✓ if it supports its rule matching, ✗ if not, ? if indeterminate."""
-    text = f"{clause.keyword} {visible(clause.text, _LONGEST_TEXT)}"
-    if clause.outcome == "indeterminate":
-        why = f": {visible(clause.why, _LONGEST_TEXT)}" if clause.why else ""
-        return f"? {text}{why}"
-    speaks_for = (clause.outcome == "holds") == (clause.keyword == "when")
-    return f"{'✓' if speaks_for else '✗'} {text}"
 
 
 def _json(value: Any) -> str:

@@ -1,14 +1,14 @@
 """Decides calls: `decide` takes an admitted call, `answer` a raw one; both return a `Decision`."""
 
+from policy.decision.clause_outcome import (
+    ClauseOutcome,
+    Outcome,
+    PartOutcome,
+    ResourceOutcome,
+)
 from policy.decision.compiled import decide_compiled
 from policy.decision.decider import Answer, answer, decide
-from policy.decision.explanation import (
-    ClauseOutcome,
-    Explanation,
-    LayerOutcome,
-    RuleOutcome,
-    explain,
-)
+from policy.decision.explanation import Explanation, LayerOutcome, RuleOutcome, explain
 from policy.decision.identity import closed_to, identity_reasons
 from policy.decision.interpreted import decide_interpreted
 from policy.decision.reasons import described, sentence
@@ -26,6 +26,9 @@ __all__ = [
     "GenerationId",
     "LayerOutcome",
     "OperationTag",
+    "Outcome",
+    "PartOutcome",
+    "ResourceOutcome",
     "ResourceUse",
     "RuleOutcome",
     "Visibility",

@@ -6,25 +6,21 @@ For people, never for the agent: an explanation of what would be allowed helps a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from functools import partial
+from typing import Literal
 
+from policy.decision.clause_outcome import (
+    ClauseOutcome,
+    Outcome,
+    PartOutcome,
+    clause_outcome,
+    outcome_of,
+)
 from policy.decision.resources import ResourceUse, resource_uses
 from policy.decision.sentences.rules import approval_words
-from policy.evaluation import Evaluation, Indeterminate, Truth
+from policy.evaluation import CallEffects, Evaluation, Indeterminate
 from policy.model import Caller, Decision, Facts, Reason, ToolCall, Verdict
-from policy.program import Clause, LayerPlan, Program, RewritePlan, RulePlan
-
-Outcome: TypeAlias = Literal["holds", "fails", "indeterminate"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClauseOutcome:
-    """The outcome of one clause for this call; `why` is set only where it is indeterminate."""
-
-    keyword: str
-    text: str
-    outcome: Outcome
-    why: str | None = None
+from policy.program import LayerPlan, Program, RewritePlan, RulePlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +56,19 @@ class Explanation:
     needed: tuple[str, ...]
 
 
-def explain(program: Program, decision: Decision, *, caller: Caller, facts: Facts) -> Explanation:
-    """Explain a decision on an admitted call; for a refused call there are no layers to list."""
-    layers = _layer_outcomes(program, decision.asked, caller=caller, facts=facts)
+def explain(
+    program: Program,
+    decision: Decision,
+    *,
+    caller: Caller,
+    facts: Facts,
+    parts: bool = True,
+) -> Explanation:
+    """Explain a decision on an admitted call; for a refused call there are no layers to list.
+
+    Without `parts`, clauses are not divided: nothing is evaluated but what the decision evaluates.
+    """
+    layers = _layer_outcomes(program, decision.asked, caller=caller, facts=facts, parts=parts)
     return Explanation(
         decision=decision,
         layers=layers,
@@ -81,7 +87,7 @@ def _evaluation(
 
 
 def _layer_outcomes(
-    program: Program, call: ToolCall, *, caller: Caller, facts: Facts
+    program: Program, call: ToolCall, *, caller: Caller, facts: Facts, parts: bool
 ) -> tuple[LayerOutcome, ...]:
     root = _evaluation(program, call, caller=caller, facts=facts)
     if root is None:
@@ -90,14 +96,16 @@ def _layer_outcomes(
     for one in caller.chain():
         here = root.for_caller(one)
         plan = program.plan(root.spec, agent=one.agent, role=one.role)
-        found.extend(_layer_outcome(layer, here, agent=one.agent) for layer in plan.layers)
+        found += [_layer_outcome(each, here, agent=one.agent, parts=parts) for each in plan.layers]
     return tuple(found)
 
 
-def _layer_outcome(layer: LayerPlan, call: Evaluation, *, agent: str) -> LayerOutcome:
-    rules = [_rule(rule, call, kind=_kind(rule)) for rule in (*layer.allows, *layer.takes)]
-    rules += [_rule(rewrite, call, kind="rewrite") for rewrite in layer.rewrites]
-    rules += [_rule(rule, call, kind="shadow") for rule in layer.shadows]
+def _layer_outcome(layer: LayerPlan, call: Evaluation, *, agent: str, parts: bool) -> LayerOutcome:
+    effects = call.effects(layer.declared) if parts else None
+    outcome = partial(_rule, call=call, effects=effects)
+    rules = [outcome(rule, kind=_kind(rule)) for rule in (*layer.allows, *layer.takes)]
+    rules += [outcome(rewrite, kind="rewrite") for rewrite in layer.rewrites]
+    rules += [outcome(rule, kind="shadow") for rule in layer.shadows]
     allowed = any(rule.kind == "allow" and rule.counts for rule in rules)
     return LayerOutcome(
         layer=layer.key.title,
@@ -120,34 +128,22 @@ def _kind(rule: RulePlan) -> Literal["allow", "ask", "deny"]:
 
 def _rule(
     rule: RulePlan | RewritePlan,
-    call: Evaluation,
     *,
+    call: Evaluation,
     kind: Literal["allow", "ask", "deny", "rewrite", "shadow"],
+    effects: CallEffects | None,
 ) -> RuleOutcome:
+    """Return the outcome of a rule; without `effects` its clauses are not divided."""
     truth = rule.met(call)
     undecided = isinstance(truth, Indeterminate)
     return RuleOutcome(
         reason=rule.reason,
         kind=kind,
-        outcome=_outcome(truth),
+        outcome=outcome_of(truth),
         counts=truth is True or (undecided and kind != "allow"),
-        clauses=tuple(_clause(clause, call) for clause in rule.clauses),
+        clauses=tuple(clause_outcome(clause, call, effects) for clause in rule.clauses),
         why=truth.why if isinstance(truth, Indeterminate) else None,
     )
-
-
-def _clause(clause: Clause, call: Evaluation) -> ClauseOutcome:
-    truth = clause.test(call)
-    why = None
-    if isinstance(truth, Indeterminate):
-        why = truth.why if truth.text in (None, clause.text) else f"`{truth.text}`: {truth.why}"
-    return ClauseOutcome(keyword=clause.keyword, text=clause.text, outcome=_outcome(truth), why=why)
-
-
-def _outcome(truth: Truth) -> Outcome:
-    if isinstance(truth, Indeterminate):
-        return "indeterminate"
-    return "holds" if truth else "fails"
 
 
 def _resources(
@@ -201,11 +197,23 @@ def _is_near(rule: RuleOutcome) -> bool:
 
 def _missed(rule: RuleOutcome) -> str:
     failed = [c for c in rule.clauses if (c.outcome == "holds") != (c.keyword == "when")]
-    what = ", and ".join(_wanted(clause) for clause in failed) or rule.why or "its conditions hold"
+    if not failed and rule.why is not None:
+        return f"`{rule.reason.rule}` does not allow it: {rule.why}"
+    what = ", and ".join(_wanted(clause) for clause in failed) or "its conditions hold"
     return f"`{rule.reason.rule}` allows it if {what}"
 
 
 def _wanted(clause: ClauseOutcome) -> str:
-    negated = "" if clause.keyword == "when" else "not "
-    unknown = f" (now indeterminate: {clause.why})" if clause.why else ""
-    return f"{negated}`{clause.text}`{unknown}"
+    """Return what would have to hold: of an `and`, only the parts that do not."""
+    if clause.keyword != "when":
+        return f"not {_quoted(clause)}"
+    if clause.operator != "and":
+        return _quoted(clause)
+    return " and ".join(_quoted(part) for part in clause.parts if part.outcome != "holds")
+
+
+def _quoted(test: ClauseOutcome | PartOutcome) -> str:
+    if test.outcome != "indeterminate":
+        return f"`{test.text}`"
+    why = next((each.why for each in test.resources if each.why), test.why)
+    return f"`{test.text}` (now indeterminate: {why})"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from policy.catalog import VERBS
-from policy.evaluation import Access, CallEffects, KnownResource
+from policy.evaluation import Access, CallEffects, DecidingResource, KnownResource
 from policy.programs import Invocation
 from policy.values import Path, Unreadable, links_passed, quote
 
@@ -51,7 +52,7 @@ def resource_uses(effects: CallEffects) -> Iterator[ResourceUse]:
 
     For a script of one command, its place is left out.
     """
-    alone = sum(1 for command in effects.commands for _ in command.walk()) == 1
+    alone = _is_one_command(effects)
     told: set[ResourceUse] = set()
     for verb in VERBS:
         for item in effects.each(verb):
@@ -60,6 +61,21 @@ def resource_uses(effects: CallEffects) -> Iterator[ResourceUse]:
             if anywhere not in told:
                 told.add(anywhere)
                 yield anywhere if alone else use
+
+
+def deciding_use(found: DecidingResource, effects: CallEffects) -> tuple[str, str]:
+    """Return a resource that determines a test, in canonical form, and the place of its command."""
+    item, command = found.item, found.command
+    if command is None and isinstance(item.thing, Invocation):
+        command = item.thing
+    resource = _with_all_below(item) if command is None else command.command.text
+    by = item.touch.by if command is None and item.touch is not None else command
+    return resource, "" if by is None or _is_one_command(effects) else _place(by)
+
+
+def _is_one_command(effects: CallEffects) -> bool:
+    commands = (one for command in effects.commands for one in command.walk())
+    return len(tuple(islice(commands, 2))) == 1
 
 
 def _use(verb: str, item: KnownResource, effects: CallEffects) -> ResourceUse:

@@ -4,6 +4,12 @@ from policy.evaluation import resource_tests
 from policy.evaluation.accesses import Access
 from policy.evaluation.batched_tests import batch_tests, true_or_indeterminate
 from policy.evaluation.comparison import equal
+from policy.evaluation.condition_outcome import (
+    ConditionOutcome,
+    DecidingResource,
+    Operator,
+    condition_outcome,
+)
 from policy.evaluation.conditions import compile_test
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.effects import CallEffects, KnownResource
@@ -34,13 +40,16 @@ __all__ = [
     "Absent",
     "Access",
     "CallEffects",
+    "ConditionOutcome",
     "ConditionScope",
+    "DecidingResource",
     "DeclaredResources",
     "Evaluation",
     "Floor",
     "Indeterminate",
     "Known",
     "KnownResource",
+    "Operator",
     "PossibleTruths",
     "PossibleTruthsOf",
     "TestOf",
@@ -55,6 +64,7 @@ __all__ = [
     "compile_partial",
     "compile_test",
     "compile_value",
+    "condition_outcome",
     "conjunction_of",
     "constant_value",
     "covering_tests",

@@ -7,6 +7,7 @@ unknown ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from policy.checks import checked
@@ -18,7 +19,13 @@ from policy.evaluation.possible_resources import possible_resource
 from policy.evaluation.set_items import patterns_of
 from policy.evaluation.set_tests import SetTest
 from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, negated
-from policy.programs import CommandPattern, Invocation, spells_redirects
+from policy.programs import (
+    CommandPattern,
+    Invocation,
+    covers,
+    spells_redirects,
+    uncovered_commands,
+)
 from policy.values import Endpoint, MayBeRedirected, Path, Unreadable, quote
 
 Resource: TypeAlias = Callable[[Evaluation], Truth | Absent]
@@ -228,6 +235,62 @@ def _difference(thing: object) -> str:
     if isinstance(thing, Endpoint):
         return f"the addresses of {quote(thing.host)} are unknown, or its path has two readings"
     return "it is unknown whether this is in the set"
+
+
+# ------------------------------------------------------------------ resource by resource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceTruth:
+    """What a test would be if the call had this resource alone.
+
+    `uncovered` are the commands, it and those that it runs, that keep `runs only` from being true,
+    each with what no pattern covers.
+    """
+
+    item: KnownResource
+    truth: Truth
+    uncovered: tuple[tuple[Invocation, str], ...] = ()
+
+
+def resource_truths(
+    test: checked.ResourceTest, declared: DeclaredResources, call: Evaluation, *, covering: bool
+) -> Iterator[ResourceTruth]:
+    """Yield the result of a test of a set for each known resource of its verb, for explanations."""
+    assert test.operand is not None
+    members = SetTest(
+        test.operand,
+        declared.profiles,
+        redirections_covered=covering,
+        prepared=declared.prepared,
+    )
+    only = test.form == "only" or not test.operand.included
+    beside = () if test.beside is None else patterns_of(test.beside, declared.profiles)
+    effects = call.effects(declared)
+    for item in effects.of(test.verb):
+        some = not only and test.form != "outside"
+        answer = (members.some if some else members.whole)(item.thing, call, effects.paths)
+        if answer is None and only and _is_spelled(item, beside):
+            answer = True
+        truth: Truth = answer if answer is not None else _indeterminate(item.thing, members)
+        uncovered: tuple[tuple[Invocation, str], ...] = ()
+        if only and truth is not True and isinstance(item.thing, Invocation):
+            uncovered = _uncovered(item.thing, members, redirections_covered=covering)
+        yield ResourceTruth(
+            item=item,
+            truth=negated(truth) if test.form == "outside" and not only else truth,
+            uncovered=uncovered,
+        )
+
+
+def _uncovered(
+    command: Invocation, members: SetTest, *, redirections_covered: bool
+) -> tuple[tuple[Invocation, str], ...]:
+    patterns = members.commands
+    if covers(command, patterns, redirections_covered=redirections_covered) is True:
+        return ((command, "an exception of the set matches it"),)
+    found = uncovered_commands(command, patterns, redirections_covered=redirections_covered)
+    return tuple(found)
 
 
 # ------------------------------------------------------------------ cover of an allow

@@ -14,7 +14,15 @@ from typing import Any, TypeAlias, TypeVar
 from policy.catalog import Catalog, ToolSpec
 from policy.checks import LayerKey, checked
 from policy.codegen import RuleFunction
-from policy.evaluation import DeclaredResources, Floor, Known, PossibleTruthsOf, TestOf
+from policy.evaluation import (
+    ConditionOutcome,
+    DeclaredResources,
+    Evaluation,
+    Floor,
+    Known,
+    PossibleTruthsOf,
+    TestOf,
+)
 from policy.layers import LayeredPolicy, applies_to
 from policy.model import Reason, Verdict
 from policy.program.input_changes import WantedChange
@@ -26,11 +34,15 @@ _CALLERS_REMEMBERED = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clause:
-    """One clause of a rule for explanation: `when` or `unless`, its text and its test."""
+    """One clause of a rule for explanation: `when` or `unless`, its text and its test.
+
+    `parts` evaluates every part of the clause for a call, one by one.
+    """
 
     keyword: str
     text: str
     test: TestOf
+    parts: Callable[[Evaluation], ConditionOutcome]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from policy.evaluation import (
     compile_cover,
     compile_partial,
     compile_test,
+    condition_outcome,
     conjunction_of,
     covering_tests,
     negated,
@@ -129,13 +130,20 @@ def _clauses(
     clauses: list[Clause] = []
     if rule.when is not None:
         place = _place(declared, absent_is_false=not gives, covering=gives)
-        test = compile_test(rule.when, place)
-        clauses.append(Clause(keyword="when", text=rule.when.text, test=test))
+        clauses.append(_clause("when", rule.when, place))
     if rule.unless is not None:
         place = _place(declared, absent_is_false=False, covering=False)
-        test = compile_test(rule.unless, place)
-        clauses.append(Clause(keyword="unless", text=rule.unless.text, test=test))
+        clauses.append(_clause("unless", rule.unless, place))
     return tuple(clauses)
+
+
+def _clause(keyword: str, test: checked.Test, place: ConditionScope) -> Clause:
+    return Clause(
+        keyword=keyword,
+        text=test.text,
+        test=compile_test(test, place),
+        parts=partial(condition_outcome, test, place),
+    )
 
 
 def _place(declared: DeclaredResources, *, absent_is_false: bool, covering: bool) -> ConditionScope:

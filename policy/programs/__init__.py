@@ -11,6 +11,7 @@ from policy.programs.patterns.match import (
 from policy.programs.patterns.pattern import CommandPattern, read_command_pattern
 from policy.programs.patterns.pattern_set import PatternSet
 from policy.programs.patterns.profile_check import check_examples
+from policy.programs.patterns.uncovered import uncovered_commands
 from policy.programs.profiles.faults import ProfileFault
 from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.profile_file import SUFFIX as PROFILE_SUFFIX
@@ -41,4 +42,5 @@ __all__ = [
     "runs_any",
     "runs_nothing_else",
     "spells_redirects",
+    "uncovered_commands",
 ]

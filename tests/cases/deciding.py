@@ -17,11 +17,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from click import unstyle
+
 from policy.catalog import Catalog, builtin_catalog, read_listing
 from policy.cli.calls import NotACall, read_call
 from policy.cli.decision_lines import decision_record
+from policy.cli.explanation_text import explanation_text
 from policy.cli.loading import as_json
-from policy.decision import lines_for
+from policy.decision import explain, lines_for
 from policy.generation import Builder, Built, Generation, ReadFile, Snapshot
 from policy.model import ResolvePath, Resolvers
 from tests.case_files import Case, diagnostic_lines
@@ -58,6 +61,27 @@ def lines(case: Case) -> dict[str, str]:
         lines_for(program, one.caller, one.facts) for one in asked if not isinstance(one, NotACall)
     ]
     return {"lines": "\n".join("".join(f"{line}\n" for line in each) for each in told)}
+
+
+def explanations(case: Case) -> dict[str, str]:
+    """Load the policies of the case and explain the decision on each of its calls."""
+    built = load(case)
+    assert built.generation is not None, diagnostic_lines(built.diagnostics)
+    generation = replace(built.generation, home="/home/user")
+    texts = [_explained(generation, line) for line in case.calls]
+    return {"diagnostics": diagnostic_lines(built.diagnostics), "explanation": "\n".join(texts)}
+
+
+def _explained(generation: Generation, line: str) -> str:
+    asked = read_call(line, disk=Resolvers())
+    assert not isinstance(asked, NotACall), asked
+    facts = replace(asked.facts, workspace=asked.facts.workspace or "/workspace")
+    facts = generation.complete(facts)
+    answer = generation.answer(asked.tool, asked.input, caller=asked.caller, facts=facts)
+    told = explain(generation.program, answer.decision, caller=asked.caller, facts=facts)
+    text = unstyle(explanation_text(told, tool=asked.tool, input=asked.input, root="", width=100))
+    # Ends with the digest of the policy, which is no concern of the cases.
+    return text.partition("\n\ndecided by the policy ")[0] + "\n"
 
 
 def load(case: Case, builder: Builder | None = None) -> Built:

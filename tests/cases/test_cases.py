@@ -20,7 +20,7 @@ from policy.model import Source
 from policy.program import NO_SHORTCUTS
 from policy.syntax import format_source, parse, tables_to_layers
 from tests.case_files import Case, diagnostic_lines, find_cases, mismatches, update
-from tests.cases.deciding import decisions, lines, load
+from tests.cases.deciding import decisions, explanations, lines, load
 
 Produce: TypeAlias = Callable[[Case], Mapping[str, str]]
 
@@ -71,6 +71,7 @@ def reports(case: Case) -> dict[str, str]:
 STAGES: dict[str, Produce] = {
     "checks": checks,
     "decisions": decisions,
+    "explanations": explanations,
     "lines": lines,
     "slips": reports,
     "syntax": syntax,

@@ -23,17 +23,24 @@ _ONE_OF_ITS_PROGRAM = 2
 _SPELL = "which `*` does not cover: spell it out"
 
 
-def uncovered_part(
+def uncovered_commands(
     invocation: Invocation,
     patterns: Sequence[CommandPattern],
     *,
     redirections_covered: bool = False,
-) -> str:
-    """Describe what no pattern covers: a program, option, word, redirection or hidden command."""
+) -> Iterator[tuple[Invocation, str]]:
+    """Yield the commands that no pattern covers, with what they lack.
+
+    That is the command or some of those that it runs. What they lack is a program, an option, a
+    word, a redirection or a pattern for hidden commands.
+    """
+    found = False
     for command in invocation.walk():
         if not _is_covered(command, patterns, redirections_covered=redirections_covered):
-            return _why(command, patterns, redirections_covered=redirections_covered)
-    return f"no pattern spells what {quote(invocation.command.text)} runs"
+            found = True
+            yield command, _why(command, patterns, redirections_covered=redirections_covered)
+    if not found:
+        yield invocation, f"no pattern spells what {quote(invocation.command.text)} runs"
 
 
 def _is_covered(

@@ -39,7 +39,7 @@ def denied_without_lookup(
         return None
     if all(reason.rule in _NOTHING_GAVE for reason in denials):
         known = judge.complete(facts)
-        account = explain(judge.program, decision, caller=caller, facts=known)
+        account = explain(judge.program, decision, caller=caller, facts=known, parts=False)
         rules = (rule for layer in account.layers for rule in layer.rules)
         if any(rule.kind == "allow" and rule.outcome == "indeterminate" for rule in rules):
             return None

@@ -42,6 +42,7 @@ class TestAnAnswer:
                 }
             ],
             "generation": {"number": 1},
+            "workspace": {"path": "/srv/work", "from": "call"},
         }
 
     @pytest.mark.parametrize("id", ["7", "", 7, 0, -1, 10**300, None, "\u202e é"])
@@ -159,6 +160,39 @@ class TestTheFacts:
         home = {"tool": "file_read", "input": {"path": "~/a"}}
         assert verdict(rules, {**home, "home": "/srv/work/home"}) == "allow"
         assert verdict(rules, {**home, "home": "/root"}) == "deny"
+
+    def test_without_any_workspace_it_is_the_current_folder(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        work = tmp_path / "work"
+        work.mkdir()
+        monkeypatch.chdir(work)
+        call = {"tool": "file_read", "input": {"path": str(work / "a")}, "workspace": None}
+        record = decide(rules_in(tmp_path), call).record
+        assert record["verdict"] == "allow"
+        assert record["workspace"] == {"path": str(work), "from": "current folder"}
+        outside = {**call, "input": {"path": "../a"}}
+        assert verdict(tmp_path / "rules", outside) == "deny"
+
+    def test_the_root_folder_is_never_the_workspace_of_a_call(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir("/")
+        call = {"tool": "file_read", "input": {"path": "/etc/hostname"}, "workspace": None}
+        record = decide(rules_in(tmp_path), call).record
+        assert (record["verdict"], record["workspace"]) == ("deny", None)
+
+    def test_a_removed_current_folder_is_no_workspace(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        gone = tmp_path / "gone"
+        gone.mkdir()
+        rules = rules_in(tmp_path)
+        monkeypatch.chdir(gone)
+        gone.rmdir()
+        call = {"tool": "file_read", "input": {"path": "a"}, "workspace": None}
+        record = decide(rules, call).record
+        assert (record["verdict"], record["workspace"]) == ("deny", None)
 
     def test_the_configured_workspace_stands_in(self, tmp_path: Path) -> None:
         rules = rules_in(tmp_path, placet__toml='[service]\nworkspace = "/srv/other"\n')

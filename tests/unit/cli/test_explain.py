@@ -38,7 +38,9 @@ def test_the_whole_account_of_a_refusal(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     text = told(Path("rules"), "bash_exec", {"command": "git push", "timeout": 100})
     head, _, tail = text.partition("decided by the policy ")
-    assert tail.startswith("sha256:")
+    digest, where = tail.splitlines()
+    assert digest.startswith("sha256:")
+    assert where == "in the workspace /srv/work (as the call says)"
     assert head == (
         'deny  bash_exec {"command": "git push", "timeout": 60}\n'
         '      rewritten from {"command": "git push", "timeout": 100}\n'
@@ -57,6 +59,7 @@ def test_the_whole_account_of_a_refusal(tmp_path: Path, monkeypatch: pytest.Monk
         "the layer for every agent, asked by agent default\n"
         "  allow look (rules/global.policy:9): does not match\n"
         "    ✗ when runs only look\n"
+        "      ✗ git push: no pattern names `git push`\n"
         "  deny keys (rules/global.policy:12): does not match\n"
         '    ✗ when reads "**/.ssh/**"\n'
         "  deny inside (rules/global.policy:13): does not match\n"
@@ -155,6 +158,69 @@ def test_it_judges_as_decide_does(tmp_path: Path) -> None:
         {"verb": "reads", "resource": "/srv/other/a", "argument": "input.path"}
     ]
     assert explained["needed"] == []
+
+
+def test_the_workspace_is_the_current_folder_and_the_text_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = rules_in(tmp_path)
+    work = tmp_path / "work"
+    (work / "sub").mkdir(parents=True)
+    monkeypatch.chdir(work)
+    call = ("--tool", "file_read", "--input", '{"path": "a"}')
+    here = run("explain", rules, *call)
+    assert here.out.startswith("allow")
+    assert here.out.endswith(f"\nin the workspace {work} (the current folder)\n")
+    below = run("explain", rules, *call, "--workspace", "sub")
+    assert below.out.endswith(f"\nin the workspace {work}/sub (as the call says)\n")
+    (rules / "placet.toml").write_text('[service]\nworkspace = "/srv/x"\n')
+    configured = run("explain", rules, *call)
+    assert configured.out.endswith("\nin the workspace /srv/x (as placet.toml says)\n")
+    (rules / "placet.toml").unlink()
+    monkeypatch.chdir("/")
+    nowhere = run("explain", rules, *call)
+    assert nowhere.out.startswith("deny")
+    assert nowhere.out.endswith("\nwithout a workspace\n")
+
+
+def test_the_parts_of_a_clause_are_data(tmp_path: Path) -> None:
+    text = "policy for every agent\ndefault deny\n" + (
+        'look: allow bash_exec when runs only ["ls *"] and (reads only workspace or not '
+        "(input.timeout > 5))\n"
+    )
+    call = b'{"tool": "bash_exec", "input": {"command": "ls a | rm b", "timeout": 9}}'
+    record = run("explain", rules_in(tmp_path, text), "--format", "json", stdin=call).record
+    (clause,) = record["layers"][0]["rules"][0]["clauses"]
+    assert (clause["keyword"], clause["outcome"], clause["operator"]) == ("when", "fails", "and")
+    runs, either = clause["parts"]
+    assert (runs["text"], runs["outcome"]) == ('runs only ["ls *"]', "fails")
+    assert runs["resources"] == [
+        {"resource": "rm b", "place": "second command", "why": "no pattern names `rm`"}
+    ]
+    assert (either["operator"], either["outcome"]) == ("or", "holds")
+    reads, below = either["parts"]
+    assert (reads["outcome"], reads["resources"]) == ("holds", [])
+    assert (below["operator"], below["outcome"], below["parts"]) == (None, "fails", [])
+
+
+def test_a_script_of_many_commands_names_some_that_are_not_covered(tmp_path: Path) -> None:
+    command = "; ".join(f"cat {number}" for number in range(500))
+    call = json.dumps({"tool": "bash_exec", "input": {"command": command}})
+    record = run("explain", rules_in(tmp_path), "--format", "json", stdin=call).record
+    clauses = {rule["reason"]["rule"]: rule["clauses"] for rule in record["layers"][0]["rules"]}
+    (look,) = clauses["look"]
+    assert len(look["resources"]) == 20
+    text = told(tmp_path / "rules", "bash_exec", {"command": command})
+    assert "      ✗ cat 5, sixth command: no pattern names `cat`\n      and more\n" in text
+
+
+def test_a_condition_of_many_parts_shows_some_of_them(tmp_path: Path) -> None:
+    many = " or ".join(f'input.path == "{number}"' for number in range(100))
+    rules = rules_in(
+        tmp_path, f"policy for every agent\ndefault deny\na: allow file_read when {many}\n"
+    )
+    text = told(rules, "file_read", {"path": "a"})
+    assert '      ✗ input.path == "11"\n      and 88 more\n' in text
 
 
 def test_the_call_may_stand_in_a_file(tmp_path: Path) -> None:

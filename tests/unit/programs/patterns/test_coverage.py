@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policy.programs import PatternSet, covers, runs_any
-from policy.programs.patterns.uncovered import uncovered_part
+from policy.programs.patterns.uncovered import uncovered_commands
 from tests.unit.programs.patterns.test_match import invocation
 from tests.unit.programs.patterns.test_pattern import pattern
 
@@ -152,7 +152,16 @@ def test_of_a_set_only_patterns_that_may_fit_are_asked() -> None:
     ],
 )
 def test_what_is_missed_is_named(text: str, items: list[str], phrase: str) -> None:
-    assert phrase in uncovered_part(invocation(text), [pattern(item) for item in items])
+    patterns = [pattern(item) for item in items]
+    (_, why), *_ = uncovered_commands(invocation(text), patterns)
+    assert phrase in why
+
+
+def test_every_command_of_a_chain_that_is_missed_is_named() -> None:
+    missed = uncovered_commands(invocation("timeout 5 timeout 6 git push"), [pattern("timeout *")])
+    assert [(one.command.text, why) for one, why in missed] == [
+        ("git push", "no pattern names `git push`")
+    ]
 
 
 def test_a_deep_chain_is_asked_once_a_command() -> None:

@@ -1,0 +1,109 @@
+"""The outcome of one clause for a call, and of its parts: which half of an `and`, which command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from policy.decision.resources import deciding_use
+from policy.evaluation import (
+    CallEffects,
+    ConditionOutcome,
+    Evaluation,
+    Indeterminate,
+    Operator,
+    Truth,
+)
+from policy.program import Clause
+
+Outcome: TypeAlias = Literal["holds", "fails", "indeterminate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceOutcome:
+    """A resource that determines the outcome of a resource test.
+
+    `resource` is in canonical form, `place` which command of the script it is or belongs to. `why`
+    says which part of a command no pattern covers, or why it is unknown whether the set contains
+    the resource.
+    """
+
+    resource: str
+    place: str = ""
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartOutcome:
+    """The outcome of one part of a clause; `operator` says how its own `parts` are combined.
+
+    `resources` are the first 20 that determine the outcome of a resource test: under `runs only`,
+    the commands that no pattern covers.
+    """
+
+    text: str
+    outcome: Outcome
+    why: str | None = None
+    operator: Operator | None = None
+    parts: tuple[PartOutcome, ...] = ()
+    resources: tuple[ResourceOutcome, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClauseOutcome:
+    """The outcome of one clause for this call, and of its parts.
+
+    `why` is set only where it is indeterminate. The other fields are as those of a part.
+    """
+
+    keyword: str
+    text: str
+    outcome: Outcome
+    why: str | None = None
+    operator: Operator | None = None
+    parts: tuple[PartOutcome, ...] = ()
+    resources: tuple[ResourceOutcome, ...] = ()
+
+
+def clause_outcome(clause: Clause, call: Evaluation, effects: CallEffects | None) -> ClauseOutcome:
+    """Return the outcome of a clause, without its parts if there are no `effects`."""
+    truth = clause.test(call)
+    whole = None if effects is None else _part(clause.parts(call), effects)
+    return ClauseOutcome(
+        keyword=clause.keyword,
+        text=clause.text,
+        outcome=outcome_of(truth),
+        why=_why(truth, clause.text),
+        operator=None if whole is None else whole.operator,
+        parts=() if whole is None else whole.parts,
+        resources=() if whole is None else whole.resources,
+    )
+
+
+def _part(found: ConditionOutcome, effects: CallEffects) -> PartOutcome:
+    return PartOutcome(
+        text=found.text,
+        outcome=outcome_of(found.truth),
+        why=_why(found.truth, found.text),
+        operator=found.operator,
+        parts=tuple(_part(part, effects) for part in found.parts),
+        resources=tuple(
+            ResourceOutcome(resource=resource, place=place, why=each.why)
+            for each in found.resources
+            for resource, place in (deciding_use(each, effects),)
+        ),
+    )
+
+
+def _why(truth: Truth, text: str) -> str | None:
+    """Return why a condition is indeterminate, and in which of its parts; None if it is not."""
+    if not isinstance(truth, Indeterminate):
+        return None
+    return truth.why if truth.text in (None, text) else f"`{truth.text}`: {truth.why}"
+
+
+def outcome_of(truth: Truth) -> Outcome:
+    """Return a truth value as explanations name it."""
+    if isinstance(truth, Indeterminate):
+        return "indeterminate"
+    return "holds" if truth else "fails"

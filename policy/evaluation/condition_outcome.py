@@ -1,0 +1,105 @@
+"""The outcome of each part of a condition for one call, and the resources that determine it.
+
+For explanations: unlike a decision, this evaluates every part, also those that cannot change the
+result any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal, TypeAlias
+
+from policy.checks import checked
+from policy.evaluation.conditions import compile_test
+from policy.evaluation.effects import KnownResource
+from policy.evaluation.evaluation import Evaluation
+from policy.evaluation.expressions import ConditionScope
+from policy.evaluation.resource_tests import known_answer, resource_truths
+from policy.evaluation.truth import Indeterminate, Truth
+from policy.programs import Invocation
+
+Operator: TypeAlias = Literal["and", "or", "not"]
+
+# How many resources of one test are named: a script may have thousands.
+MOST_RESOURCES = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecidingResource:
+    """A resource that determines the outcome of a resource test.
+
+    `command` is set instead of `item` for a command that another command runs; `why` says what no
+    pattern covers, or why it is unknown whether the set contains the resource.
+    """
+
+    item: KnownResource
+    command: Invocation | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConditionOutcome:
+    """One part of a condition: its truth for a call, that of its own parts, and its resources."""
+
+    text: str
+    truth: Truth
+    operator: Operator | None = None
+    parts: tuple[ConditionOutcome, ...] = ()
+    resources: tuple[DecidingResource, ...] = ()
+
+
+def condition_outcome(
+    test: checked.Test, place: ConditionScope, call: Evaluation
+) -> ConditionOutcome:
+    """Return the outcome of a condition and of its parts."""
+    truth = compile_test(test, place)(call)
+    match test:
+        case checked.AllOf(tests=tests):
+            parts = tuple(condition_outcome(part, place, call) for part in tests)
+            return ConditionOutcome(text=test.text, truth=truth, operator="and", parts=parts)
+        case checked.AnyOf(tests=tests):
+            parts = tuple(condition_outcome(part, place, call) for part in tests)
+            return ConditionOutcome(text=test.text, truth=truth, operator="or", parts=parts)
+        case checked.NotOf(test=inner) if _has_parts(inner):
+            part = condition_outcome(inner, place, call)
+            return ConditionOutcome(text=test.text, truth=truth, operator="not", parts=(part,))
+        case checked.ResourceTest():
+            found = _deciding_resources(test, place, call, truth=truth)
+            return ConditionOutcome(
+                text=test.text, truth=truth, resources=tuple(islice(found, MOST_RESOURCES))
+            )
+        case _:
+            return ConditionOutcome(text=test.text, truth=truth)
+
+
+def _has_parts(test: checked.Test) -> bool:
+    return isinstance(test, checked.AllOf | checked.AnyOf | checked.NotOf | checked.ResourceTest)
+
+
+def _deciding_resources(
+    test: checked.ResourceTest, place: ConditionScope, call: Evaluation, *, truth: Truth
+) -> Iterator[DecidingResource]:
+    """Yield the resources for which the test has the outcome that it has for the whole call.
+
+    A test of some resources that is false, and one of all resources that is true, is determined by
+    all of them together: then there are none to name.
+    """
+    declared = place.declared
+    if test.operand is None or known_answer(test, declared) is not None:
+        return
+    universal = test.form == "only" or not test.operand.included
+    if truth is universal:
+        return
+    for found in resource_truths(test, declared, call, covering=place.covering):
+        if isinstance(found.truth, Indeterminate) != isinstance(truth, Indeterminate):
+            continue
+        if not isinstance(truth, Indeterminate) and found.truth is not truth:
+            continue
+        why = found.truth.why if isinstance(found.truth, Indeterminate) else None
+        if not found.uncovered:
+            yield DecidingResource(item=found.item, why=why)
+        for command, missing in found.uncovered:
+            own = command is found.item.thing
+            yield DecidingResource(item=found.item, command=None if own else command, why=missing)
