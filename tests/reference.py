@@ -219,7 +219,7 @@ def _identity_says(caller: Caller, spec: ToolSpec, facts: Facts) -> set[Opinion]
         return set()
     scope = caller.scope
     inside = scope is not None and any(
-        _name_fits(pattern, spec, gives=True) for pattern in scope.allowed_tools
+        _name_fits(pattern, spec, grants=True) for pattern in scope.allowed_tools
     )
     expired = (
         scope is not None
@@ -251,7 +251,7 @@ def _scene(
     )
     for statement in own:
         if isinstance(statement, tree.ToolDeclaration) and _ref_fits(
-            statement.tool, scene, gives=False
+            statement.tool, scene, grants=False
         ):
             scene = replace(
                 scene,
@@ -284,25 +284,25 @@ def _matching_rules(layer: Layer, scene: Scene) -> set[Opinion]:
 
 
 def _matches(rule: tree.Rule, verdict: Verdict, scene: Scene) -> bool:
-    gives = verdict is Verdict.ALLOW
+    grants = verdict is Verdict.ALLOW
     # The `ask` of `with approval` is about the tools of its `allow`.
-    if not _tools_fit(rule.tools, scene, gives=rule.verdict is Verdict.ALLOW):
+    if not _tools_fit(rule.tools, scene, grants=rule.verdict is Verdict.ALLOW):
         return False
     permits = rule.verdict is Verdict.ALLOW
-    truth = _clauses(rule.clauses, scene, gives=gives, permits=permits)
-    if not gives:
+    truth = _clauses(rule.clauses, scene, grants=grants, permits=permits)
+    if not grants:
         return truth is not False
     return truth is True and _covered(rule, scene)
 
 
 def _clauses(
-    clauses: tuple[tree.Clause, ...], scene: Scene, *, gives: bool, permits: bool
+    clauses: tuple[tree.Clause, ...], scene: Scene, *, grants: bool, permits: bool
 ) -> Truth:
     """Join `when` and not `unless`; an absent value opens nothing and excuses nothing.
 
     In the `ask` of `with approval` an absent value is false, but its place still permits.
     """
-    inside = replace(scene, absent=None if gives else False)
+    inside = replace(scene, absent=None if grants else False)
     outside = replace(scene, absent=None)
     parts: list[Truth] = []
     for clause in clauses:
@@ -316,33 +316,33 @@ def _clauses(
     return all_of(parts)
 
 
-def _tools_fit(tools: tree.Tools, scene: Scene, *, gives: bool) -> bool:
+def _tools_fit(tools: tree.Tools, scene: Scene, *, grants: bool) -> bool:
     """Fit the tools; an exception takes where its rule gives, and gives where it takes."""
-    return any(_ref_fits(ref, scene, gives=gives) for ref in tools.included) and not any(
-        _ref_fits(ref, scene, gives=not gives) for ref in tools.excluded
+    return any(_ref_fits(ref, scene, grants=grants) for ref in tools.included) and not any(
+        _ref_fits(ref, scene, grants=not grants) for ref in tools.excluded
     )
 
 
-def _ref_fits(ref: tree.ToolRef, scene: Scene, *, gives: bool) -> bool:
+def _ref_fits(ref: tree.ToolRef, scene: Scene, *, grants: bool) -> bool:
     if ref.origin is None and ref.pattern in scene.tools:
-        return _tools_fit(scene.tools[ref.pattern], scene, gives=gives)
+        return _tools_fit(scene.tools[ref.pattern], scene, grants=grants)
     origin = scene.spec.origin
     if ref.origin is not None:
         server, _, tool = ref.pattern.partition("/")
         return (
             origin.kind == ref.origin
-            and (not gives or not _wild(server) or ref.pattern == "*")
+            and (not grants or not _wild(server) or ref.pattern == "*")
             and glob_fits(server, origin.server)
             and glob_fits(tool, origin.tool)
         )
-    return _name_fits(ref.pattern, scene.spec, gives=gives)
+    return _name_fits(ref.pattern, scene.spec, grants=grants)
 
 
-def _name_fits(pattern: str, spec: ToolSpec, *, gives: bool) -> bool:
+def _name_fits(pattern: str, spec: ToolSpec, *, grants: bool) -> bool:
     if not glob_fits(pattern, spec.name):
         return False
     origin = spec.origin
-    if not gives or pattern == "*" or not _wild(pattern) or origin.kind == "host":
+    if not grants or pattern == "*" or not _wild(pattern) or origin.kind == "host":
         return True
     spelled = {"mcp": f"{origin.server}__", "ext": f"ext__{origin.server}__"}[origin.kind]
     return pattern.startswith(spelled)
@@ -358,7 +358,7 @@ def _named_default(layer: Layer, scene: Scene) -> Verdict:
         for _, statement in layer.statements()
         if isinstance(statement, tree.Default)
         and statement.tools is not None
-        and _tools_fit(statement.tools, scene, gives=statement.verdict is Verdict.ALLOW)
+        and _tools_fit(statement.tools, scene, grants=statement.verdict is Verdict.ALLOW)
     )
 
 
@@ -374,7 +374,7 @@ def _delegates(layer: Layer, scene: Scene, *, to: tree.Binding | None) -> bool:
     """Tell whether a layer delegates the tool: to that layer, or (None) to anyone."""
     return any(
         isinstance(statement, tree.Delegate)
-        and _tools_fit(statement.tools, scene, gives=True)
+        and _tools_fit(statement.tools, scene, grants=True)
         and (to is None or _key(statement.to) == _key(to))
         for _, statement in layer.statements()
     )
@@ -451,9 +451,9 @@ def _changed(
             for rule_id, rewrite in layer.statements():
                 if not isinstance(rewrite, tree.Rewrite) or rewrite.shadow:
                     continue
-                if not _tools_fit(rewrite.tools, scene, gives=False):
+                if not _tools_fit(rewrite.tools, scene, grants=False):
                     continue
-                truth = _clauses(rewrite.clauses, scene, gives=False, permits=False)
+                truth = _clauses(rewrite.clauses, scene, grants=False, permits=False)
                 if truth is None:
                     undecided.add(rule_id)
                 if truth:

@@ -90,7 +90,9 @@ def matches_tool(patterns: tuple[str, ...], spec: ToolSpec | None) -> bool:
     """
     if spec is None or not patterns:
         return False
-    selector = ToolSelector(included=tuple(ToolPattern(text=text) for text in patterns), gives=True)
+    selector = ToolSelector(
+        included=tuple(ToolPattern(text=text) for text in patterns), grants=True
+    )
     return selector.fits(spec)
 
 

@@ -66,8 +66,8 @@ class ToolPattern:
         server, _, tool = text.partition("/")
         return Origin(kind=self.origin, server=server, tool=tool).flat_name()
 
-    def matcher(self, *, gives: bool) -> Fits:
-        """Return the test of tools, narrow where the pattern grants (`gives`).
+    def matcher(self, *, grants: bool) -> Fits:
+        """Return the test of tools, narrow where the pattern `grants`.
 
         Raises ValueError for what `problem` objects to.
         """
@@ -80,7 +80,7 @@ class ToolPattern:
         name = _literal(self.text)
         if name is not None:
             return lambda spec: name in spec.names
-        return _narrow(self.text) if gives else _wide(self.text)
+        return _narrow(self.text) if grants else _wide(self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,12 +88,12 @@ class ToolSelector:
     """`TOOLS except TOOLS`; either side may hold selectors, for named sets.
 
     An exception to a grant restricts, and the other way round, so each side is interpreted in its
-    own way. `gives` of a nested selector is ignored: its position decides.
+    own way. `grants` of a nested selector is ignored: its position decides.
     """
 
     included: tuple[ToolPattern | ToolSelector, ...]
     excluded: tuple[ToolPattern | ToolSelector, ...] = ()
-    gives: bool
+    grants: bool
     # Computed on first use: most rules are never tested against a tool.
     _fits: Fits | None = field(default=None, init=False, repr=False, compare=False)
     _exact: frozenset[str] | None = field(init=False, repr=False, compare=False)
@@ -105,7 +105,7 @@ class ToolSelector:
             if isinstance(part, ToolPattern) and part.problem is not None:
                 raise ValueError(part.problem)
         object.__setattr__(self, "_exact", self._find_exact_names())
-        object.__setattr__(self, "_hash", hash((self.included, self.excluded, self.gives)))
+        object.__setattr__(self, "_hash", hash((self.included, self.excluded, self.grants)))
 
     def __hash__(self) -> int:
         return self._hash
@@ -114,16 +114,16 @@ class ToolSelector:
         """Return whether the selector matches a tool."""
         fits = self._fits
         if fits is None:
-            fits = self.matcher(gives=self.gives)
+            fits = self.matcher(grants=self.grants)
             object.__setattr__(self, "_fits", fits)
         return fits(spec)
 
-    def matcher(self, *, gives: bool) -> Fits:
-        """Return the test of tools for a position that grants (`gives`) or restricts."""
-        included = _any_of(tuple(part.matcher(gives=gives) for part in self.included))
+    def matcher(self, *, grants: bool) -> Fits:
+        """Return the test of tools for a position that `grants` or restricts."""
+        included = _any_of(tuple(part.matcher(grants=grants) for part in self.included))
         if not self.excluded:
             return included
-        excluded = _any_of(tuple(part.matcher(gives=not gives) for part in self.excluded))
+        excluded = _any_of(tuple(part.matcher(grants=not grants) for part in self.excluded))
         return lambda spec: included(spec) and not excluded(spec)
 
     def exact_names(self) -> frozenset[str] | None:
@@ -154,9 +154,9 @@ class ToolSelector:
         return frozenset(found)
 
 
-def select_name(text: str, *, gives: bool) -> ToolSelector:
+def select_name(text: str, *, grants: bool) -> ToolSelector:
     """Return the selector of one pattern of flat names."""
-    return ToolSelector(included=(ToolPattern(text=text),), gives=gives)
+    return ToolSelector(included=(ToolPattern(text=text),), grants=grants)
 
 
 def _literal(text: str) -> str | None:

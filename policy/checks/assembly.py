@@ -39,9 +39,9 @@ class Unit:
     """One file's statements in one layer.
 
     `prefix` precedes the names of its rules: the `names` under which packs were used on the way
-    here, which may contain dots. `gives` is whether its `allow`, `default`, `delegate` and `assume`
-    take effect, `table` whether its rules are keys of a configuration table. The rules in `known`
-    were not parsed, the statements in `broken` could not be.
+    here, which may contain dots. `grants` is whether its `allow`, `default`, `delegate` and
+    `assume` take effect, `table` whether its rules are keys of a configuration table. The rules in
+    `known` were not parsed, the statements in `broken` could not be.
     """
 
     statements: tuple[tree.Statement, ...]
@@ -49,7 +49,7 @@ class Unit:
     known: tuple[tree.KnownRule, ...] = ()
     broken: tuple[tree.BrokenStatement, ...] = ()
     names: tuple[str, ...] = ()
-    gives: bool = True
+    grants: bool = True
     table: bool = False
     pack: bool = False
     use: tree.Use | None = None
@@ -243,7 +243,7 @@ def _use(
         broken=file.broken,
         scope=scope,
         names=(*unit.names, use.alias or name),
-        gives=unit.gives and use.granting,
+        grants=unit.grants and use.granting,
         pack=True,
         use=use,
     )

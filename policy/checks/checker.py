@@ -103,6 +103,8 @@ def _open_tools(layers: tuple[Layer, ...], context: CheckContext) -> frozenset[s
                 if not isinstance(statement, tree.ToolDeclaration) or not statement.extra_fields:
                     continue
                 tools = tree.Tools(included=(statement.tool,), span=statement.tool.span)
-                selector = context.tools.selector(tools, unit.scope, gives=False, lenient=unit.pack)
+                selector = context.tools.selector(
+                    tools, unit.scope, grants=False, lenient=unit.pack
+                )
                 found.update(spec.name for spec in context.tools.fitting(selector))
     return frozenset(found)

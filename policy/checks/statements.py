@@ -136,7 +136,7 @@ def _read_rule(
     check: CheckContext,
     run: UnitMemory,
 ) -> None:
-    counts = unit.gives or statement.verdict is not Verdict.ALLOW
+    counts = unit.grants or statement.verdict is not Verdict.ALLOW
     rule = run.find(statement, id=rule_id(statement.name, statement.span, unit.prefix))
     if rule is None:
         before = check.report.count
@@ -162,15 +162,15 @@ def _read(
             parts.rewrites.append(rewrite)
         case tree.Invariant():
             invariant = read_invariant(statement, unit, check)
-            if unit.gives or invariant.kind != "assume":
+            if unit.grants or invariant.kind != "assume":
                 parts.invariants.append(invariant)
         case tree.Default():
             default = _default(statement, unit, check)
-            if unit.gives:
+            if unit.grants:
                 parts.defaults.append(default)
         case tree.Delegate():
             delegation = _delegation(statement, unit, key, check)
-            if unit.gives and delegation is not None:
+            if unit.grants and delegation is not None:
                 parts.delegations.append(delegation)
         case tree.Limit():
             refuse_unsupported("`limit`", check.report, span=statement.span)
@@ -188,10 +188,10 @@ def _default(statement: tree.Default, unit: Unit, check: CheckContext) -> Checke
     text = f"default {statement.verdict}"
     if statement.tools is None:
         return CheckedDefault(verdict=statement.verdict, tools=None, text=text, span=statement.span)
-    gives = statement.verdict is Verdict.ALLOW
+    grants = statement.verdict is Verdict.ALLOW
     return CheckedDefault(
         verdict=statement.verdict,
-        tools=read_tools(statement.tools, unit, check, gives=gives),
+        tools=read_tools(statement.tools, unit, check, grants=grants),
         text=f"{text} for {print_tools(statement.tools)}",
         span=statement.span,
     )
@@ -200,7 +200,7 @@ def _default(statement: tree.Default, unit: Unit, check: CheckContext) -> Checke
 def _delegation(
     statement: tree.Delegate, unit: Unit, key: LayerKey, check: CheckContext
 ) -> CheckedDelegation | None:
-    selector = read_tools(statement.tools, unit, check, gives=True)
+    selector = read_tools(statement.tools, unit, check, grants=True)
     to = layer_key(statement.to)
     if key == EVERY and to != EVERY:
         return CheckedDelegation(tools=selector, to=to, span=statement.span)
@@ -221,7 +221,7 @@ def read_declaration(
 ) -> CheckedDeclaration:
     """Return what a `tool` statement adds to the tools it matches."""
     tools = tree.Tools(included=(statement.tool,), span=statement.tool.span)
-    selector = check.tools.selector(tools, unit.scope, gives=False, lenient=unit.pack)
+    selector = check.tools.selector(tools, unit.scope, grants=False, lenient=unit.pack)
     context = statement_context(selector, unit, check)
     resources: list[Resource] = []
     for effect in statement.effects:

@@ -34,14 +34,14 @@ class RuleTest(Protocol):
 class RuleItem:
     """One rule of the layer: its number, its clauses, and what decides it whole.
 
-    `gives`: it matches only where it is true, and an absent value in `when` leaves it open. `more`:
-    it demands more than its clauses say.
+    `grants`: it matches only if it is true, and an absent value in `when` is indeterminate. `more`:
+    it requires more than its clauses.
     """
 
     number: int
     when: checked.Test | None
     unless: checked.Test | None
-    gives: bool
+    grants: bool
     more: bool
     whole: RuleTest
 
@@ -148,14 +148,14 @@ class Writer:
 
     def _written(self, item: RuleItem) -> _Written:
         sides, complete = self.sides(item)
-        if complete and (item.gives or sides.total):
+        if complete and (item.grants or sides.total):
             return _Written(demands=sides.demands)
         if complete:
             # Neither true nor false: what is undecided, and why, the closure says.
             open_ = f"if not ({sides.true}) and not ({sides.false}):"
             whole = self._whole(item, f"{self.quoting.name(item.whole)}.met")
             return _Written(sides.demands, (open_, *whole), sides.reads)
-        open_ = sides.true if item.gives else f"not ({sides.false})"
+        open_ = sides.true if item.grants else f"not ({sides.false})"
         whole = self._whole(item, self.quoting.name(item.whole.met))
         return _Written(None, (f"if {open_}:", *whole), sides.reads)
 
@@ -167,7 +167,7 @@ class Writer:
             f" t = {met}(e)",
             f" if t is True: m += ({item.number},)",
         ]
-        if not item.gives:
+        if not item.grants:
             lines.append(f" elif t is not False: u += (({item.number}, t),)")
         return lines
 
@@ -201,7 +201,7 @@ def conjuncts(item: RuleItem) -> list[tuple[checked.Test, bool, bool]]:
     found: list[tuple[checked.Test, bool, bool]] = []
     if item.when is not None:
         tests = item.when.tests if isinstance(item.when, checked.AllOf) else (item.when,)
-        found += [(test, not item.gives, False) for test in tests]
+        found += [(test, not item.grants, False) for test in tests]
     if item.unless is not None:
         tests = item.unless.tests if isinstance(item.unless, checked.AnyOf) else (item.unless,)
         found += [(test, False, True) for test in tests]

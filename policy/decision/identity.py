@@ -92,4 +92,4 @@ def _expiry(scope: GuestScope, now: datetime | None) -> Reason | None:
 def _tests(allowed: tuple[str, ...]) -> tuple[Callable[[ToolSpec], bool], ...]:
     """Return the tests of a scope's patterns; a malformed pattern covers nothing."""
     patterns = [ToolPattern(text=text) for text in allowed]
-    return tuple(one.matcher(gives=True) for one in patterns if one.problem is None)
+    return tuple(one.matcher(grants=True) for one in patterns if one.problem is None)

@@ -80,7 +80,7 @@ def _known(where: str, unit: Unit, remembered: CheckedRules) -> tuple[CheckedRul
     """Return the rules of a unit, if all of them are remembered."""
     if any(isinstance(statement, tree.Rule) for statement in unit.statements):
         return None
-    found = remembered.all_of(where, unit.known, prefix=unit.prefix, gives=unit.gives)
+    found = remembered.all_of(where, unit.known, prefix=unit.prefix, grants=unit.grants)
     return None if found is None else tuple(found)
 
 

@@ -39,7 +39,7 @@ class CheckedRules:
             self._rules = {}
 
     def all_of(
-        self, context: str, rules: tuple[tree.KnownRule, ...], *, prefix: str, gives: bool
+        self, context: str, rules: tuple[tree.KnownRule, ...], *, prefix: str, grants: bool
     ) -> list[CheckedRule] | None:
         """Return the checked forms of a unit's rules, as `rule` does, if all are remembered.
 
@@ -50,7 +50,7 @@ class CheckedRules:
             checked = self.rule(context, rule, id=rule_id(rule.name, rule.span, prefix))
             if checked is None:
                 return None
-            if gives or checked.verdict is not Verdict.ALLOW:
+            if grants or checked.verdict is not Verdict.ALLOW:
                 found.append(checked)
         return found
 

@@ -36,8 +36,8 @@ def unit_context(key: LayerKey, unit: Unit) -> str | None:
     if unit.table:
         return None
     kind = "pack" if unit.pack else "file"
-    gives = "gives" if unit.gives else "takes"
-    return repr((kind, gives, unit.names, key.kind, key.names))
+    grants = "grants" if unit.grants else "restricts"
+    return repr((kind, grants, unit.names, key.kind, key.names))
 
 
 def _parts(sources: PolicySources) -> Iterator[str]:

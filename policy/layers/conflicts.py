@@ -190,7 +190,7 @@ class _Layer:
         delegated = (delegation.tools for delegation in self._policy.delegations)
         return GrantedTools([*_giving(self._policy), *delegated], self._overlaps)
 
-    def gives(self, name: str) -> bool:
+    def grants(self, name: str) -> bool:
         """Return whether an `allow` or a `default … for` of the layer can allow a tool."""
         return name in self.allowed or self.scoped.get(name, Verdict.DENY) is not Verdict.DENY
 
@@ -224,12 +224,12 @@ class _Grants:
     def _passes_everyone(self, name: str) -> bool:
         everyone = self._everyone
         scoped = everyone.scoped.get(name)
-        if everyone.gives(name) or scoped is not None:
+        if everyone.grants(name) or scoped is not None:
             return scoped is not Verdict.DENY or name in everyone.allowed
         receivers = everyone.receivers.get(name)
         if receivers:
             return any(
-                layer is not everyone and layer.gives(name)
+                layer is not everyone and layer.grants(name)
                 for key in receivers
                 if (layer := self._layers.get(key)) is not None
             )

@@ -202,7 +202,7 @@ class _Covering:
         catalog, name = self._overlaps.catalog, pattern.exact_name
         if not (catalog.complete if name is None else catalog.is_settled(name)):
             return False
-        specs = self._overlaps.fitting(ToolSelector(included=(pattern,), gives=False))
+        specs = self._overlaps.fitting(ToolSelector(included=(pattern,), grants=False))
         return bool(specs) and all(map(rule.tools.fits, specs))
 
 

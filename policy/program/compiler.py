@@ -128,7 +128,7 @@ def _items(plan: LayerPlan) -> list[RuleItem]:
             number=number,
             when=rule.rule.when,
             unless=rule.rule.unless,
-            gives=isinstance(rule, RulePlan) and rule.gives,
+            grants=isinstance(rule, RulePlan) and rule.grants,
             more=isinstance(rule, RulePlan) and rule.more,
             whole=rule,
         )

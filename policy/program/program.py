@@ -91,7 +91,7 @@ class Closures:
 class RulePlan:
     """One rule on one tool. `met` evaluates the whole formula; `reason` is reported if it is true.
 
-    `rule` is the rule of the plan; `gives` is whether it matches only where it is true (an
+    `rule` is the rule of the plan; `grants` is whether it matches only where it is true (an
     `allow`), and `more` whether it requires more than its clauses (that effects are covered).
     """
 
@@ -99,7 +99,7 @@ class RulePlan:
     rule: checked.CheckedRule | checked.CheckedRewrite
     closures: Closures
     reason: Reason
-    gives: bool = False
+    grants: bool = False
     more: bool = False
 
     @property

@@ -67,42 +67,42 @@ def _rule_plan(
     layer: str,
     terms: Terms | None,
 ) -> RulePlan:
-    gives, asks = verdict is Verdict.ALLOW, verdict is Verdict.ASK
+    grants, asks = verdict is Verdict.ALLOW, verdict is Verdict.ASK
     return RulePlan(
         verdict=verdict,
         rule=rule,
         closures=Closures(
-            partial(_compiled, rule, declared, gives=gives),
-            partial(_prospect, rule, declared, gives=gives),
+            partial(_compiled, rule, declared, grants=grants),
+            partial(_prospect, rule, declared, grants=grants),
         ),
         reason=_reason(rule, verdict, layer=layer, terms=terms if asks else None),
-        gives=gives,
-        more=gives and rule.speaks_of_resources,
+        grants=grants,
+        more=grants and rule.speaks_of_resources,
     )
 
 
 def _compiled(
-    rule: checked.CheckedRule | checked.CheckedRewrite, declared: DeclaredResources, *, gives: bool
+    rule: checked.CheckedRule | checked.CheckedRewrite, declared: DeclaredResources, *, grants: bool
 ) -> CompiledFormula:
-    clauses = _clauses(rule, declared, gives=gives)
+    clauses = _clauses(rule, declared, grants=grants)
     tests = [_demand(clause) for clause in clauses]
-    if gives and isinstance(rule, checked.CheckedRule) and rule.speaks_of_resources:
+    if grants and isinstance(rule, checked.CheckedRule) and rule.speaks_of_resources:
         tests.append(compile_cover(tuple(covering_tests(rule.when)), declared))
     return CompiledFormula(met=_met(tests), clauses=clauses)
 
 
 def _prospect(
-    rule: checked.CheckedRule, declared: DeclaredResources, known: Known, *, gives: bool
+    rule: checked.CheckedRule, declared: DeclaredResources, known: Known, *, grants: bool
 ) -> PossibleTruthsOf:
     """Return the function for the formula's possible truths while only some fields are known."""
     parts: list[PossibleTruthsOf] = []
     if rule.when is not None:
-        place = _place(declared, absent_is_false=not gives, covering=gives)
+        place = _place(declared, absent_is_false=not grants, covering=grants)
         parts.append(compile_partial(rule.when, place, known))
     if rule.unless is not None:
         place = _place(declared, absent_is_false=False, covering=False)
         parts.append(negation_of(compile_partial(rule.unless, place, known)))
-    if gives and rule.speaks_of_resources:
+    if grants and rule.speaks_of_resources:
         parts.append(any_truth)
     return conjunction_of(parts)
 
@@ -115,7 +115,7 @@ def rewrite_plan(
     return RewritePlan(
         rule=rewrite,
         # A rewrite does not affect whether a tool may be called.
-        closures=Closures(partial(_compiled, rewrite, declared, gives=False), lambda _: any_truth),
+        closures=Closures(partial(_compiled, rewrite, declared, grants=False), lambda _: any_truth),
         reason=_reason(rewrite, Verdict.DENY, layer=layer),
         wishes=compile_changes(rewrite.changes, place, rule=rewrite.id),
     )
@@ -125,11 +125,11 @@ def _clauses(
     rule: checked.CheckedRule | checked.CheckedRewrite,
     declared: DeclaredResources,
     *,
-    gives: bool,
+    grants: bool,
 ) -> tuple[Clause, ...]:
     clauses: list[Clause] = []
     if rule.when is not None:
-        place = _place(declared, absent_is_false=not gives, covering=gives)
+        place = _place(declared, absent_is_false=not grants, covering=grants)
         clauses.append(_clause("when", rule.when, place))
     if rule.unless is not None:
         place = _place(declared, absent_is_false=False, covering=False)

@@ -373,8 +373,8 @@ def selectors() -> st.SearchStrategy[ToolSelector]:
     )
 
 
-def _selector(included: Iterable[Any], excluded: Iterable[Any], gives: bool) -> ToolSelector:
-    return ToolSelector(included=tuple(included), excluded=tuple(excluded), gives=gives)
+def _selector(included: Iterable[Any], excluded: Iterable[Any], grants: bool) -> ToolSelector:
+    return ToolSelector(included=tuple(included), excluded=tuple(excluded), grants=grants)
 
 
 HOSTED = st.text("ab_", min_size=1, max_size=4).map(lambda name: Origin(tool=name))

@@ -67,13 +67,13 @@ def test_names_claimed_in_bulk_are_those_claimed_one_by_one(
 
 
 @given(st.text(alphabet="ab_*?\\/é\n", max_size=4), st.booleans())
-def test_a_bare_name_selects_what_its_full_selector_selects(text: str, gives: bool) -> None:
+def test_a_bare_name_selects_what_its_full_selector_selects(text: str, grants: bool) -> None:
     if not text:
         with pytest.raises(ValueError, match="empty name"):
-            select_name(text, gives=gives)
+            select_name(text, grants=grants)
         return
-    quick = select_name(text, gives=gives)
-    plain = ToolSelector(included=(ToolPattern(text=text),), gives=gives)
+    quick = select_name(text, grants=grants)
+    plain = ToolSelector(included=(ToolPattern(text=text),), grants=grants)
     assert (quick, hash(quick), repr(quick)) == (plain, hash(plain), repr(plain))
     assert quick.exact_names() == plain.exact_names()
     specs = [ToolSpec(name=name, origin=Origin(tool=name)) for name in ("a", "ab", "a_b", "é")]
@@ -90,7 +90,7 @@ selectors = st.builds(
     ToolSelector,
     included=one_pattern | one_pattern | st.lists(patterns, max_size=2).map(tuple),
     excluded=st.just(()) | st.just(()) | one_pattern,
-    gives=st.just(True),
+    grants=st.just(True),
 )
 
 

@@ -54,7 +54,7 @@ def _fits(
     expr: tree.Function, signature: Signature, args: list[TypedValue], context: StatementContext
 ) -> bool:
     """Return whether the number and types of the arguments are right; report if not."""
-    least, most = len(signature.takes), signature.most
+    least, most = len(signature.parameters), signature.most
     if len(args) < least or (most is not None and len(args) > most):
         context.report.add(
             "wrong-arguments",
@@ -115,7 +115,7 @@ def _result(name: str, signature: Signature, args: list[TypedValue]) -> ValueTyp
         case "date" if args[0].kind.must_be("string"):
             return TIME
         case _:
-            return signature.gives
+            return signature.result
 
 
 def read_selection(

@@ -119,19 +119,19 @@ class Signature:
     `optional` are optional arguments, `rest` is the type of any number of further ones.
     """
 
-    takes: tuple[ValueType, ...]
-    gives: ValueType
+    parameters: tuple[ValueType, ...]
+    result: ValueType
     optional: tuple[ValueType, ...] = ()
     rest: ValueType | None = None
 
     @property
     def most(self) -> int | None:
         """The largest number of arguments; None for any number."""
-        return None if self.rest is not None else len(self.takes) + len(self.optional)
+        return None if self.rest is not None else len(self.parameters) + len(self.optional)
 
     def expects(self, place: int) -> ValueType | None:
         """Return the type of the argument at index `place`, None if there is none."""
-        named = (*self.takes, *self.optional)
+        named = (*self.parameters, *self.optional)
         return named[place] if place < len(named) else self.rest
 
 
@@ -163,18 +163,18 @@ _SQL = object_type(
 
 FUNCTIONS: Mapping[str, Signature] = MappingProxyType(
     {
-        "length": Signature(takes=(_SIZED,), gives=NUMBER),
-        "min": Signature(takes=(_NUMBERS,), rest=_NUMBERS, gives=NUMBER),
-        "max": Signature(takes=(_NUMBERS,), rest=_NUMBERS, gives=NUMBER),
-        "values": Signature(takes=(OBJECT,), gives=LIST),
-        "words": Signature(takes=(STRING, NUMBER), gives=STRINGS),
-        "first_present": Signature(takes=(ANY,), rest=ANY, gives=ANY),
-        "time": Signature(takes=(STRING,), gives=TIME),
-        "date": Signature(takes=(ValueType(frozenset({"string", "time"})),), gives=ANY),
-        "url": Signature(takes=(STRING,), gives=_URL),
-        "with_scheme": Signature(takes=(STRING, STRING), gives=STRING),
-        "links": Signature(takes=(_STRING_OR_LIST,), gives=STRINGS),
-        "sql": Signature(takes=(STRING,), optional=(STRING,), gives=_SQL),
+        "length": Signature(parameters=(_SIZED,), result=NUMBER),
+        "min": Signature(parameters=(_NUMBERS,), rest=_NUMBERS, result=NUMBER),
+        "max": Signature(parameters=(_NUMBERS,), rest=_NUMBERS, result=NUMBER),
+        "values": Signature(parameters=(OBJECT,), result=LIST),
+        "words": Signature(parameters=(STRING, NUMBER), result=STRINGS),
+        "first_present": Signature(parameters=(ANY,), rest=ANY, result=ANY),
+        "time": Signature(parameters=(STRING,), result=TIME),
+        "date": Signature(parameters=(ValueType(frozenset({"string", "time"})),), result=ANY),
+        "url": Signature(parameters=(STRING,), result=_URL),
+        "with_scheme": Signature(parameters=(STRING, STRING), result=STRING),
+        "links": Signature(parameters=(_STRING_OR_LIST,), result=STRINGS),
+        "sql": Signature(parameters=(STRING,), optional=(STRING,), result=_SQL),
     }
 )
 

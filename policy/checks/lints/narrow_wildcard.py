@@ -12,7 +12,7 @@ def find(context: LintContext) -> None:
     for rule in check.fresh:
         if rule.verdict is not Verdict.ALLOW or check.tools.fitting(rule.tools):
             continue
-        wide = rule.tools.matcher(gives=False)
+        wide = rule.tools.matcher(grants=False)
         missed = next((spec for spec in check.catalog.specs if wide(spec)), None)
         if missed is not None:
             check.report.add(

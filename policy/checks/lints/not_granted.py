@@ -11,7 +11,7 @@ def find(context: LintContext) -> None:
     """Report every `use` without `granting` of a pack that has grants."""
     for layer in context.layers:
         for unit in layer.units:
-            if unit.use is None or unit.gives:
+            if unit.use is None or unit.grants:
                 continue
             words = sorted({word for s in (*unit.statements, *unit.known) if (word := _giving(s))})
             if words:

@@ -112,13 +112,13 @@ def _is_better(other: CheckedRule, rule: CheckedRule, rules: list[CheckedRule], 
 
     A rule that requires approval is never redundant.
     """
-    if rule.with_approval or not _gives_as_much(other, rule):
+    if rule.with_approval or not _grants_as_much(other, rule):
         return False
-    alike = not other.with_approval and _gives_as_much(rule, other)
+    alike = not other.with_approval and _grants_as_much(rule, other)
     return not alike or any(earlier is other for earlier in rules[:place])
 
 
-def _gives_as_much(rule: CheckedRule, other: CheckedRule) -> bool:
+def _grants_as_much(rule: CheckedRule, other: CheckedRule) -> bool:
     """Return whether `rule` covers every tool of `other`, with the same conditions."""
     # In this order: the conditions of a stored rule are parsed on access.
     return includes(rule.tools, other.tools) and (

@@ -45,7 +45,7 @@ _ELSEWHERE = ALIASES | {
 # The identities of the parts on either side of `except`, and whether the position grants.
 _Parts: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], bool]
 
-_EMPTY = ToolSelector(included=(), gives=False)
+_EMPTY = ToolSelector(included=(), grants=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,19 +78,19 @@ class SelectorReader:
     _extents: dict[int, Extent] = field(default_factory=dict)
 
     def selector(
-        self, tools: tree.Tools, scope: Scope, *, gives: bool, lenient: bool = False
+        self, tools: tree.Tools, scope: Scope, *, grants: bool, lenient: bool = False
     ) -> ToolSelector:
-        """Return the selector of `tools`, for a position that grants (`gives`) or restricts.
+        """Return the selector of `tools`, for a position that `grants` or restricts.
 
         `lenient` makes an unknown tool a warning: a pack may name tools that its user does not
         have.
         """
         alone = _only_name(tools)
-        place = None if alone is None else (id(scope), alone, gives)
+        place = None if alone is None else (id(scope), alone, grants)
         kept = None if place is None else self._plain.get(place)
         if kept is not None:
             return kept[1]
-        found = self._selector(tools, scope, gives=gives, lenient=lenient)
+        found = self._selector(tools, scope, grants=grants, lenient=lenient)
         if place is not None and self._is_plain(found):
             # With the scope, so that no other object can reuse its identity.
             self._plain[place] = (scope, found)
@@ -102,14 +102,14 @@ class SelectorReader:
         return isinstance(part, ToolPattern) and self._known.get(part, _EMPTY) is None
 
     def _selector(
-        self, tools: tree.Tools, scope: Scope, *, gives: bool, lenient: bool
+        self, tools: tree.Tools, scope: Scope, *, grants: bool, lenient: bool
     ) -> ToolSelector:
         included = self._parts(tools.included, scope, lenient=lenient, chain=())
         excluded = self._parts(tools.excluded, scope, lenient=lenient, chain=())
-        key = (tuple(map(id, included)), tuple(map(id, excluded)), gives)
+        key = (tuple(map(id, included)), tuple(map(id, excluded)), grants)
         kept = self._selectors.get(key)
         if kept is None:
-            kept = ToolSelector(included=included, excluded=excluded, gives=gives)
+            kept = ToolSelector(included=included, excluded=excluded, grants=grants)
             self._selectors[key] = kept
         return kept
 
@@ -117,18 +117,18 @@ class SelectorReader:
         """Return the known tools that the selector matches, in the order of the catalogue."""
         return self.catalog.fitting(selector)
 
-    def table_selector(self, keys: tree.Tools, *, gives: bool) -> ToolSelector:
+    def table_selector(self, keys: tree.Tools, *, grants: bool) -> ToolSelector:
         """Return the selector of keys of the configuration: patterns, aliases, categories."""
         return ToolSelector(
-            included=self._keys(keys.included, gives=gives),
-            excluded=self._keys(keys.excluded, gives=not gives),
-            gives=gives,
+            included=self._keys(keys.included, grants=grants),
+            excluded=self._keys(keys.excluded, grants=not grants),
+            grants=grants,
         )
 
-    def _keys(self, keys: Iterable[tree.ToolRef], *, gives: bool) -> tuple[ToolPattern, ...]:
-        return tuple(pattern for key in keys for pattern in self._key(key, gives=gives))
+    def _keys(self, keys: Iterable[tree.ToolRef], *, grants: bool) -> tuple[ToolPattern, ...]:
+        return tuple(pattern for key in keys for pattern in self._key(key, grants=grants))
 
-    def _key(self, key: tree.ToolRef, *, gives: bool) -> tuple[ToolPattern, ...]:
+    def _key(self, key: tree.ToolRef, *, grants: bool) -> tuple[ToolPattern, ...]:
         """Return the patterns of one key: a tool, else an alias, else a category."""
         pattern = ToolPattern(origin=key.origin, text=key.pattern)
         name = pattern.exact_name if key.origin is None else None
@@ -136,20 +136,20 @@ class SelectorReader:
             alias = ALIASES.get(name)
             if alias is not None and self.catalog.get(alias) is not None:
                 return (ToolPattern(text=alias),)
-            members = self._category(name, gives=gives)
+            members = self._category(name, grants=grants)
             if members:
                 return tuple(ToolPattern(text=escape_glob(member)) for member in members)
         self._check(pattern, key.span, None, lenient=True)
         return () if pattern.problem else (pattern,)
 
-    def _category(self, name: str, *, gives: bool) -> tuple[str, ...]:
+    def _category(self, name: str, *, grants: bool) -> tuple[str, ...]:
         """Return the tools of a category; `file_ops` is another name of `file`.
 
         A server declares the category of its tools itself, so that alone grants nothing.
         """
         known = self.catalog.categories
         members = known.get(name) or known.get(name.removesuffix("_ops")) or ()
-        if not gives:
+        if not grants:
             return members
         specs = (self.catalog.get(member) for member in members)
         return tuple(s.name for s in specs if s and (s.origin.kind == "host" or s.pinned))
@@ -175,7 +175,7 @@ class SelectorReader:
             kept = self._read_named(found, lenient=lenient, chain=(*chain, found))
             if is_too_large(self._extent(kept), most=MAX_PATTERNS):
                 report_too_deep(found, self.report)
-                kept = ToolSelector(included=(), gives=False)
+                kept = ToolSelector(included=(), grants=False)
             self._extents[id(kept)] = self._extent(kept)
             self._sets[key] = kept
         return kept
@@ -197,12 +197,14 @@ class SelectorReader:
         if isinstance(node, tree.ToolSet):
             included = self._parts(node.tools.included, found.scope, lenient=lenient, chain=chain)
             excluded = self._parts(node.tools.excluded, found.scope, lenient=lenient, chain=chain)
-            return ToolSelector(included=included, excluded=excluded, gives=False)
+            return ToolSelector(included=included, excluded=excluded, grants=False)
         assert isinstance(node, tree.Param)
         bound = value_of_param(node, found.scope)
         if bound is None:
             return _EMPTY
-        return _of(self._given(bound.value, bound.scope, lenient=lenient, chain=chain), gives=False)
+        return _of(
+            self._given(bound.value, bound.scope, lenient=lenient, chain=chain), grants=False
+        )
 
     def _given(
         self, value: tree.Expr, scope: Scope, *, lenient: bool, chain: tuple[Definition, ...]
@@ -322,10 +324,10 @@ class SelectorReader:
         name = pattern.exact_name
         if name is not None:
             spec = self.catalog.get(name)
-            if spec is not None and pattern.matcher(gives=False)(spec):
+            if spec is not None and pattern.matcher(grants=False)(spec):
                 return None
         else:
-            fits = pattern.matcher(gives=False)
+            fits = pattern.matcher(grants=False)
             if pattern.text in ("*", "*/*") or any(
                 map(fits, self.catalog.beginning(pattern.beginning))
             ):
@@ -419,5 +421,5 @@ def _tool_sets(scope: Scope) -> list[str]:
     return names
 
 
-def _of(parts: tuple[ToolPattern | ToolSelector, ...], *, gives: bool) -> ToolSelector:
-    return ToolSelector(included=parts, gives=gives)
+def _of(parts: tuple[ToolPattern | ToolSelector, ...], *, grants: bool) -> ToolSelector:
+    return ToolSelector(included=parts, grants=grants)

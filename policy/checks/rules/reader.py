@@ -51,7 +51,7 @@ def read_rule(
     """Return an `allow`, `ask` or `deny`, resolved."""
     allows = rule.verdict is Verdict.ALLOW
     before = check.report.errors
-    selector = read_tools(rule.tools, unit, check, gives=allows)
+    selector = read_tools(rule.tools, unit, check, grants=allows)
     context = statement_context(selector, unit, check)
     clauses = read_clauses(rule.clauses, context, permits=allows, approvable=allows)
     tools, sure = knowledge.subject(selector)
@@ -59,7 +59,7 @@ def read_rule(
     terms = read_terms(rule.clauses, context, asks=asks, tools=tools, allows=allows)
     # Empty parameters are a choice of the pack's user, not a mistake in its rules.
     if not unit.pack and check.report.errors == before:
-        check_can_hold(clauses, sure, check.report, gives=allows)
+        check_can_hold(clauses, sure, check.report, grants=allows)
     checked = CheckedRule(
         id=rule_id(rule.name, rule.span, unit.prefix),
         verdict=rule.verdict,
@@ -88,14 +88,14 @@ def read_rewrite(
 ) -> CheckedRewrite:
     """Return a rewrite with its changes, resolved."""
     before = check.report.errors
-    selector = read_tools(rewrite.tools, unit, check, gives=False)
+    selector = read_tools(rewrite.tools, unit, check, grants=False)
     context = statement_context(selector, unit, check)
     clauses = read_clauses(rewrite.clauses, context, permits=False)
     read = [read_change(change, context) for change in rewrite.changes]
     changes = tuple(change for change in read if change is not None)
     read_terms(rewrite.clauses, context, asks=False)
     if not unit.pack and check.report.errors == before:
-        check_can_hold(clauses, knowledge.all_of(selector), check.report, gives=False)
+        check_can_hold(clauses, knowledge.all_of(selector), check.report, grants=False)
     if not unit.pack and check.report.errors == before:
         check_changes_accepted(changes, knowledge.fitting(selector), check.report)
     words = [f"rewrite {print_tools(rewrite.tools)}", *map(print_clause, rewrite.clauses)]
@@ -117,7 +117,7 @@ def read_rewrite(
 
 def read_invariant(invariant: tree.Invariant, unit: Unit, check: CheckContext) -> CheckedInvariant:
     """Return an invariant, resolved. Nothing proves it yet."""
-    selector = read_tools(invariant.tools, unit, check, gives=False)
+    selector = read_tools(invariant.tools, unit, check, grants=False)
     context = statement_context(selector, unit, check)
     clauses = read_clauses(invariant.clauses, context, permits=False)
     read_terms(invariant.clauses, context, asks=False)
@@ -140,11 +140,11 @@ def read_invariant(invariant: tree.Invariant, unit: Unit, check: CheckContext) -
     )
 
 
-def read_tools(tools: tree.Tools, unit: Unit, check: CheckContext, *, gives: bool) -> ToolSelector:
+def read_tools(tools: tree.Tools, unit: Unit, check: CheckContext, *, grants: bool) -> ToolSelector:
     """Return the selector of a rule's tools; a table's key may be an alias or a category."""
     if unit.table:
-        return check.tools.table_selector(tools, gives=gives)
-    return check.tools.selector(tools, unit.scope, gives=gives, lenient=unit.pack)
+        return check.tools.table_selector(tools, grants=grants)
+    return check.tools.selector(tools, unit.scope, grants=grants, lenient=unit.pack)
 
 
 def statement_context(selector: ToolSelector, unit: Unit, check: CheckContext) -> StatementContext:

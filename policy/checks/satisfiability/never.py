@@ -19,7 +19,7 @@ from policy.checks.satisfiability.quick_answer import can_go_either_way
 
 
 def check_can_hold(
-    clauses: Clauses, tools: tuple[KnownTool, ...] | None, report: Report, *, gives: bool
+    clauses: Clauses, tools: tuple[KnownTool, ...] | None, report: Report, *, grants: bool
 ) -> None:
     """Report a rule whose `when` can never hold, or whose `unless` always holds.
 
@@ -29,7 +29,7 @@ def check_can_hold(
     if can_go_either_way(when, unless, tools[0] if tools else None):
         return
     if when is not None and all(
-        _is_dead(when, s, gives=gives) for s in _contexts(tools, gives=gives)
+        _is_dead(when, s, grants=grants) for s in _contexts(tools, grants=grants)
     ):
         report.add(
             "never-holds",
@@ -38,8 +38,8 @@ def check_can_hold(
             help=_impossible(when, tools) or "correct the condition, or remove the rule",
         )
     elif unless is not None and all(
-        _always(unless, context, gives=gives) or _excludes(when, unless, context)
-        for context in _contexts(tools, gives=gives)
+        _always(unless, context, grants=grants) or _excludes(when, unless, context)
+        for context in _contexts(tools, grants=grants)
     ):
         report.add(
             "never-holds",
@@ -50,11 +50,11 @@ def check_can_hold(
 
 
 def _contexts(
-    tools: tuple[KnownTool, ...] | None, *, gives: bool
+    tools: tuple[KnownTool, ...] | None, *, grants: bool
 ) -> Iterator[tuple[ConditionContext, ConditionContext]]:
     """Yield the contexts of `when` and `unless`, for each tool, or once for any tool."""
     for tool in tools or (None,):
-        absent = UNDECIDED if gives else FALSE
+        absent = UNDECIDED if grants else FALSE
         yield (
             ConditionContext(tool=tool, absent=absent),
             ConditionContext(tool=tool, absent=UNDECIDED),
@@ -62,18 +62,18 @@ def _contexts(
 
 
 def _is_dead(
-    when: Test, context: tuple[ConditionContext, ConditionContext], *, gives: bool
+    when: Test, context: tuple[ConditionContext, ConditionContext], *, grants: bool
 ) -> bool:
     """Return whether `when` never matches; for a rule that restricts, indeterminate matches."""
     found = outcomes(when, context[0])
-    return not found & TRUE if gives else found == FALSE
+    return not found & TRUE if grants else found == FALSE
 
 
 def _always(
-    unless: Test, context: tuple[ConditionContext, ConditionContext], *, gives: bool
+    unless: Test, context: tuple[ConditionContext, ConditionContext], *, grants: bool
 ) -> bool:
     found = outcomes(unless, context[1])
-    return not found & FALSE if gives else found == TRUE
+    return not found & FALSE if grants else found == TRUE
 
 
 def _excludes(

@@ -81,8 +81,8 @@ class _Layer:
         for rule in self._layer.rules:
             specs = () if rule.shadow else self._fitting(rule.tools)
             if specs:
-                gives = rule.verdict is Verdict.ALLOW and not rule.asks and not self._fills(specs)
-                within = self._within if gives else ""
+                grants = rule.verdict is Verdict.ALLOW and not rule.asks and not self._fills(specs)
+                within = self._within if grants else ""
                 yield rule_sentence(rule, self._subject(specs, rule.tools), within=within)
         for rewrite in self._layer.rewrites:
             specs = () if rewrite.shadow else self._fitting(rewrite.tools)

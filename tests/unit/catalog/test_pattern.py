@@ -28,7 +28,7 @@ def bare(text: str) -> ToolPattern:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "takes", "gives"),
+    ("pattern", "restricts", "grants"),
     [
         (bare("*"), ALL, ALL),
         (bare("mail*"), (HOST, MAIL, OTHER, FALSE_MAIL), (HOST,)),
@@ -52,10 +52,10 @@ def bare(text: str) -> ToolPattern:
     ],
 )
 def test_a_pattern_is_wide_where_it_takes_and_narrow_where_it_gives(
-    pattern: ToolPattern, takes: tuple[ToolSpec, ...], gives: tuple[ToolSpec, ...]
+    pattern: ToolPattern, restricts: tuple[ToolSpec, ...], grants: tuple[ToolSpec, ...]
 ) -> None:
-    assert tuple(filter(pattern.matcher(gives=False), ALL)) == takes
-    assert tuple(filter(pattern.matcher(gives=True), ALL)) == gives
+    assert tuple(filter(pattern.matcher(grants=False), ALL)) == restricts
+    assert tuple(filter(pattern.matcher(grants=True), ALL)) == grants
 
 
 @pytest.mark.parametrize("text", ["github", "github/", "/x", ""])
@@ -63,24 +63,24 @@ def test_a_structured_pattern_names_server_and_tool(text: str) -> None:
     pattern = ToolPattern(origin="mcp", text=text)
     assert pattern.problem is not None
     with pytest.raises(ValueError, match=r"SERVER/TOOL|empty"):
-        pattern.matcher(gives=True)
+        pattern.matcher(grants=True)
 
 
 def test_an_exception_to_what_takes_is_narrow() -> None:
-    deny = ToolSelector(included=(bare("*"),), excluded=(bare("mail*"),), gives=False)
+    deny = ToolSelector(included=(bare("*"),), excluded=(bare("mail*"),), grants=False)
     assert not deny.fits(HOST)
     assert deny.fits(MAIL)
     assert deny.fits(OTHER)
 
 
 def test_an_exception_to_what_gives_is_wide() -> None:
-    allow = ToolSelector(included=(bare("*"),), excluded=(bare("mail*"),), gives=True)
+    allow = ToolSelector(included=(bare("*"),), excluded=(bare("mail*"),), grants=True)
     assert [spec for spec in ALL if allow.fits(spec)] == [PLUG, FALSE_EXT]
 
 
 def test_a_named_set_keeps_its_own_exceptions_inside_another() -> None:
-    inner = ToolSelector(included=(bare("mail*"),), excluded=(bare("mail__*"),), gives=False)
-    outer = ToolSelector(included=(inner, bare("mail__send")), gives=False)
+    inner = ToolSelector(included=(bare("mail*"),), excluded=(bare("mail__*"),), grants=False)
+    outer = ToolSelector(included=(inner, bare("mail__send")), grants=False)
     assert outer.fits(MAIL)
     assert outer.fits(HOST)
     assert not inner.fits(MAIL)
@@ -89,7 +89,7 @@ def test_a_named_set_keeps_its_own_exceptions_inside_another() -> None:
 
 def test_exact_names_are_known_only_without_wildcards() -> None:
     exact = ToolSelector(
-        included=(bare("file_read"), ToolPattern(origin="mcp", text="mail/send")), gives=True
+        included=(bare("file_read"), ToolPattern(origin="mcp", text="mail/send")), grants=True
     )
     assert exact.exact_names() == frozenset({"file_read", "mail__send"})
-    assert ToolSelector(included=(exact, bare("a?")), gives=True).exact_names() is None
+    assert ToolSelector(included=(exact, bare("a?")), grants=True).exact_names() is None

@@ -81,7 +81,7 @@ def test_a_server_may_call_a_tool_as_if_it_were_a_version() -> None:
     odd = spec("t@2", server="s")
     catalog = Catalog(specs=(odd, spec("t", server="s")))
     assert catalog.get("s__t@2") is odd
-    assert not ToolPattern(text="s__t").matcher(gives=True)(odd)
+    assert not ToolPattern(text="s__t").matcher(grants=True)(odd)
 
 
 def test_versions_take_the_place_of_a_tool_without_one_only_where_that_is_meant() -> None:
@@ -145,15 +145,15 @@ TEXTS = st.text(alphabet="tu@12*?_", min_size=1, max_size=5)
 SELECTORS = st.builds(
     ToolSelector,
     included=st.lists(st.builds(ToolPattern, text=TEXTS), min_size=1, max_size=2).map(tuple),
-    gives=st.booleans(),
+    grants=st.booleans(),
 )
 
 
 @given(TOOLS, TEXTS, st.booleans())
 def test_a_pattern_that_fits_the_shared_name_fits_every_version(
-    tool: ToolSpec, text: str, gives: bool
+    tool: ToolSpec, text: str, grants: bool
 ) -> None:
-    pattern = ToolPattern(text=text).matcher(gives=gives)
+    pattern = ToolPattern(text=text).matcher(grants=grants)
     if pattern(ToolSpec(name=tool.base, origin=tool.origin)):
         assert pattern(tool)
 

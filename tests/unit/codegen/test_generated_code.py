@@ -88,12 +88,12 @@ def _items(name: str, text: str) -> list[RuleItem]:
             number=number,
             when=test,
             unless=made[number - 1] if number % 2 else None,
-            gives=gives,
+            grants=grants,
             more=False,
             whole=Never(),
         )
-        for number, (test, gives) in enumerate((t, g) for t in made for g in (True, False))
-        if number < len(made) or gives
+        for number, (test, grants) in enumerate((t, g) for t in made for g in (True, False))
+        if number < len(made) or grants
     ]
 
 
@@ -145,7 +145,7 @@ def test_a_hostile_text_is_still_compared(text: str, indexed: bool) -> None:
             number=number,
             when=wanted,
             unless=None,
-            gives=True,
+            grants=True,
             more=False,
             whole=Never(),
         )
@@ -184,7 +184,7 @@ def test_what_the_compiler_cannot_take_is_left_to_the_closures() -> None:
         number=0,
         when=test,
         unless=None,
-        gives=True,
+        grants=True,
         more=False,
         whole=Never(),
     )
@@ -199,7 +199,7 @@ def _met(item: RuleItem, **given: object) -> object:
 
 def _demanding(*tests: checked.Test) -> RuleItem:
     when = checked.AllOf(tests=tests, text="")
-    return RuleItem(number=0, when=when, unless=None, gives=True, more=False, whole=Never())
+    return RuleItem(number=0, when=when, unless=None, grants=True, more=False, whole=Never())
 
 
 def test_a_field_is_looked_at_only_where_what_was_demanded_before_held() -> None:

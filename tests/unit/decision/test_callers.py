@@ -86,7 +86,7 @@ def test_a_scope_reaches_what_an_allow_of_its_patterns_does(
 ) -> None:
     scope = policy.GuestScope(allowed_tools=tuple(patterns))
     guest = policy.Caller(role="guest", scope=scope)
-    given_by = [select_name(text, gives=True) for text in patterns if text]
+    given_by = [select_name(text, grants=True) for text in patterns if text]
     inside = any(one.fits(spec) for one in given_by)
     event(f"inside: {inside}")
     assert (not [*identity_reasons(guest, spec, None)]) is inside
