@@ -166,7 +166,7 @@ def _identity(statement: tree.Statement) -> str:
     return name or f"{statement.span.file}:{statement.span.line}"
 
 
-def _fitting(layers: list[Layer], caller: Caller) -> list[Layer]:
+def _matching(layers: list[Layer], caller: Caller) -> list[Layer]:
     return [layer for layer in layers if _binds(layer.binding, caller)]
 
 
@@ -176,7 +176,7 @@ def _judged(
     """Return the opinions of all layers for every caller of the chain, and what only takes."""
     opinions: set[Opinion] = set()
     for one in caller.chain():
-        opinions |= _layers_say(_fitting(layers, one), spec, input, caller=one, facts=facts)
+        opinions |= _layers_say(_matching(layers, one), spec, input, caller=one, facts=facts)
         opinions |= _identity_says(one, spec, facts)
     if spec.requires_confirmation:
         opinions.add(("confirmation", Verdict.ASK))
@@ -444,9 +444,9 @@ def _changed(
     wanted: list[Wanted] = []
     undecided: set[str] = set()
     for one in caller.chain():
-        fitting = _fitting(layers, one)
-        base = [layer for layer in fitting if isinstance(layer.binding, tree.EveryAgent)]
-        for layer in fitting:
+        matching = _matching(layers, one)
+        base = [layer for layer in matching if isinstance(layer.binding, tree.EveryAgent)]
+        for layer in matching:
             scene = _scene(layer, base, spec, input=input, caller=one, facts=facts)
             for rule_id, rewrite in layer.statements():
                 if not isinstance(rewrite, tree.Rewrite) or rewrite.shadow:

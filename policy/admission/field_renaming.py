@@ -59,9 +59,9 @@ def _only_fit(name: str, known: list[str]) -> str | None:
     wanted = spellings(name)
     spelled = [(k, spellings(k)) for k in known]
     for way in wanted:
-        fitting = [k for k, ways in spelled if way in ways]
-        if fitting:
+        matching = [k for k, ways in spelled if way in ways]
+        if matching:
             # Names equal but for case must not be split into other words than another match.
-            loosest = [k for k, ways in spelled if wanted[-1] in ways] or fitting
-            return fitting[0] if len(fitting) == 1 and fitting[0] in loosest else None
+            loosest = [k for k, ways in spelled if wanted[-1] in ways] or matching
+            return matching[0] if len(matching) == 1 and matching[0] in loosest else None
     return None

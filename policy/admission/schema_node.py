@@ -102,8 +102,8 @@ class SchemaNode:
         )
 
     def _by_pattern(self, name: str) -> SchemaNode | None:
-        fitting = [schema for fits, schema in self._patterns if fits(name)]
-        return SchemaNode({"allOf": fitting}, self.root) if fitting else None
+        matching = [schema for matches, schema in self._patterns if matches(name)]
+        return SchemaNode({"allOf": matching}, self.root) if matching else None
 
 
 def _patterns(schema: Schema, root: Schema) -> tuple[tuple[Callable[[Any], bool], Schema], ...]:

@@ -93,7 +93,7 @@ def matches_tool(patterns: tuple[str, ...], spec: ToolSpec | None) -> bool:
     selector = ToolSelector(
         included=tuple(ToolPattern(text=text) for text in patterns), grants=True
     )
-    return selector.fits(spec)
+    return selector.matches(spec)
 
 
 def _is_pattern(text: object) -> bool:

@@ -22,7 +22,7 @@ from policy.capabilities.declaration import (
     key_of,
 )
 from policy.capabilities.difference import Difference, compare, table
-from policy.capabilities.grant import NOTHING, Grants, fits, grants_of, pattern_problem
+from policy.capabilities.grant import NOTHING, Grants, grants_of, matches, pattern_problem
 from policy.capabilities.manifest import PluginManifest, manifest_of
 
 __all__ = [
@@ -49,10 +49,10 @@ __all__ = [
     "ToolCapability",
     "capability_of",
     "compare",
-    "fits",
     "grants_of",
     "key_of",
     "manifest_of",
+    "matches",
     "pattern_problem",
     "table",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from policy.capabilities.declaration import key_of
-from policy.capabilities.grant import Grants, fits
+from policy.capabilities.grant import Grants, matches
 from policy.capabilities.manifest import PluginManifest
 from policy.diagnostics import visible
 
@@ -46,7 +46,7 @@ def compare(manifest: PluginManifest, grants: Grants) -> Difference:
         undeclared=tuple(
             pattern
             for pattern in grants.patterns
-            if not any(fits(pattern, one) for one in declared)
+            if not any(matches(pattern, one) for one in declared)
         ),
         unwanted=tuple(key_of(one) for one in declared if not wanted.cover(one)),
     )

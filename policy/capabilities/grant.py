@@ -20,7 +20,7 @@ class Grants:
 
     def cover(self, declaration: CapabilityDeclaration) -> bool:
         """Return whether a capability is granted."""
-        return any(fits(pattern, declaration) for pattern in self.patterns)
+        return any(matches(pattern, declaration) for pattern in self.patterns)
 
 
 NOTHING = Grants()
@@ -49,7 +49,7 @@ def pattern_problem(pattern: object) -> str | None:
     return None
 
 
-def fits(pattern: str, declaration: CapabilityDeclaration) -> bool:
+def matches(pattern: str, declaration: CapabilityDeclaration) -> bool:
     """Return whether a pattern matches this capability."""
     kind, _, name = pattern.partition(":")
     return kind == declaration.type and _glob(name)(declaration.name)

@@ -15,7 +15,7 @@ from policy.catalog.tool import VERSION_MARK, Origin, ToolSpec, full_name
 from policy.diagnostics import one_edit_from
 
 # How many selectors are cached with the tools they match.
-_MOST_FITTING = 50_000
+_MOST_MATCHING = 50_000
 
 _VERSIONED = re.compile(rf".+{VERSION_MARK}[0-9]+", re.S)
 
@@ -40,7 +40,7 @@ class Catalog:
     _spelled: Mapping[tuple[str, str], tuple[str, ...]] | None = field(
         default=None, init=False, repr=False, compare=False
     )
-    _fitting: dict[ToolSelector, tuple[ToolSpec, ...]] = field(
+    _matching: dict[ToolSelector, tuple[ToolSpec, ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
     _beginnings: NamePrefixes = field(init=False, repr=False, compare=False)
@@ -79,22 +79,22 @@ class Catalog:
                 found |= {one.name: one for one in self._versions.get(name, (spec,))}
         return tuple(found[name] for name in sorted(found))
 
-    def fitting(self, selector: ToolSelector) -> tuple[ToolSpec, ...]:
+    def matching(self, selector: ToolSelector) -> tuple[ToolSpec, ...]:
         """Return the tools that a selector matches, in the order of the catalogue or by name.
 
         Results are cached, because every build over this catalogue needs the same ones.
         """
-        found = self._fitting.get(selector)
+        found = self._matching.get(selector)
         if found is None:
             names = selector.exact_names()
             if names is not None:
                 candidates = self.answering(names)
             else:
                 candidates = self._beginnings.of(selector.beginnings())
-            found = tuple(spec for spec in candidates if selector.fits(spec))
-            if len(self._fitting) >= _MOST_FITTING:
-                self._fitting.clear()
-            self._fitting[selector] = found
+            found = tuple(spec for spec in candidates if selector.matches(spec))
+            if len(self._matching) >= _MOST_MATCHING:
+                self._matching.clear()
+            self._matching[selector] = found
         return found
 
     def beginning(self, text: str) -> tuple[ToolSpec, ...]:

@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 from policy.catalog.tool import Origin, ToolSpec
 from policy.values import compile_name_glob, has_wildcard, literal_text
 
-Fits: TypeAlias = Callable[[ToolSpec], bool]
+ToolTest: TypeAlias = Callable[[ToolSpec], bool]
 # The literal prefix of a pattern.
 _PLAIN = re.compile(r"[^*?\\]+")
 
@@ -66,7 +66,7 @@ class ToolPattern:
         server, _, tool = text.partition("/")
         return Origin(kind=self.origin, server=server, tool=tool).flat_name()
 
-    def matcher(self, *, grants: bool) -> Fits:
+    def matcher(self, *, grants: bool) -> ToolTest:
         """Return the test of tools, narrow where the pattern `grants`.
 
         Raises ValueError for what `problem` objects to.
@@ -95,7 +95,7 @@ class ToolSelector:
     excluded: tuple[ToolPattern | ToolSelector, ...] = ()
     grants: bool
     # Computed on first use: most rules are never tested against a tool.
-    _fits: Fits | None = field(default=None, init=False, repr=False, compare=False)
+    _matches: ToolTest | None = field(default=None, init=False, repr=False, compare=False)
     _exact: frozenset[str] | None = field(init=False, repr=False, compare=False)
     # Cached: selectors are the keys of many tables.
     _hash: int = field(init=False, repr=False, compare=False)
@@ -110,15 +110,15 @@ class ToolSelector:
     def __hash__(self) -> int:
         return self._hash
 
-    def fits(self, spec: ToolSpec) -> bool:
+    def matches(self, spec: ToolSpec) -> bool:
         """Return whether the selector matches a tool."""
-        fits = self._fits
-        if fits is None:
-            fits = self.matcher(grants=self.grants)
-            object.__setattr__(self, "_fits", fits)
-        return fits(spec)
+        matches = self._matches
+        if matches is None:
+            matches = self.matcher(grants=self.grants)
+            object.__setattr__(self, "_matches", matches)
+        return matches(spec)
 
-    def matcher(self, *, grants: bool) -> Fits:
+    def matcher(self, *, grants: bool) -> ToolTest:
         """Return the test of tools for a position that `grants` or restricts."""
         included = _any_of(tuple(part.matcher(grants=grants) for part in self.included))
         if not self.excluded:
@@ -164,18 +164,18 @@ def _literal(text: str) -> str | None:
     return text if _PLAIN.fullmatch(text) else literal_text(text)
 
 
-def _any_of(tests: tuple[Fits, ...]) -> Fits:
+def _any_of(tests: tuple[ToolTest, ...]) -> ToolTest:
     if len(tests) == 1:
         return tests[0]
     return lambda spec: any(test(spec) for test in tests)
 
 
-def _wide(text: str) -> Fits:
+def _wide(text: str) -> ToolTest:
     match = compile_name_glob(text)
     return lambda spec: any(map(match, spec.names))
 
 
-def _by_origin(kind: str, text: str) -> Fits:
+def _by_origin(kind: str, text: str) -> ToolTest:
     server, _, tool = text.partition("/")
     match_server, match_tool = compile_name_glob(server), compile_name_glob(tool)
     return lambda spec: (
@@ -185,7 +185,7 @@ def _by_origin(kind: str, text: str) -> Fits:
     )
 
 
-def _narrow(text: str) -> Fits:
+def _narrow(text: str) -> ToolTest:
     match = compile_name_glob(text)
     return lambda spec: (
         (spec.origin.kind == "host" or _spells(text, spec.origin)) and any(map(match, spec.names))

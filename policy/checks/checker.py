@@ -106,5 +106,5 @@ def _open_tools(layers: tuple[Layer, ...], context: CheckContext) -> frozenset[s
                 selector = context.tools.selector(
                     tools, unit.scope, grants=False, lenient=unit.pack
                 )
-                found.update(spec.name for spec in context.tools.fitting(selector))
+                found.update(spec.name for spec in context.tools.matching(selector))
     return frozenset(found)

@@ -65,10 +65,10 @@ def check_delegations(policy: CheckedPolicy, check: CheckContext) -> None:
     """Report a delegated tool that has a default, which takes precedence."""
     scoped = [default for default in policy.defaults if default.tools is not None]
     for delegation in policy.delegations:
-        delegated = check.tools.fitting(delegation.tools)
+        delegated = check.tools.matching(delegation.tools)
         for default in scoped:
             assert default.tools is not None
-            both = [spec.name for spec in delegated if default.tools.fits(spec)]
+            both = [spec.name for spec in delegated if default.tools.matches(spec)]
             if not both:
                 continue
             check.report.add(
@@ -97,7 +97,7 @@ def check_undeclared(policies: tuple[CheckedPolicy, ...], check: CheckContext) -
             seen.add(rule.tools)
             unknown = [
                 spec.name
-                for spec in check.tools.fitting(rule.tools)
+                for spec in check.tools.matching(rule.tools)
                 if spec.name not in told and not _is_declared(spec, declared)
             ]
             told.update(unknown)
@@ -106,7 +106,7 @@ def check_undeclared(policies: tuple[CheckedPolicy, ...], check: CheckContext) -
 
 
 def _is_declared(spec: ToolSpec, declared: list[ToolSelector]) -> bool:
-    return spec.complete or bool(spec.resources) or any(tools.fits(spec) for tools in declared)
+    return spec.complete or bool(spec.resources) or any(tools.matches(spec) for tools in declared)
 
 
 def _report_undeclared(names: list[str], rule: CheckedRule, check: CheckContext) -> None:

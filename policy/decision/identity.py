@@ -42,7 +42,7 @@ def scope_of(caller: Caller) -> Callable[[ToolSpec], bool] | None:
     if _role(caller) != "guest" or caller.scope is None:
         return None
     tests = _tests(caller.scope.allowed_tools)
-    return lambda spec: any(fits(spec) for fits in tests)
+    return lambda spec: any(matches(spec) for matches in tests)
 
 
 def identity_reasons(caller: Caller, spec: ToolSpec, now: datetime | None) -> Iterator[Reason]:
@@ -76,7 +76,7 @@ def _scope_reasons(
     over = _expiry(scope, now)
     if over is not None:
         yield over
-    if not any(fits(spec) for fits in _tests(scope.allowed_tools)):
+    if not any(matches(spec) for matches in _tests(scope.allowed_tools)):
         yield _OUTSIDE
 
 

@@ -142,13 +142,13 @@ class _Walk:
             self._take(1)
             self._go(place, text, rest, depth=depth)
             return
-        fits = compile_step(step, loose=self._asked.lenient)
+        matches = compile_step(step, loose=self._asked.lenient)
         for entry in self._entries(real):
-            if fits(entry.name) and not (self._searches and self._left(entry, real)):
+            if matches(entry.name) and not (self._searches and self._left(entry, real)):
                 self._enter(place, entry, rest, depth=depth)
         for dots in (".", ".."):
             # Some shells match these with `.*` too.
-            if step.startswith(".") and fits(dots):
+            if step.startswith(".") and matches(dots):
                 self._go(place, dots, rest, depth=depth)
 
     def _expand_any_depth(self, place: _Place, steps: tuple[str, ...], *, depth: int) -> None:

@@ -65,8 +65,8 @@ def compile_test(test: checked.Test, place: ConditionScope) -> TestOf:  # noqa: 
         case checked.TextRelation():
             return _text_relation(test, place)
         case checked.LikeTest(left=left, pattern=pattern, text=text):
-            fits = partial(_on_text, compile_text_glob(pattern))
-            return _leaf(fits, [compile_value(left, place)], text=text, place=place)
+            matches = partial(_on_text, compile_text_glob(pattern))
+            return _leaf(matches, [compile_value(left, place)], text=text, place=place)
         case checked.RegexTest():
             return _regex(test, place)
         case checked.Presence(left=left, present=present, text=text):

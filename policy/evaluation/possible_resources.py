@@ -214,7 +214,7 @@ def _may_run(members: SetTest, call: Evaluation, effects: CallEffects) -> bool:
         scripts += [word.text for word in words[1:] if any(char.isspace() for char in word.text)]
         for start in range(1, min(len(words), _MOST_PIECES)):
             ending = SimpleCommand(words=words[start:], folders=command.command.folders)
-            if _fits(analyse_command(ending, effects.profiles), members, call):
+            if _matches(analyse_command(ending, effects.profiles), members, call):
                 return True
     return any(_script_may_run(text, members, call, effects=effects) for text in scripts)
 
@@ -223,15 +223,15 @@ def _script_may_run(text: str, members: SetTest, call: Evaluation, *, effects: C
     script = analyse_script(text, effects.profiles)
     if isinstance(script, Unreadable):
         return False
-    return any(_fits(command, members, call) for command in script.commands)
+    return any(_matches(command, members, call) for command in script.commands)
 
 
-def _fits(command: Invocation, members: SetTest, call: Evaluation) -> bool:
+def _matches(command: Invocation, members: SetTest, call: Evaluation) -> bool:
     """Return whether words may be a command in the set.
 
     `npm test`, `read the notes`: a word that is also the name of a program that runs others is no
     evidence by itself; the command that it would run is tested separately.
     """
-    fits = members.holds(command, call, call.paths, extent="some")
+    matches = members.holds(command, call, call.paths, extent="some")
     hides = any(each.gaps for each in command.walk())
-    return fits is True or (fits is None and not hides)
+    return matches is True or (matches is None and not hides)

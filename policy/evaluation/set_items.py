@@ -191,7 +191,7 @@ def _command_tests(
         answer: bool | None = False
         for each in thing.walk():
             alone = replace(each, inner=())
-            found = _without(runs_any(alone, included), _any_fits(each, excluded))
+            found = _without(runs_any(alone, included), _any_matches(each, excluded))
             if found is True:
                 return True
             answer = either_true(answer, found)
@@ -206,7 +206,7 @@ def _command_tests(
     return ItemTests(some, whole)
 
 
-def _any_fits(command: Invocation, patterns: PatternSet) -> bool | None:
+def _any_matches(command: Invocation, patterns: PatternSet) -> bool | None:
     answer: bool | None = False
     for pattern in patterns.candidates(command):
         answer = either_true(answer, matches_command(command, pattern))

@@ -127,7 +127,7 @@ def _scoped_tools(policy: CheckedPolicy) -> list[ToolSelector]:
 def _matters(tools: ToolSelector, given: GrantedTools, overlaps: SelectorOverlaps) -> bool:
     if given.holds_some_of(tools) or given.may_meet_unknown(tools):
         return True
-    return overlaps.catalog.complete and not overlaps.fitting(tools)
+    return overlaps.catalog.complete and not overlaps.matching(tools)
 
 
 # ------------------------------------------------------------------ asks that nothing reaches
@@ -160,9 +160,11 @@ class _Layer:
     @cached_property
     def allowed(self) -> frozenset[str]:
         """The known tools that the layer's rules allow."""
-        fitting = self._overlaps.fitting
+        matching = self._overlaps.matching
         return frozenset(
-            spec.name for rule in _live(self._policy, Verdict.ALLOW) for spec in fitting(rule.tools)
+            spec.name
+            for rule in _live(self._policy, Verdict.ALLOW)
+            for spec in matching(rule.tools)
         )
 
     @cached_property
@@ -171,7 +173,7 @@ class _Layer:
         found: dict[str, list[Verdict]] = {}
         for default in self._policy.defaults:
             if default.tools is not None:
-                for spec in self._overlaps.fitting(default.tools):
+                for spec in self._overlaps.matching(default.tools):
                     found.setdefault(spec.name, []).append(default.verdict)
         return {name: strictest(verdicts) for name, verdicts in found.items()}
 
@@ -180,7 +182,7 @@ class _Layer:
         """The layers to which the layer delegates each tool."""
         found: dict[str, set[LayerKey]] = {}
         for delegation in self._policy.delegations:
-            for spec in self._overlaps.fitting(delegation.tools):
+            for spec in self._overlaps.matching(delegation.tools):
                 found.setdefault(spec.name, set()).add(delegation.to)
         return {name: frozenset(keys) for name, keys in found.items()}
 
@@ -207,7 +209,7 @@ class _Grants:
     def reach(self, tools: ToolSelector, policy: CheckedPolicy) -> bool:
         """Return whether a call of one of `tools` can be allowed where `policy` applies."""
         layer = self._layers[policy.key]
-        specs = self._overlaps.fitting(tools)
+        specs = self._overlaps.matching(tools)
         if any(self._passes(spec.name, layer) for spec in specs):
             return True
         if self._overlaps.catalog.complete:

@@ -22,7 +22,7 @@ class GrantedTools:
 
     def holds_some_of(self, tools: ToolSelector) -> bool:
         """Return whether a known tool of these is granted."""
-        return any(spec.name in self._known for spec in self._overlaps.fitting(tools))
+        return any(spec.name in self._known for spec in self._overlaps.matching(tools))
 
     def may_meet_unknown(self, tools: ToolSelector) -> bool:
         """Return whether an unknown tool could be one of these and granted."""
@@ -32,8 +32,8 @@ class GrantedTools:
 
     @cached_property
     def _known(self) -> frozenset[str]:
-        fitting = self._overlaps.fitting
-        return frozenset(spec.name for tools in self._selectors for spec in fitting(tools))
+        matching = self._overlaps.matching
+        return frozenset(spec.name for tools in self._selectors for spec in matching(tools))
 
     def _meets(self, glob: str) -> bool:
         """Return whether a tool may match both: with a version it has two names, one for each."""

@@ -66,9 +66,9 @@ def _is_granted(
         return False
     apart = [d.tools for d in policy.defaults if d.tools is not None]
     apart += [delegation.tools for delegation in policy.delegations]
-    known = {spec.name for spec in overlaps.fitting(rule.tools)}
+    known = {spec.name for spec in overlaps.matching(rule.tools)}
     return not any(
-        any(spec.name in known for spec in overlaps.fitting(tools))
+        any(spec.name in known for spec in overlaps.matching(tools))
         or overlaps.may_meet_unknown(tools, rule.tools)
         for tools in apart
     )
@@ -195,15 +195,15 @@ class _Covering:
         for wide, rule in self._wild:
             if part_includes(wide, pattern):
                 return rule
-        return next((r for r in self._others if self._fits_all_known(r, pattern)), None)
+        return next((r for r in self._others if self._matches_all_known(r, pattern)), None)
 
-    def _fits_all_known(self, rule: checked.CheckedRule, pattern: ToolPattern) -> bool:
+    def _matches_all_known(self, rule: checked.CheckedRule, pattern: ToolPattern) -> bool:
         """Return whether a rule applies to all tools of a pattern, now and later."""
         catalog, name = self._overlaps.catalog, pattern.exact_name
         if not (catalog.complete if name is None else catalog.is_settled(name)):
             return False
-        specs = self._overlaps.fitting(ToolSelector(included=(pattern,), grants=False))
-        return bool(specs) and all(map(rule.tools.fits, specs))
+        specs = self._overlaps.matching(ToolSelector(included=(pattern,), grants=False))
+        return bool(specs) and all(map(rule.tools.matches, specs))
 
 
 def _has_exceptions(tools: ToolSelector) -> bool:

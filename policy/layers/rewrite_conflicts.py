@@ -35,7 +35,7 @@ def find_rewrite_conflicts(
             if not rewrite.broken:
                 yield from _conflicts_within(rewrite)
     for made in _unconditional(layers):
-        for spec in overlaps.fitting(made.rewrite.tools):
+        for spec in overlaps.matching(made.rewrite.tools):
             others = fields[spec.name, made.change.steps[0]]
             for other in others:
                 pair = (id(other.change), id(made.change))

@@ -18,9 +18,9 @@ class SelectorOverlaps:
 
     catalog: Catalog
 
-    def fitting(self, selector: ToolSelector) -> tuple[ToolSpec, ...]:
+    def matching(self, selector: ToolSelector) -> tuple[ToolSpec, ...]:
         """Return the known tools that the selector matches."""
-        return self.catalog.fitting(selector)
+        return self.catalog.matching(selector)
 
     def may_meet_unknown(self, left: ToolSelector, right: ToolSelector) -> bool:
         """Return whether an unknown tool could be in both; exceptions are ignored."""

@@ -73,8 +73,8 @@ def compile_policy(
         return PlanInputs(
             spec=spec,
             key=here.policy.key,
-            rules=tuple(here.rules.fitting(spec)),
-            rewrites=tuple(here.rewrites.fitting(spec)),
+            rules=tuple(here.rules.matching(spec)),
+            rewrites=tuple(here.rewrites.matching(spec)),
             defaults=here.policy.defaults,
             delegations=here.policy.delegations,
             declarations=_added(indexes[0].policy, here.policy, spec),
@@ -115,7 +115,7 @@ def compile_policy(
         plan_layer=carry,
         floor=floor,
         profiles=profiles,
-        open_fields=lambda spec: any(tools.fits(spec) for tools in opened),
+        open_fields=lambda spec: any(tools.matches(spec) for tools in opened),
         slots=slots,
         shortcuts=shortcuts,
     )
@@ -157,13 +157,13 @@ class _Index(Generic[_Rule]):
             for name in names or ():
                 self._exact.setdefault(name, []).append((place, item))
 
-    def fitting(self, spec: ToolSpec) -> Iterator[_Rule]:
+    def matching(self, spec: ToolSpec) -> Iterator[_Rule]:
         """Yield the items that match a tool, in the order of the text."""
         placed = dict(self._wild)
         for name in spec.names:
             placed.update(self._exact.get(name, ()))
         for place in sorted(placed):
-            if placed[place].tools.fits(spec):
+            if placed[place].tools.matches(spec):
                 yield placed[place]
 
 
@@ -181,7 +181,7 @@ def _plan_layer(
     allows: list[RulePlan] = []
     takes: list[RulePlan] = []
     shadows: list[RulePlan] = []
-    for rule in here.rules.fitting(spec):
+    for rule in here.rules.matching(spec):
         terms = here.meanings.of_rule(rule, meaning) if rule.asks else None
         for plan in rule_plans(rule, declared, layer=layer, terms=terms):
             if rule.shadow:
@@ -191,13 +191,13 @@ def _plan_layer(
             else:
                 takes.append(plan)
     rewrites: list[RewritePlan] = []
-    for rewrite in here.rewrites.fitting(spec):
+    for rewrite in here.rewrites.matching(spec):
         change = rewrite_plan(rewrite, declared, layer=layer)
         if rewrite.shadow:
             shadows.append(shadow_plan(change))
         else:
             rewrites.append(change)
-    delegated = tuple(d.to for d in here.policy.delegations if d.tools.fits(spec))
+    delegated = tuple(d.to for d in here.policy.delegations if d.tools.matches(spec))
     default, named = _default(here, spec, delegated=bool(delegated), layer=layer)
     return LayerPlan(
         key=here.policy.key,
@@ -218,7 +218,7 @@ def _added(
 ) -> tuple[checked.CheckedDeclaration, ...]:
     """Return the `tool` statements that apply: the global layer's for all, a layer's for itself."""
     statements = top.declarations if layer is top else (*top.declarations, *layer.declarations)
-    return tuple(declaration for declaration in statements if declaration.tools.fits(spec))
+    return tuple(declaration for declaration in statements if declaration.tools.matches(spec))
 
 
 def _declared(
@@ -252,7 +252,7 @@ def _default(
 ) -> tuple[Reason | None, bool]:
     """Return the default in effect, as a reason, and whether it names the tool."""
     defaults = here.policy.defaults
-    named = [d for d in defaults if d.tools is not None and d.tools.fits(spec)]
+    named = [d for d in defaults if d.tools is not None and d.tools.matches(spec)]
     if named:
         return _default_reason(named, here.meanings, layer=layer), True
     plain = [d for d in defaults if d.tools is None]

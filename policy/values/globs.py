@@ -160,7 +160,7 @@ def _compile_pieces(parts: tuple[str, ...]) -> Test:
     middle = [part for part in parts[1:-1] if part is not _RUN]
     least = len(head) + len(tail)
 
-    def fits(text: str) -> bool:
+    def matches(text: str) -> bool:
         if len(text) < least or not text.startswith(head) or not text.endswith(tail):
             return False
         place, stop = len(head), len(text) - len(tail)
@@ -171,7 +171,7 @@ def _compile_pieces(parts: tuple[str, ...]) -> Test:
             place = found + len(piece)
         return True
 
-    return fits
+    return matches
 
 
 @lru_cache(maxsize=4096)

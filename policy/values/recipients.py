@@ -46,10 +46,10 @@ def recipient_in(text: str, patterns: tuple[str, ...]) -> bool | None:
     address = read_recipient(text)
     if isinstance(address, Unreadable):
         return None
-    if any(_fits(pattern, address) for pattern in patterns):
+    if any(_matches(pattern, address) for pattern in patterns):
         return True
     folded = address.casefold()
-    return None if any(_fits(pattern.casefold(), folded) for pattern in patterns) else False
+    return None if any(_matches(pattern.casefold(), folded) for pattern in patterns) else False
 
 
 def check_recipient_pattern(pattern: str) -> Unreadable | None:
@@ -78,7 +78,7 @@ def _bare(text: str) -> str | None:
     return address
 
 
-def _fits(pattern: str, address: str) -> bool:
+def _matches(pattern: str, address: str) -> bool:
     return _compiled(pattern)(address)
 
 

@@ -33,12 +33,12 @@ def step_text(step: str) -> str | None:
 @lru_cache(maxsize=4096)
 def compile_step(step: str, *, loose: bool = False) -> Test:
     """Return the test of a name; if `loose`, it also matches hidden names and other letter case."""
-    fits = compile_name_glob(_as_glob(step.casefold() if loose else step))
+    matches = compile_name_glob(_as_glob(step.casefold() if loose else step))
     if loose:
-        return lambda name: fits(name.casefold())
+        return lambda name: matches(name.casefold())
     if step.startswith((".", "\\.")):
-        return fits
-    return lambda name: not name.startswith(".") and fits(name)
+        return matches
+    return lambda name: not name.startswith(".") and matches(name)
 
 
 def _as_glob(step: str) -> str:

@@ -45,4 +45,4 @@ def unreached_rules(
 
 
 def _may_have_run(program: Program, tools: ToolSelector, names: set[str]) -> bool:
-    return any(spec is not None and tools.fits(spec) for spec in map(program.catalog.get, names))
+    return any(spec is not None and tools.matches(spec) for spec in map(program.catalog.get, names))

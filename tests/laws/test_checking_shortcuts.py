@@ -403,10 +403,10 @@ def catalogs(draw: st.DrawFn) -> Catalog:
 
 @given(catalogs(), selectors())
 def test_a_selector_selects_every_tool_it_matches(catalog: Catalog, selector: ToolSelector) -> None:
-    fitting = [spec for spec in catalog.specs if selector.fits(spec)]
-    assert {spec.name for spec in catalog.fitting(selector)} == {spec.name for spec in fitting}
+    matching = [spec for spec in catalog.specs if selector.matches(spec)]
+    assert {spec.name for spec in catalog.matching(selector)} == {spec.name for spec in matching}
     if selector.exact_names() is None:
-        assert list(catalog.fitting(selector)) == fitting
+        assert list(catalog.matching(selector)) == matching
 
 
 @given(catalogs(), st.lists(selectors(), max_size=4), selectors())
@@ -415,8 +415,10 @@ def test_a_tool_is_granted_if_some_selector_grants_it(
 ) -> None:
     overlaps = SelectorOverlaps(catalog=catalog)
     given_tools = GrantedTools(giving, overlaps)
-    specs = catalog.fitting(tools)
-    assert given_tools.holds_some_of(tools) == any(s.fits(spec) for s in giving for spec in specs)
+    specs = catalog.matching(tools)
+    assert given_tools.holds_some_of(tools) == any(
+        s.matches(spec) for s in giving for spec in specs
+    )
     assert given_tools.may_meet_unknown(tools) == any(
         overlaps.may_meet_unknown(tools, selector) for selector in giving
     )

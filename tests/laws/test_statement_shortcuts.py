@@ -77,7 +77,7 @@ def test_a_bare_name_selects_what_its_full_selector_selects(text: str, grants: b
     assert (quick, hash(quick), repr(quick)) == (plain, hash(plain), repr(plain))
     assert quick.exact_names() == plain.exact_names()
     specs = [ToolSpec(name=name, origin=Origin(tool=name)) for name in ("a", "ab", "a_b", "é")]
-    assert [quick.fits(spec) for spec in specs] == [plain.fits(spec) for spec in specs]
+    assert [quick.matches(spec) for spec in specs] == [plain.matches(spec) for spec in specs]
 
 
 patterns = st.builds(

@@ -101,6 +101,6 @@ def _takes_null(schema: Schema) -> bool:
     for key in ("anyOf", "oneOf"):
         others = set(schema) - {key, "description", "default", "examples", "title"}
         if key in schema and not others:
-            fitting = [b for b in schema[key] if isinstance(b, Mapping) and _takes_null(b)]
-            return bool(fitting) if key == "anyOf" else len(fitting) == 1
+            matching = [b for b in schema[key] if isinstance(b, Mapping) and _takes_null(b)]
+            return bool(matching) if key == "anyOf" else len(matching) == 1
     return False

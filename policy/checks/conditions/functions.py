@@ -44,13 +44,13 @@ def read_function(expr: tree.Function, context: StatementContext, parts: PartRea
         )
         return BROKEN
     args = [parts.value(arg, context) for arg in expr.args]
-    if not _fits(expr, signature, args, context):
+    if not _matches(expr, signature, args, context):
         return BROKEN
     value = FunctionCall(function=name, args=tuple(arg.value for arg in args))
     return TypedValue(value=value, kind=_result(name, signature, args))
 
 
-def _fits(
+def _matches(
     expr: tree.Function, signature: Signature, args: list[TypedValue], context: StatementContext
 ) -> bool:
     """Return whether the number and types of the arguments are right; report if not."""

@@ -10,7 +10,7 @@ def find(context: LintContext) -> None:
     """Report every `allow` that matches no tool but would match some if it were a `deny`."""
     check = context.check
     for rule in check.fresh:
-        if rule.verdict is not Verdict.ALLOW or check.tools.fitting(rule.tools):
+        if rule.verdict is not Verdict.ALLOW or check.tools.matching(rule.tools):
             continue
         wide = rule.tools.matcher(grants=False)
         missed = next((spec for spec in check.catalog.specs if wide(spec)), None)

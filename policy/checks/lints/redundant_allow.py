@@ -135,7 +135,7 @@ def _find_given_anyway(
         spec.name
         for rule in plain
         if id(rule) not in said
-        for spec in check.tools.fitting(rule.tools)
+        for spec in check.tools.matching(rule.tools)
     )
     for rule in reversed(allows):
         # A wildcard may match tools added later; a rule that requires approval is not redundant.
@@ -145,7 +145,7 @@ def _find_given_anyway(
         wider = next(
             (r for r in wide.than(rule) if r is not rule and includes(r.tools, rule.tools)), None
         )
-        names = [spec.name for spec in check.tools.fitting(rule.tools)]
+        names = [spec.name for spec in check.tools.matching(rule.tools)]
         exact = rule.tools.exact_names()
         known = names and exact is not None and all(map(check.catalog.is_settled, exact))
         if (wider is not None and not own) or (

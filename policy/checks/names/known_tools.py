@@ -113,7 +113,7 @@ class ToolKnowledge:
     # The declarations of each tool by its name, computed on first use.
     _of_tool: dict[str, list[CheckedDeclaration]] | None = None
 
-    def fitting(self, selector: ToolSelector) -> tuple[KnownTool, ...]:
+    def matching(self, selector: ToolSelector) -> tuple[KnownTool, ...]:
         """Return the known tools that a selector matches."""
         return self.subject(selector)[0]
 
@@ -125,9 +125,9 @@ class ToolKnowledge:
         """Return what is known of the tools that a selector matches."""
         found = self._subjects.get(selector)
         if found is None:
-            fitting = tuple([self._known(spec) for spec in self.check.tools.fitting(selector)])
+            matching = tuple([self._known(spec) for spec in self.check.tools.matching(selector)])
             are_all = self._are_all(selector)
-            found = self._subjects[selector] = (fitting, fitting if are_all else None)
+            found = self._subjects[selector] = (matching, matching if are_all else None)
         return found
 
     def _are_all(self, selector: ToolSelector) -> bool:
@@ -150,8 +150,8 @@ class ToolKnowledge:
         if self._of_tool is None:
             self._of_tool = {}
             for declaration in self.declared:
-                for fitting in self.check.tools.fitting(declaration.tools):
-                    self._of_tool.setdefault(fitting.name, []).append(declaration)
+                for matching in self.check.tools.matching(declaration.tools):
+                    self._of_tool.setdefault(matching.name, []).append(declaration)
         return self._of_tool.get(spec.name, [])
 
 
@@ -166,11 +166,11 @@ def field_steps(value: Value) -> Steps | None:
     return tuple(reversed(steps))
 
 
-def _known(spec: ToolSpec, fitting: list[CheckedDeclaration], view: SchemaView) -> KnownTool:
-    added = (resource for declaration in fitting for resource in declaration.resources)
+def _known(spec: ToolSpec, matching: list[CheckedDeclaration], view: SchemaView) -> KnownTool:
+    added = (resource for declaration in matching for resource in declaration.resources)
     return KnownTool(
         spec=spec,
         resources=tuple(dict.fromkeys((*spec.resources, *added))),
-        complete=spec.complete or any(declaration.complete for declaration in fitting),
+        complete=spec.complete or any(declaration.complete for declaration in matching),
         view=view,
     )

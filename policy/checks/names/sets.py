@@ -277,7 +277,7 @@ def _from_file(node: tree.SetFromFile, check: CheckContext) -> ValueSet:
         )
         return _held(node.kind, ())
     read = [value.isoformat() if isinstance(value, date) else value for value in values]
-    kept = tuple(value for value in read if _fits_data(value, node, check))
+    kept = tuple(value for value in read if _matches_data(value, node, check))
     return _held(node.kind, kept)
 
 
@@ -286,7 +286,7 @@ def _held(kind: SetKind, parts: tuple[SetPart, ...]) -> ValueSet:
     return ValueSet(kind=kind, included=(ValueSet(kind=kind, included=parts),))
 
 
-def _fits_data(value: Any, node: tree.SetFromFile, check: CheckContext) -> bool:
+def _matches_data(value: Any, node: tree.SetFromFile, check: CheckContext) -> bool:
     wanted = (int, float) if node.kind == "numbers" else str
     if isinstance(value, wanted) and not isinstance(value, bool):
         return not isinstance(value, str) or is_readable_item(value, node.kind, node.span, check)

@@ -113,9 +113,9 @@ class SelectorReader:
             self._selectors[key] = kept
         return kept
 
-    def fitting(self, selector: ToolSelector) -> tuple[ToolSpec, ...]:
+    def matching(self, selector: ToolSelector) -> tuple[ToolSpec, ...]:
         """Return the known tools that the selector matches, in the order of the catalogue."""
-        return self.catalog.fitting(selector)
+        return self.catalog.matching(selector)
 
     def table_selector(self, keys: tree.Tools, *, grants: bool) -> ToolSelector:
         """Return the selector of keys of the configuration: patterns, aliases, categories."""
@@ -327,9 +327,9 @@ class SelectorReader:
             if spec is not None and pattern.matcher(grants=False)(spec):
                 return None
         else:
-            fits = pattern.matcher(grants=False)
+            matches = pattern.matcher(grants=False)
             if pattern.text in ("*", "*/*") or any(
-                map(fits, self.catalog.beginning(pattern.beginning))
+                map(matches, self.catalog.beginning(pattern.beginning))
             ):
                 return None
         return self._unknown(pattern, exact="name" if name is not None else "pattern")

@@ -28,7 +28,7 @@ def read_change(change: tree.Change, context: StatementContext) -> CheckedChange
     match change:
         case tree.SetField():
             given = value(change.value, context)
-            _check_fits(change, given, kind, context)
+            _check_matches(change, given, kind, context)
             word: Literal["set", "set if absent"] = "set if absent" if change.if_absent else "set"
             return _changed(change, word, steps, given)
         case tree.AtMost():
@@ -78,7 +78,7 @@ def _bound(
     return bound
 
 
-def _check_fits(
+def _check_matches(
     change: tree.SetField, given: TypedValue, kind: ValueType, context: StatementContext
 ) -> None:
     if not comparable(given.kind, kind):

@@ -97,7 +97,7 @@ def read_rewrite(
     if not unit.pack and check.report.errors == before:
         check_can_hold(clauses, knowledge.all_of(selector), check.report, grants=False)
     if not unit.pack and check.report.errors == before:
-        check_changes_accepted(changes, knowledge.fitting(selector), check.report)
+        check_changes_accepted(changes, knowledge.matching(selector), check.report)
     words = [f"rewrite {print_tools(rewrite.tools)}", *map(print_clause, rewrite.clauses)]
     return CheckedRewrite(
         id=rule_id(rewrite.name, rewrite.span, unit.prefix),
@@ -156,7 +156,7 @@ def fields_for(selector: ToolSelector, check: CheckContext) -> ToolFields:
     """Return the fields of the tools that a selector matches; cached by selector."""
     kept = check.fields.get(selector)
     if kept is None:
-        specs = check.tools.fitting(selector)
+        specs = check.tools.matching(selector)
         everything = len(specs) == len(check.catalog.specs)
         kept = ToolFields(
             specs=specs, everything=everything, open=check.open, views=check.catalog.views

@@ -91,7 +91,7 @@ class _RequiredParts:
         candidates = next((c for test in tests if (c := _candidates(test)) is not None), None)
         if candidates is None or any(other == value for other, _ in context.assumed):
             return False
-        return self._none_fits(value, places, candidates)
+        return self._none_matches(value, places, candidates)
 
     def _is_calm(self) -> bool:
         """Return whether each part may hold, and none depends on values that another is about."""
@@ -99,7 +99,7 @@ class _RequiredParts:
             self._calm = not self._beyond() and all(found & TRUE for found in self._each)
         return self._calm
 
-    def _none_fits(self, value: Value, places: list[int], candidates: tuple[Any, ...]) -> bool:
+    def _none_matches(self, value: Value, places: list[int], candidates: tuple[Any, ...]) -> bool:
         """Return whether for each candidate some part cannot hold."""
         touched = [*places, *(p for p, seen in self._beyond().items() if value in seen)]
         untouched = set(range(len(self._parts))).difference(touched)

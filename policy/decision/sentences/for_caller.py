@@ -79,13 +79,13 @@ class _Layer:
     def rules(self) -> Iterator[str]:
         """Yield a line for each rule and rewrite that covers some existing tool."""
         for rule in self._layer.rules:
-            specs = () if rule.shadow else self._fitting(rule.tools)
+            specs = () if rule.shadow else self._matching(rule.tools)
             if specs:
                 grants = rule.verdict is Verdict.ALLOW and not rule.asks and not self._fills(specs)
                 within = self._within if grants else ""
                 yield rule_sentence(rule, self._subject(specs, rule.tools), within=within)
         for rewrite in self._layer.rewrites:
-            specs = () if rewrite.shadow else self._fitting(rewrite.tools)
+            specs = () if rewrite.shadow else self._matching(rewrite.tools)
             if specs:
                 yield rewrite_sentence(rewrite, self._subject(specs, rewrite.tools))
 
@@ -94,7 +94,7 @@ class _Layer:
         for default in self._layer.defaults:
             if default.tools is None:
                 continue
-            specs = self._fitting(default.tools)
+            specs = self._matching(default.tools)
             if specs:
                 within = "" if self._fills(specs) else self._within
                 subject = self._subject(specs, default.tools)
@@ -112,27 +112,27 @@ class _Layer:
     def _handed_over(self) -> Iterator[str]:
         """Yield that tools which the global layer delegates get no grant from its plain default."""
         selectors = [delegation.tools for delegation in self._layer.delegations]
-        specs = tuple(s for s in self._specs if any(tools.fits(s) for tools in selectors))
+        specs = tuple(s for s in self._specs if any(tools.matches(s) for tools in selectors))
         if specs:
             yield sentence_with_reason(f"{_named(specs)} is denied otherwise")
 
     def _fills(self, specs: tuple[ToolSpec, ...]) -> bool:
         """Return whether the global layer delegates the grant for these tools to this one."""
-        return all(any(tools.fits(spec) for tools in self._delegated) for spec in specs)
+        return all(any(tools.matches(spec) for tools in self._delegated) for spec in specs)
 
-    def _fitting(self, tools: ToolSelector) -> tuple[ToolSpec, ...]:
+    def _matching(self, tools: ToolSelector) -> tuple[ToolSpec, ...]:
         names = tools.exact_names()
         if names is None:
-            return tuple(spec for spec in self._specs if tools.fits(spec))
-        return tuple(spec for spec in self._catalog.answering(names) if tools.fits(spec))
+            return tuple(spec for spec in self._specs if tools.matches(spec))
+        return tuple(spec for spec in self._catalog.answering(names) if tools.matches(spec))
 
     def _subject(self, specs: tuple[ToolSpec, ...], tools: ToolSelector) -> str:
         """Return the tools of a sentence: `` `a` ``, ``each of `a` and `b` ``, `every tool`."""
         left = len(self._specs) - len(specs)
         if tools.exact_names() is not None or left > _MOST_EXCEPTIONS or left >= len(specs):
             return _named(specs)
-        fitting = {spec.name for spec in specs}
-        others = _names(spec for spec in self._specs if spec.name not in fitting)
+        matching = {spec.name for spec in specs}
+        others = _names(spec for spec in self._specs if spec.name not in matching)
         return f"every tool but {listed(others, 'and')}" if others else "every tool"
 
 

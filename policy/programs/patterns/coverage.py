@@ -41,7 +41,7 @@ def runs_any(invocation: Invocation, patterns: Sequence[CommandPattern]) -> bool
     for command in invocation.walk():
         if command.gaps or (command.command.words and not command.program):
             answer = None
-        found = any_of(_fits_chain(command, pattern) for pattern in near(patterns, command))
+        found = any_of(_matches_chain(command, pattern) for pattern in near(patterns, command))
         answer = any_of((answer, found))
         if answer is True:
             return True
@@ -153,12 +153,12 @@ def _has_input(invocation: Invocation) -> bool:
     return given or any(one.op.startswith("<") for one in command.redirections)
 
 
-def _fits_chain(invocation: Invocation, pattern: CommandPattern) -> bool | None:
+def _matches_chain(invocation: Invocation, pattern: CommandPattern) -> bool | None:
     """Return whether a command matches, and its nested commands match those in the pattern."""
     answer = matches_command(invocation, pattern)
     below = list(invocation.walk())[1:] if answer is not False and pattern.inner else []
     for spelled in pattern.inner:
         if answer is False:
             break
-        answer = both(answer, any_of(_fits_chain(command, spelled) for command in below))
+        answer = both(answer, any_of(_matches_chain(command, spelled) for command in below))
     return answer

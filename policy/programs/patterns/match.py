@@ -35,10 +35,10 @@ def matches_command(
     answer = both(answer, matches_words(invocation, pattern))
     command = invocation.command
     if answer is not False and (command.assignments or pattern.assignments):
-        answer = both(answer, _fits_assignments(invocation, pattern))
+        answer = both(answer, _matches_assignments(invocation, pattern))
     if answer is not False and (command.redirections or pattern.redirections):
         covered = redirections_covered
-        answer = both(answer, _fits_redirections(invocation, pattern, others_covered=covered))
+        answer = both(answer, _matches_redirections(invocation, pattern, others_covered=covered))
     return answer
 
 
@@ -71,8 +71,8 @@ def matches_words(invocation: Invocation, pattern: CommandPattern) -> bool | Non
         unclear = first is not None and not first.known
         return None if unclear or any(one.unknown for one in invocation.options) else False
     if not invocation.profiled:
-        return _fits_unprofiled(invocation, pattern)
-    answer = _fits_options(invocation, pattern)
+        return _matches_unprofiled(invocation, pattern)
+    answer = _matches_options(invocation, pattern)
     if answer is False:
         return False
     operands = invocation.operands
@@ -168,7 +168,7 @@ def _same_place(invocation: Invocation, pattern: CommandPattern) -> bool | None:
 # ------------------------------------------------------------------ options
 
 
-def _fits_options(invocation: Invocation, pattern: CommandPattern) -> bool | None:
+def _matches_options(invocation: Invocation, pattern: CommandPattern) -> bool | None:
     answer: bool | None = True
     for wanted in pattern.options:
         found: bool | None = False
@@ -242,7 +242,7 @@ def is_option_like(word: Word) -> bool:
     return before[0] in "-+:" and not (word.known and before in ("-", "--", ":", "+"))
 
 
-def _fits_unprofiled(invocation: Invocation, pattern: CommandPattern) -> bool | None:
+def _matches_unprofiled(invocation: Invocation, pattern: CommandPattern) -> bool | None:
     words = [one.word for one in invocation.operands]
     answer = operands_match(pattern.steps, _with_doubt(words))
     if answer is not False or not any(map(is_option_like, words)):
@@ -271,7 +271,7 @@ def _with_doubt(words: Sequence[Word]) -> list[GivenOperand]:
 # ------------------------------------------------------------------ variables, redirections
 
 
-def _fits_assignments(invocation: Invocation, pattern: CommandPattern) -> bool | None:
+def _matches_assignments(invocation: Invocation, pattern: CommandPattern) -> bool | None:
     answer: bool | None = True
     for wanted in pattern.assignments:
         given = [one for one in invocation.command.assignments if one.name == wanted.name]
@@ -289,7 +289,7 @@ def _same_value(given: Assignment, wanted: Assignment) -> bool | None:
     return both(answer, None) if given.appends and not wanted.appends else answer
 
 
-def _fits_redirections(
+def _matches_redirections(
     invocation: Invocation, pattern: CommandPattern, *, others_covered: bool
 ) -> bool | None:
     answer: bool | None = True

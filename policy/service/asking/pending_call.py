@@ -133,22 +133,22 @@ class PendingCall:
         able = {identity(person) for person in entitled(people, self.caller)}
         helped = False
         for person in people:
-            fitting = tuple(
+            matching = tuple(
                 reason
                 for reason in request.reasons
                 if identity(person) in able and self._is_new(person, reason)
             )
-            for reason in fitting:
+            for reason in matching:
                 key = ask_key(reason)
                 self._answers[key] = (*self._answers.get(key, ()), person)
                 self._requests[key] = request.id
-            helped = helped or bool(fitting)
+            helped = helped or bool(matching)
             self.call.approvals.append(
                 Approval(
                     digest=request.digest,
-                    outcome="approved" if fitting else "none",
+                    outcome="approved" if matching else "none",
                     by=person.id,
-                    rules=tuple(reason.rule for reason in fitting or request.reasons),
+                    rules=tuple(reason.rule for reason in matching or request.reasons),
                 )
             )
         return helped

@@ -129,7 +129,7 @@ def matches_endpoint(
     inside = _in_networks(endpoint, pattern, resolve) if pattern.networks else True
     if inside is False or pattern.path is None:
         return inside
-    return both(inside, _fits_path(endpoint.path, pattern.path))
+    return both(inside, _matches_path(endpoint.path, pattern.path))
 
 
 def _is_named(host: str, pattern: HostPattern) -> bool:
@@ -138,12 +138,12 @@ def _is_named(host: str, pattern: HostPattern) -> bool:
     return host.endswith(f".{pattern.name}")
 
 
-def _fits_path(path: str | None, pattern: str) -> bool | None:
+def _matches_path(path: str | None, pattern: str) -> bool | None:
     """Return whether the path matches for every server; None where that depends on the server."""
     if path is None:
         return None
-    fits = compile_path_glob(pattern)
-    answers = {fits(reading) for reading in path_readings(path)}
+    matches = compile_path_glob(pattern)
+    answers = {matches(reading) for reading in path_readings(path)}
     return answers.pop() if len(answers) == 1 else None
 
 

@@ -118,9 +118,9 @@ class GlobIndex:
             return True
         if spot.text in self._exact:
             return True
-        return self._floats and self._fits_floating(spot)
+        return self._floats and self._matches_floating(spot)
 
-    def _fits_floating(self, spot: PathForms) -> bool:
+    def _matches_floating(self, spot: PathForms) -> bool:
         """Return whether a glob other than a path or a whole folder matches."""
         name = spot.name
         if name in self._names or name.endswith(self._ends) or name.startswith(self._starts):

@@ -47,10 +47,10 @@ class PreparedHosts:
 
     def contains(self, endpoint: Endpoint, resolve: ResolveHost | None) -> bool | None:
         """Return whether the endpoint is in the set, as `host_in` does."""
-        inside = self._patterns.fits(endpoint, resolve)
+        inside = self._patterns.matches(endpoint, resolve)
         if self._excluded is None or inside is False:
             return inside
-        return both(inside, negate(self._excluded.fits(endpoint, resolve)))
+        return both(inside, negate(self._excluded.matches(endpoint, resolve)))
 
 
 class _HostIndex:
@@ -83,7 +83,7 @@ class _HostIndex:
         self._words_alone = all(pattern.networks for pattern in others)
         self.only_names = not (exact or below or others)
 
-    def fits(self, endpoint: Endpoint, resolve: ResolveHost | None) -> bool | None:
+    def matches(self, endpoint: Endpoint, resolve: ResolveHost | None) -> bool | None:
         """Return whether one of the patterns matches the endpoint."""
         unknown = False
         if endpoint.address is None:

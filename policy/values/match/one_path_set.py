@@ -317,15 +317,15 @@ def _agree(text: str, sides: _Sides, *, answer: bool, how: _How, folds: bool) ->
 
 
 def _inside(sides: _Sides, spot: PathForms, how: _How) -> bool | None:
-    fits, fits_exception = how
+    matches, matches_exception = how
     inside: bool | None = True
-    if not fits(sides.ins, spot):
+    if not matches(sides.ins, spot):
         if not sides.ins.unknown:
             return False
         inside = None
     if sides.outs is None:
         return inside
-    if fits_exception(sides.outs, spot):
+    if matches_exception(sides.outs, spot):
         return False
     return None if sides.outs.unknown else inside
 

@@ -42,7 +42,7 @@ def path_overlaps(
     context: PathContext,
 ) -> bool | None:
     """Return whether part of the path is in the set; a floating item matches only spelled names."""
-    wanted, unwanted = (_meets, _covers) if path.tree else (_fits, _fits)
+    wanted, unwanted = (_meets, _covers) if path.tree else (_matches, _matches)
     answer = _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
     if answer is False and wildcard_may_match(path, patterns):
         answer = None
@@ -59,7 +59,7 @@ def path_within(
     context: PathContext,
 ) -> bool | None:
     """Return whether all of the path is in the set: of a tree, everything that may be below it."""
-    wanted, unwanted = (_covers, _meets) if path.tree else (_fits, _fits)
+    wanted, unwanted = (_covers, _meets) if path.tree else (_matches, _matches)
     answer = _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
     if answer and wildcard_may_match(path, excluded):
         answer = None
@@ -104,12 +104,12 @@ _Side: TypeAlias = tuple[tuple[PathPattern, ...], Judge]
 
 def _judge(path: Path, wanted: _Side, unwanted: _Side, *, context: PathContext) -> bool | None:
     """Judge every reading of the path; None where two disagree or one cannot be judged."""
-    (patterns, fits), (exceptions, fits_exception) = wanted, unwanted
+    (patterns, matches), (exceptions, matches_exception) = wanted, unwanted
     answer: bool | None = None
     for count, (text, globs, outs) in enumerate(_readings(path, patterns, exceptions, context)):
-        inside = _fits_some(fits, globs, text)
+        inside = _matches_some(matches, globs, text)
         if outs and inside is not False:
-            inside = both(inside, negate(_fits_some(fits_exception, outs, text)))
+            inside = both(inside, negate(_matches_some(matches_exception, outs, text)))
         if inside is None or (count and inside != answer):
             return None
         answer = inside
@@ -151,7 +151,7 @@ def case_folded(globs: _Globs) -> _Globs:
     return tuple([None if glob is None else normalise(glob.casefold()) for glob in globs])
 
 
-def _fits_some(judge: Judge, globs: _Globs, text: str) -> bool | None:
+def _matches_some(judge: Judge, globs: _Globs, text: str) -> bool | None:
     unknown = False
     for glob in globs:
         if glob is None:
@@ -193,7 +193,7 @@ def fixed_part(glob: str) -> tuple[str, str]:
     return "/".join(literals) or "/", "/".join(segments[len(literals) :])
 
 
-def _fits(glob: str, text: str) -> bool:
+def _matches(glob: str, text: str) -> bool:
     return compile_path_glob(glob)(text)
 
 

@@ -65,7 +65,7 @@ def compile_plain(plain: StringRegex) -> TextTest:
     equals = frozenset(plain.equals)
     lower, one_line = plain.lower, plain.one_line
 
-    def fits(text: str) -> bool:
+    def matches(text: str) -> bool:
         if one_line and "\n" in text:
             return False
         if lower:
@@ -85,7 +85,7 @@ def compile_plain(plain: StringRegex) -> TextTest:
     if len(contains) == 1 and not (lower or one_line or starts or ends or equals):
         only = contains[0]
         return lambda text: only in text
-    return fits
+    return matches
 
 
 def _needs(words: Words) -> tuple[str, ...]:
@@ -206,12 +206,12 @@ def _holds_another(text: str, texts: tuple[str, ...]) -> bool:
 
 
 def _shortest(
-    texts: tuple[str, ...], contains: tuple[str, ...], fits: Callable[[str, str], bool]
+    texts: tuple[str, ...], contains: tuple[str, ...], matches: Callable[[str, str], bool]
 ) -> tuple[str, ...]:
     """Remove strings whose matches are also found by another one, or by one of `contains`."""
     return tuple(
         text
         for text in texts
         if not any(other in text for other in contains)
-        and not any(other != text and fits(text, other) for other in texts)
+        and not any(other != text and matches(text, other) for other in texts)
     )

@@ -68,23 +68,23 @@ def test_a_structured_pattern_names_server_and_tool(text: str) -> None:
 
 def test_an_exception_to_what_takes_is_narrow() -> None:
     deny = ToolSelector(included=(bare("*"),), excluded=(bare("mail*"),), grants=False)
-    assert not deny.fits(HOST)
-    assert deny.fits(MAIL)
-    assert deny.fits(OTHER)
+    assert not deny.matches(HOST)
+    assert deny.matches(MAIL)
+    assert deny.matches(OTHER)
 
 
 def test_an_exception_to_what_gives_is_wide() -> None:
     allow = ToolSelector(included=(bare("*"),), excluded=(bare("mail*"),), grants=True)
-    assert [spec for spec in ALL if allow.fits(spec)] == [PLUG, FALSE_EXT]
+    assert [spec for spec in ALL if allow.matches(spec)] == [PLUG, FALSE_EXT]
 
 
 def test_a_named_set_keeps_its_own_exceptions_inside_another() -> None:
     inner = ToolSelector(included=(bare("mail*"),), excluded=(bare("mail__*"),), grants=False)
     outer = ToolSelector(included=(inner, bare("mail__send")), grants=False)
-    assert outer.fits(MAIL)
-    assert outer.fits(HOST)
-    assert not inner.fits(MAIL)
-    assert inner.fits(FALSE_MAIL)
+    assert outer.matches(MAIL)
+    assert outer.matches(HOST)
+    assert not inner.matches(MAIL)
+    assert inner.matches(FALSE_MAIL)
 
 
 def test_exact_names_are_known_only_without_wildcards() -> None:

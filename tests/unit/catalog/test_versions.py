@@ -163,7 +163,7 @@ def test_exact_names_are_names_that_whatever_fits_answers_to(
     tool: ToolSpec, selector: ToolSelector
 ) -> None:
     names = selector.exact_names()
-    if names is not None and selector.fits(tool):
+    if names is not None and selector.matches(tool):
         assert names & set(tool.names)
         assert tool in Catalog(specs=(tool,)).answering(names)
 
@@ -174,7 +174,7 @@ def test_two_selectors_that_a_later_version_fits_may_meet(
 ) -> None:
     known = () if tool.version is None else (ToolSpec(**_older(tool)),)
     overlaps = SelectorOverlaps(catalog=Catalog(specs=known))
-    if left.fits(tool) and right.fits(tool):
+    if left.matches(tool) and right.matches(tool):
         assert overlaps.may_meet_unknown(left, right)
 
 

@@ -87,7 +87,7 @@ def test_a_scope_reaches_what_an_allow_of_its_patterns_does(
     scope = policy.GuestScope(allowed_tools=tuple(patterns))
     guest = policy.Caller(role="guest", scope=scope)
     given_by = [select_name(text, grants=True) for text in patterns if text]
-    inside = any(one.fits(spec) for one in given_by)
+    inside = any(one.matches(spec) for one in given_by)
     event(f"inside: {inside}")
     assert (not [*identity_reasons(guest, spec, None)]) is inside
 

@@ -8,7 +8,7 @@ from policy.values import compile_name_glob, compile_path_glob, has_wildcard, li
 
 
 @pytest.mark.parametrize(
-    ("pattern", "fits", "misses"),
+    ("pattern", "matches", "misses"),
     [
         ("file_read", ["file_read"], ["file_reads", "File_read", "xfile_read", ""]),
         ("file_*", ["file_", "file_read"], ["file", "xfile_a"]),
@@ -23,14 +23,14 @@ from policy.values import compile_name_glob, compile_path_glob, has_wildcard, li
         ("[ab]", ["[ab]"], ["a"]),
     ],
 )
-def test_a_name_glob_is_anchored(pattern: str, fits: list[str], misses: list[str]) -> None:
+def test_a_name_glob_is_anchored(pattern: str, matches: list[str], misses: list[str]) -> None:
     test = compile_name_glob(pattern)
-    assert [text for text in fits if not test(text)] == []
+    assert [text for text in matches if not test(text)] == []
     assert [text for text in misses if test(text)] == []
 
 
 @pytest.mark.parametrize(
-    ("pattern", "fits", "misses"),
+    ("pattern", "matches", "misses"),
     [
         (
             "/srv/work/**",
@@ -48,9 +48,9 @@ def test_a_name_glob_is_anchored(pattern: str, fits: list[str], misses: list[str
         ("/a**b", ["/ab", "/axb"], ["/a/b"]),
     ],
 )
-def test_a_path_glob_keeps_to_segments(pattern: str, fits: list[str], misses: list[str]) -> None:
+def test_a_path_glob_keeps_to_segments(pattern: str, matches: list[str], misses: list[str]) -> None:
     test = compile_path_glob(pattern)
-    assert [text for text in fits if not test(text)] == []
+    assert [text for text in matches if not test(text)] == []
     assert [text for text in misses if test(text)] == []
 
 
