@@ -69,7 +69,7 @@ def deciding_use(found: DecidingResource, effects: CallEffects) -> tuple[str, st
     if command is None and isinstance(item.thing, Invocation):
         command = item.thing
     resource = _with_all_below(item) if command is None else command.command.text
-    by = item.touch.by if command is None and item.touch is not None else command
+    by = item.access.by if command is None and item.access is not None else command
     return resource, "" if by is None or _is_one_command(effects) else _place(by)
 
 
@@ -79,16 +79,16 @@ def _is_one_command(effects: CallEffects) -> bool:
 
 
 def _use(verb: str, item: KnownResource, effects: CallEffects) -> ResourceUse:
-    thing, touch = item.thing, item.touch
+    thing, access = item.thing, item.access
     if isinstance(thing, Invocation):
         return ResourceUse(verb=verb, resource=item.shown, place=_place(thing))
-    spelled = touch.text if touch is not None and touch.text != item.shown else None
+    spelled = access.text if access is not None and access.text != item.shown else None
     return ResourceUse(
         verb=verb,
         resource=_with_all_below(item),
-        argument=_argument(touch),
-        program=_program(touch),
-        place="" if touch is None or touch.by is None else _place(touch.by),
+        argument=_argument(access),
+        program=_program(access),
+        place="" if access is None or access.by is None else _place(access.by),
         spelled=spelled or "",
         leads_to=_leads_to(thing),
         links=_links(item, effects),
@@ -108,23 +108,23 @@ def _leads_to(thing: object) -> str:
 
 
 def _links(item: KnownResource, effects: CallEffects) -> tuple[str, ...]:
-    if item.touch is None or not isinstance(item.thing, Path):
+    if item.access is None or not isinstance(item.thing, Path):
         return ()
-    return links_passed(item.thing, effects.folder(item.touch.folders))
+    return links_passed(item.thing, effects.folder(item.access.folders))
 
 
-def _argument(touch: Access | None) -> str:
-    if touch is None or not touch.steps:
+def _argument(access: Access | None) -> str:
+    if access is None or not access.steps:
         return ""
-    return "input" + "".join("[*]" if step == "*" else f".{step}" for step in touch.steps)
+    return "input" + "".join("[*]" if step == "*" else f".{step}" for step in access.steps)
 
 
-def _program(touch: Access | None) -> str:
-    if touch is None or touch.by is None:
+def _program(access: Access | None) -> str:
+    if access is None or access.by is None:
         return ""
-    program = " ".join(touch.by.program) or "an unknown program"
+    program = " ".join(access.by.program) or "an unknown program"
     by = quote(program[:_LONGEST_WORD])
-    return f"a redirection of {by}" if touch.origin == "redirection" else by
+    return f"a redirection of {by}" if access.origin == "redirection" else by
 
 
 def _place(command: Invocation) -> str:

@@ -30,41 +30,43 @@ Follow: TypeAlias = Callable[[str], str | None]
 class DiskLookups:
     """The look-ups of one call; `follow` resolves links."""
 
-    __slots__ = ("_answers", "_follow", "_left", "_since")
+    __slots__ = ("_answers", "_follow", "_remaining", "_since")
 
     def __init__(self, follow: Follow, *, most: int = MOST_NAMES) -> None:
         self._follow = follow
-        self._left = most
+        self._remaining = most
         self._since: float | None = None
         self._answers: dict[DiskQuery, DiskAnswer] = {}
 
-    def look_up(self, asked: DiskQuery) -> DiskAnswer:
+    def look_up(self, query: DiskQuery) -> DiskAnswer:
         """Return the answer to a query, as far as the bound allows."""
-        found = self.cached(asked)
+        found = self.cached(query)
         if found is None:
             if self._since is None:
                 self._since = time.monotonic()
-            walk = _Walk(asked, self._follow, left=self._left, until=self._since + MOST_SECONDS)
-            found = self._answers[asked] = walk.seen()
-            self._left = walk.left
+            walk = _Walk(
+                query, self._follow, remaining=self._remaining, until=self._since + MOST_SECONDS
+            )
+            found = self._answers[query] = walk.seen()
+            self._remaining = walk.remaining
         return found
 
-    def look_up_briefly(self, asked: DiskQuery, *, most: int) -> DiskAnswer | None:
+    def look_up_briefly(self, query: DiskQuery, *, most: int) -> DiskAnswer | None:
         """Return the answer if few names have to be examined; None if it takes a longer look-up."""
-        found = self.cached(asked)
+        found = self.cached(query)
         if found is None:
-            most = min(most, self._left)
-            walk = _Walk(asked, self._follow, left=most, until=time.monotonic() + MOST_SECONDS)
+            most = min(most, self._remaining)
+            walk = _Walk(query, self._follow, remaining=most, until=time.monotonic() + MOST_SECONDS)
             seen = walk.seen()
-            if not seen.complete and walk.left <= 0:
+            if not seen.complete and walk.remaining <= 0:
                 return None
-            self._left -= most - walk.left
-            found = self._answers[asked] = seen
+            self._remaining -= most - walk.remaining
+            found = self._answers[query] = seen
         return found
 
-    def cached(self, asked: DiskQuery) -> DiskAnswer | None:
+    def cached(self, query: DiskQuery) -> DiskAnswer | None:
         """Return the cached answer to a query."""
-        return self._answers.get(asked)
+        return self._answers.get(query)
 
 
 class _TooMuch(Exception):
@@ -78,12 +80,12 @@ _Place: TypeAlias = tuple[str, str, bool]
 class _Walk:
     """One look-up: the steps of a glob first, then everything below the matches."""
 
-    def __init__(self, asked: DiskQuery, follow: Follow, *, left: int, until: float) -> None:
-        self.left = left
-        self._asked = asked
+    def __init__(self, query: DiskQuery, follow: Follow, *, remaining: int, until: float) -> None:
+        self.remaining = remaining
+        self._query = query
         self._follow = follow
         self._until = until
-        self._held: dict[tuple[str, str], dict[str, list[str]]] = {}
+        self._contents: dict[tuple[str, str], dict[str, list[str]]] = {}
         self._led: dict[str, None] = {}
         self._shared: dict[str, None] = {}
         self._walked: set[str] = set()
@@ -91,23 +93,23 @@ class _Walk:
         self._expanded: set[tuple[str, bool, tuple[str, ...]]] = set()
         self._whole = True
         self._ignoring = IgnoreFiles()
-        self._searches = bool(asked.steps) and asked.steps[0] == ANY_DEPTH
+        self._searches = bool(query.steps) and query.steps[0] == ANY_DEPTH
         self._root: tuple[str, str] = ("", "")
 
     def seen(self) -> DiskAnswer:
-        asked = self._asked
-        real = asked.place
-        self._root = (_lexical(asked.spelled), real)
+        query = self._query
+        real = query.place
+        self._root = (_lexical(query.spelled), real)
         try:
-            if asked.steps:
-                self._expand((asked.spelled, real, False), asked.steps, depth=0)
+            if query.steps:
+                self._expand((query.spelled, real, False), query.steps, depth=0)
             else:
-                self._below(asked.spelled, real)
+                self._below(query.spelled, real)
         except _TooMuch:
             self._whole = False
         held = tuple(
             FolderContents(lexical=lexical, resolved=resolved, names=names)
-            for (lexical, resolved), names in self._held.items()
+            for (lexical, resolved), names in self._contents.items()
         )
         return DiskAnswer(
             contents=held,
@@ -142,9 +144,9 @@ class _Walk:
             self._take(1)
             self._go(place, text, rest, depth=depth)
             return
-        matches = compile_step(step, loose=self._asked.lenient)
+        matches = compile_step(step, loose=self._query.lenient)
         for entry in self._entries(real):
-            if matches(entry.name) and not (self._searches and self._left(entry, real)):
+            if matches(entry.name) and not (self._searches and self._is_excluded(entry, real)):
                 self._enter(place, entry, rest, depth=depth)
         for dots in (".", ".."):
             # Some shells match these with `.*` too.
@@ -156,10 +158,10 @@ class _Walk:
         self._expand(place, steps[1:] or ("*",), depth=depth + 1)
         for entry in self._entries(real):
             if entry.is_symlink():
-                if self._asked.follow_links and steps[0] == ANY_DEPTH:
+                if self._query.follow_links and steps[0] == ANY_DEPTH:
                     self._enter(place, entry, steps, depth=depth)
             elif entry.is_dir(follow_symlinks=False):
-                if self._searches and self._left(entry, real):
+                if self._searches and self._is_excluded(entry, real):
                     continue
                 there = (_join(walked, entry.name), _join(real, entry.name), off)
                 self._expand(there, steps, depth=depth + 1)
@@ -202,9 +204,9 @@ class _Walk:
             self._led_off(walked)
         else:
             self._hold(self._root, walked, folders=True)
-        if self._asked.hard_links and not self._asked.tree and _is_shared(real):
+        if self._query.hard_links and not self._query.tree and _is_shared(real):
             self._shared[walked] = None
-        if self._asked.tree:
+        if self._query.tree:
             self._below(walked, real)
 
     # -------------------------------------------------------------- trees
@@ -221,14 +223,14 @@ class _Walk:
                 continue
             self._walked.add(real)
             for entry in self._entries(real):
-                if not self._searches and self._left(entry, real):
+                if not self._searches and self._is_excluded(entry, real):
                     continue
                 there = _join(walked, entry.name)
                 self._hold(root, there)
                 if not entry.is_symlink():
                     if entry.is_dir(follow_symlinks=False):
                         pending.append((there, _join(real, entry.name)))
-                elif self._asked.follow_links:
+                elif self._query.follow_links:
                     self._led_off(there)
                     led = self._follow(_join(real, entry.name))
                     if led is not None and os.path.isdir(led):
@@ -239,7 +241,7 @@ class _Walk:
     def _hold(self, root: tuple[str, str], walked: str, *, folders: bool = False) -> None:
         """Record a path under its name, and under those of its folders if they are not recorded."""
         below = _lexical(walked)[len(root[0].rstrip("/")) + 1 :]
-        names = self._held.setdefault(root, defaultdict(list))
+        names = self._contents.setdefault(root, defaultdict(list))
         *above, name = below.split("/")
         for each in {name, *above} if folders else (name,):
             names[each].append(below)
@@ -249,14 +251,14 @@ class _Walk:
             raise _TooMuch
         self._led[walked] = None
 
-    def _left(self, entry: os.DirEntry[str], folder: str) -> bool:
+    def _is_excluded(self, entry: os.DirEntry[str], folder: str) -> bool:
         """Return whether the query skips an entry of a folder."""
-        left = self._asked.exclusions
-        if left is None or self._asked.follow_links:
+        exclusions = self._query.exclusions
+        if exclusions is None or self._query.follow_links:
             return False
-        shown = self._ignoring.shown(folder) if left.may_show_hidden else ()
+        shown = self._ignoring.shown(folder) if exclusions.may_show_hidden else ()
         return is_excluded(
-            left, entry.name, folder=entry.is_dir(follow_symlinks=False), shown=shown
+            exclusions, entry.name, folder=entry.is_dir(follow_symlinks=False), shown=shown
         )
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
@@ -278,8 +280,8 @@ class _Walk:
         return found
 
     def _take(self, count: int) -> None:
-        self.left -= count
-        if self.left <= 0 or (not self.left % 64 and time.monotonic() > self._until):
+        self.remaining -= count
+        if self.remaining <= 0 or (not self.remaining % 64 and time.monotonic() > self._until):
             raise _TooMuch
 
 

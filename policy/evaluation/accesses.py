@@ -128,7 +128,7 @@ def _effect(effect: Effect, command: Invocation) -> Access:
         if word.shape == "glob" and files:
             meant = replace(
                 _glob(word, tree=effect.tree, follows=effect.follows, listed=effect.listed),
-                left=word.exclusions if word.recursive else effect.exclusions,
+                exclusions=word.exclusions if word.recursive else effect.exclusions,
             )
     return Access(
         verb,
@@ -148,7 +148,10 @@ def _effect(effect: Effect, command: Invocation) -> Access:
 
 def _tree(effect: Effect) -> GlobMeaning:
     return GlobMeaning(
-        tree=True, follows=effect.follows, listed=effect.listed, left=effect.exclusions
+        tree=True,
+        follow_links=effect.follows,
+        listed=effect.listed,
+        exclusions=effect.exclusions,
     )
 
 
@@ -159,9 +162,9 @@ def _glob(word: Word, *, tree: bool, follows: bool, listed: bool) -> GlobMeaning
     return GlobMeaning(
         steps=steps,
         tree=tree,
-        follows=word.follow_links or (tree and follows),
+        follow_links=word.follow_links or (tree and follows),
         listed=listed,
-        loose=word.recursive,
+        lenient=word.recursive,
     )
 
 

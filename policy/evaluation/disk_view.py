@@ -30,25 +30,25 @@ Made: TypeAlias = Callable[[], Iterable[tuple[str, str]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GlobMeaning:
-    """The files meant below a folder: those that a shell's glob matches, or all.
+    """Which files below a folder are meant: those that a shell's glob matches, or all.
 
-    `tree`: with everything below the named files; `follows`: through links below as well. `listed`:
-    only names are read, so that existing files do not match floating patterns. `left` is excluded.
+    `tree`: with everything below the named files; `follow_links`: through links below as well.
+    `listed`: only names are read, so that existing files do not match floating patterns.
     """
 
     steps: tuple[str, ...] = ()
     tree: bool = False
-    follows: bool = False
+    follow_links: bool = False
     listed: bool = False
-    loose: bool = False
-    left: Exclusions | None = None
+    lenient: bool = False
+    exclusions: Exclusions | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskView:
     """The files below a path, for floating patterns, and other files reached through links."""
 
-    held: ContentsBelow | None = None
+    contents: ContentsBelow | None = None
     others: tuple[Path | Unreadable, ...] = ()
 
 
@@ -76,31 +76,31 @@ def disk_view_of(
     place, spelled = exact_path(text, paths), spelled_path(text, paths)
     if isinstance(place, Unreadable) or isinstance(spelled, Unreadable):
         return NOTHING_SEEN  # the path itself covers this
-    asked = DiskQuery(
+    query = DiskQuery(
         place=place,
         spelled=spelled,
         steps=meant.steps,
         tree=meant.tree,
-        follow_links=meant.follows,
-        lenient=meant.loose,
+        follow_links=meant.follow_links,
+        lenient=meant.lenient,
         hard_links=written and bool(meant.steps),
-        exclusions=meant.left,
+        exclusions=meant.exclusions,
     )
     if paths.look is None:
-        return DiskView(others=tuple(_made_below(asked, meant, paths)))
-    held = ContentsBelow(asked, paths.look, made)
-    others = tuple(_others(held, meant, paths)) if meant.steps or meant.follows else ()
-    return DiskView(held=None if meant.listed else held, others=others)
+        return DiskView(others=tuple(_made_below(query, meant, paths)))
+    contents = ContentsBelow(query, paths.look, made)
+    others = tuple(_others(contents, meant, paths)) if meant.steps or meant.follow_links else ()
+    return DiskView(contents=None if meant.listed else contents, others=others)
 
 
 def _others(
-    held: ContentsBelow, meant: GlobMeaning, paths: PathContext
+    contents: ContentsBelow, meant: GlobMeaning, paths: PathContext
 ) -> Iterator[Path | Unreadable]:
-    asked, seen = held.asked, held.seen
-    yield from _made_below(asked, meant, paths)
+    query, seen = contents.asked, contents.seen
+    yield from _made_below(query, meant, paths)
     if seen is None or not seen.complete:
         yield Unreadable(
-            reason=f"there are more files below {quote(asked.spelled)} than were looked at"
+            reason=f"there are more files below {quote(query.spelled)} than were looked at"
         )
     if seen is None:
         return
@@ -114,12 +114,12 @@ def _others(
         yield Unreadable(reason=f"a file with several names (hard links): {name}")
 
 
-def _made_below(asked: DiskQuery, meant: GlobMeaning, paths: PathContext) -> Iterator[Unreadable]:
+def _made_below(query: DiskQuery, meant: GlobMeaning, paths: PathContext) -> Iterator[Unreadable]:
     """Yield an unknown path if links that do not exist yet may be on the way."""
-    if not (meant.steps or meant.follows) or paths.links_below is None:
+    if not (meant.steps or meant.follow_links) or paths.links_below is None:
         return
-    if paths.links_below(asked.place):
-        reason = f"an earlier command may have created a link below {quote(asked.spelled)}"
+    if paths.links_below(query.place):
+        reason = f"an earlier command may have created a link below {quote(query.spelled)}"
         yield Unreadable(reason=reason)
 
 

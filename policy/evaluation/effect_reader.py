@@ -112,7 +112,7 @@ def _add_leaf(
 def _tree_of(resource: Resource) -> GlobMeaning:
     """Return how a tool uses a tree: one that depends on an argument is a listing."""
     if resource.tree:
-        return GlobMeaning(tree=True, follows=resource.verb == "reads")
+        return GlobMeaning(tree=True, follow_links=resource.verb == "reads")
     return GlobMeaning(tree=True, listed=True)
 
 

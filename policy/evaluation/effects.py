@@ -43,15 +43,15 @@ class KnownResource:
     Not changed after construction. (A plain class, which is created in half the time.)
     """
 
-    __slots__ = ("origin", "shown", "thing", "touch")
+    __slots__ = ("access", "origin", "shown", "thing")
 
     def __init__(
-        self, thing: Thing, shown: str, origin: Origin = "argument", touch: Access | None = None
+        self, thing: Thing, shown: str, origin: Origin = "argument", access: Access | None = None
     ) -> None:
         self.thing = thing
         self.shown = shown
         self.origin = origin
-        self.touch = touch
+        self.access = access
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +83,11 @@ class CallEffects:
     """
 
     __slots__ = (
+        "_accesses",
         "_folders",
-        "_loose",
+        "_lenient",
         "_other_names",
         "_sources",
-        "_touches",
         "absent",
         "answers",
         "certain",
@@ -120,13 +120,13 @@ class CallEffects:
         self.commands: list[Invocation] = []
         self.unprofiled: list[Invocation] = []
         self._sources: list[Access | Invocation] = []
-        self._touches: dict[str, list[Access]] = {}
+        self._accesses: dict[str, list[Access]] = {}
         self.items: dict[str, tuple[KnownResource, ...]] = {}
         self.paths = paths
         self.links: LinkChanges | None = None
         self._other_names = other_names
         # Whether wildcards match more than in a plain shell.
-        self._loose = False
+        self._lenient = False
         self._folders: dict[Folders, PathContext] = {(): paths}
 
     def of(self, verb: str) -> tuple[KnownResource, ...]:
@@ -138,9 +138,9 @@ class CallEffects:
                 items += [
                     KnownResource(each, each.command.text, "command") for each in self.commands
                 ]
-            for touch in self._touched(verb):
-                if not touch.unseen:
-                    items += self._items(touch)
+            for access in self._accesses_of(verb):
+                if not access.unseen:
+                    items += self._items(access)
             found = self.items[verb] = tuple(items)
         return found
 
@@ -171,9 +171,9 @@ class CallEffects:
 
     def untold(self, verb: str) -> str:
         """Return the effect of this verb whose resource the call does not show; empty if none."""
-        for touch in self._touched(verb):
-            if touch.unseen:
-                return touch.why
+        for access in self._accesses_of(verb):
+            if access.unseen:
+                return access.why
         return ""
 
     def has(self, verb: str, *, beyond: frozenset[Origin] = frozenset()) -> bool:
@@ -188,7 +188,7 @@ class CallEffects:
             if isinstance(source, Access) and source.verb == verb:
                 return True
         if "redirection" not in beyond and any(
-            touch.origin not in beyond for touch in self._touched(verb)
+            access.origin not in beyond for access in self._accesses_of(verb)
         ):
             return True
         if verb == "runs":
@@ -205,17 +205,17 @@ class CallEffects:
     def add(self, source: Access | Invocation) -> None:
         """Add the access of an argument, or a command with its effects."""
         if isinstance(source, Invocation):
-            self._loose = self._loose or _widens_globs(source)
+            self._lenient = self._lenient or _widens_globs(source)
         self._sources.append(source)
 
     def widen_globs(self) -> None:
         """Make wildcards match hidden names, and other letter case."""
-        self._loose = True
+        self._lenient = True
 
-    def _touched(self, verb: str) -> list[Access]:
-        found = self._touches.get(verb)
+    def _accesses_of(self, verb: str) -> list[Access]:
+        found = self._accesses.get(verb)
         if found is None:
-            found = self._touches[verb] = []
+            found = self._accesses[verb] = []
             for source in self._sources:
                 if isinstance(source, Invocation):
                     found += accesses_of(source, verb)
@@ -232,52 +232,53 @@ class CallEffects:
             known = self._folders[folders] = after_cd(folders, self.paths)
         return known
 
-    def by_one_name(self, touch: Access) -> Thing:
+    def by_one_name(self, access: Access) -> Thing:
         """Return the accessed resource, by this name alone even where the file has others."""
-        if touch.text is None:
-            return Unreadable(reason=touch.why)
-        thing = read_resource(touch.verb, touch.text, self._paths_of(touch))
-        if touch.tree and isinstance(thing, Path):
-            return replace(thing, tree=True, names=touch.names)
+        if access.text is None:
+            return Unreadable(reason=access.why)
+        thing = read_resource(access.verb, access.text, self._paths_of(access))
+        if access.tree and isinstance(thing, Path):
+            return replace(thing, tree=True, names=access.names)
         return thing
 
-    def _paths_of(self, touch: Access) -> PathContext:
-        if touch.folders == () and self.links is None:
+    def _paths_of(self, access: Access) -> PathContext:
+        if access.folders == () and self.links is None:
             return self.paths
-        return self.folder(touch.folders, None if touch.by is None else touch.by.command)
+        return self.folder(access.folders, None if access.by is None else access.by.command)
 
-    def _items(self, touch: Access) -> Iterator[KnownResource]:
+    def _items(self, access: Access) -> Iterator[KnownResource]:
         """Yield the accessed resource as written, and the others to which it leads."""
-        if touch.redirected:
+        if access.redirected:
             yield KnownResource(
-                MayBeRedirected(reason=touch.why), "another host", touch.origin, touch
+                MayBeRedirected(reason=access.why), "another host", access.origin, access
             )
             return
-        if touch.text is None:
-            yield KnownResource(Unreadable(reason=touch.why), "(not known)", touch.origin, touch)
+        if access.text is None:
+            yield KnownResource(Unreadable(reason=access.why), "(not known)", access.origin, access)
             return
-        paths = self._judged_in(touch)
-        thing = read_resource(touch.verb, touch.text, paths)
-        looked = NOTHING_SEEN
-        if touch.tree and isinstance(thing, Path):
-            if touch.meant is not None:
-                meant = replace(touch.meant, loose=True) if self._loose else touch.meant
-                text = touch.text if touch.base is None else touch.base
-                written = touch.verb == "writes"
+        paths = self._judged_in(access)
+        thing = read_resource(access.verb, access.text, paths)
+        view = NOTHING_SEEN
+        if access.tree and isinstance(thing, Path):
+            if access.meant is not None:
+                meant = replace(access.meant, lenient=True) if self._lenient else access.meant
+                text = access.text if access.base is None else access.base
+                written = access.verb == "writes"
                 made = _none_made if written else self._made
-                if meant.left is not None and self._may_bring_back(meant.left, written=written):
-                    meant = replace(meant, left=None)
-                looked = disk_view_of(text, meant, paths, written=written, made=made)
-            thing = replace(thing, tree=True, names=touch.names, contents=looked.held)
-        yield KnownResource(thing, _shown(thing, touch.text), touch.origin, touch)
-        for other in looked.others:
-            yield KnownResource(other, _shown(other, touch.text), touch.origin, touch)
+                exclusions = meant.exclusions
+                if exclusions is not None and self._may_include(exclusions, written=written):
+                    meant = replace(meant, exclusions=None)
+                view = disk_view_of(text, meant, paths, written=written, made=made)
+            thing = replace(thing, tree=True, names=access.names, contents=view.contents)
+        yield KnownResource(thing, _shown(thing, access.text), access.origin, access)
+        for other in view.others:
+            yield KnownResource(other, _shown(other, access.text), access.origin, access)
 
-    def _may_bring_back(self, left: Exclusions, *, written: bool) -> bool:
+    def _may_include(self, exclusions: Exclusions, *, written: bool) -> bool:
         """Return whether other effects of the call may read the excluded files after all."""
-        if self._loose or (left.may_show_hidden and written):
+        if self._lenient or (exclusions.may_show_hidden and written):
             return True
-        return left.may_show_hidden and self._may_show()
+        return exclusions.may_show_hidden and self._may_show()
 
     def _may_show(self) -> bool:
         """Return whether the call may write a file that makes searches include hidden names."""
@@ -298,9 +299,9 @@ class CallEffects:
             if isinstance(item.thing, Path) and not item.thing.tree:
                 yield item.thing.lexical, item.thing.resolved or item.thing.lexical
 
-    def _judged_in(self, touch: Access) -> PathContext:
-        paths = self._paths_of(touch)
-        if touch.verb == "writes" and self._other_names is not None:
+    def _judged_in(self, access: Access) -> PathContext:
+        paths = self._paths_of(access)
+        if access.verb == "writes" and self._other_names is not None:
             # Writing a file with several names writes all of them. Reading is not treated so:
             # packages are hard links wherever a package cache is used.
             paths = replace(paths, other_names=self._other_names)

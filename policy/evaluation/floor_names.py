@@ -97,9 +97,9 @@ def writes_by_any_name(
     others = None if same is None else _OtherNames(names, same, call.paths.resolve)
     for item in effects.of("writes"):
         thing = item.thing
-        if isinstance(thing, Unreadable) and item.touch is not None:
+        if isinstance(thing, Unreadable) and item.access is not None:
             # A file with other names may be a protected one.
-            thing = effects.by_one_name(item.touch)
+            thing = effects.by_one_name(item.access)
         if not isinstance(thing, Path):
             continue
         if names.hold(thing, is_open=is_open):

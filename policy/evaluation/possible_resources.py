@@ -129,9 +129,9 @@ def _lies_in_files(
         if word.of_command:
             # It may do anything with a tree, links in it included.
             looked = disk_view_of(
-                text, GlobMeaning(steps=word.steps, tree=True, follows=True), word.paths
+                text, GlobMeaning(steps=word.steps, tree=True, follow_links=True), word.paths
             )
-        thing = replace(thing, names=word.names, contents=looked.held)
+        thing = replace(thing, names=word.names, contents=looked.contents)
         found = members.holds(thing, call, word.paths, extent=extent)
         for other in looked.others:
             # Files beyond the limit of the look-up are no worse than other unseen effects of a

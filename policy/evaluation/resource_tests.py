@@ -195,7 +195,7 @@ def _all_in(
 
 def _is_spelled(item: KnownResource, patterns: tuple[CommandPattern, ...]) -> bool:
     """Return whether a pattern permits a command to follow the redirect of this item."""
-    command = item.touch.by if item.touch is not None else None
+    command = item.access.by if item.access is not None else None
     if not isinstance(item.thing, MayBeRedirected) or command is None:
         return False
     return any(spells_redirects(command, pattern) for pattern in patterns)

@@ -275,8 +275,8 @@ class ArgumentUsage:
                 stdin = variant.stdin if variant.stdin is not None else stdin
         effects = self.effects
         # `grep -r word` has an operand, but none that names a file.
-        touched = bool(without) and any(verbs_of_role(role) for role in roles - PROGRAMS)
-        for role, text in () if touched else without:
+        has_resource = bool(without) and any(verbs_of_role(role) for role in roles - PROGRAMS)
+        for role, text in () if has_resource else without:
             note_text(effects, role, text)
         before = len(effects.found)
         for role, text in always:

@@ -50,7 +50,7 @@ def read_awk(program: str) -> ProgramEffects:
         return unknown_effects(_NOT_KNOWN)
     reader = _Reader(tokens)
     reader.read()
-    return ProgramEffects(accesses=tuple(reader.touched), gap=reader.gap)
+    return ProgramEffects(accesses=tuple(reader.accesses), gap=reader.gap)
 
 
 def reads_socket(name: str) -> bool:
@@ -108,7 +108,7 @@ class _Reader:
 
     def __init__(self, tokens: list[tuple[str, str]]) -> None:
         self.tokens = tokens
-        self.touched: list[AccessedResource] = []
+        self.accesses: list[AccessedResource] = []
         self.gap = ""
         self._prints = False
         self._gets = False
@@ -131,9 +131,9 @@ class _Reader:
             self.gap = _RUNS
         elif name in ("ARGV", "ARGC", "SYMTAB"):
             # `SYMTAB` contains all variables, `ARGV` among them.
-            self.touched.append(AccessedResource("reads", None))
+            self.accesses.append(AccessedResource("reads", None))
         elif name == "ENVIRON" and not self._is_of_one(place):
-            self.touched.append(AccessedResource("reads", "/proc/self/environ"))
+            self.accesses.append(AccessedResource("reads", "/proc/self/environ"))
 
     def _is_of_one(self, place: int) -> bool:
         """Return whether a single array element is named by a string: `ENVIRON["HOME"]`."""
@@ -154,15 +154,15 @@ class _Reader:
         elif sign in (";", "\n", "}", "{"):
             self._prints = self._gets = False
         elif sign == "<" and self._gets and self._depth <= 0:
-            self._touch("reads", place + 1)
+            self._add_access("reads", place + 1)
         elif sign in (">", ">>") and self._prints and self._depth <= 0:
-            self._touch("writes", place + 1)
+            self._add_access("writes", place + 1)
 
     def _goes_on(self, place: int) -> bool:
         """Return whether a statement continues after the line end before a position."""
         return self.tokens[place - 1][1] in (",", "&", "||", "do", "else") if place else False
 
-    def _touch(self, verb: str, place: int) -> None:
+    def _add_access(self, verb: str, place: int) -> None:
         """Record the file at a position; its name is known if it is a single string."""
         kind, text = self.tokens[place] if place < len(self.tokens) else ("", "")
         after = self.tokens[place + 1][1] if place + 1 < len(self.tokens) else ";"
@@ -170,9 +170,9 @@ class _Reader:
         known = plain and after in (";", "\n", "}", ")")
         name = text[1:-1] if known else None
         if name is not None and reads_socket(name):
-            self.touched.append(AccessedResource("connects", host_of(name)))
+            self.accesses.append(AccessedResource("connects", host_of(name)))
             return
         if name not in _STREAMS:
-            self.touched.append(AccessedResource("reads" if verb == "reads" else "writes", name))
+            self.accesses.append(AccessedResource("reads" if verb == "reads" else "writes", name))
         if name is None:
-            self.touched.append(AccessedResource("connects", None))
+            self.accesses.append(AccessedResource("connects", None))

@@ -15,9 +15,9 @@ _RUNS = re.compile(r"\bsystem\s*\(")
 
 def read_jq(text: str) -> ProgramEffects:
     """Return the effects of a filter: it works on its input, and some filters can load files."""
-    touched = AccessedResource("reads", None)
+    access = AccessedResource("reads", None)
     if _RUNS.search(text):
-        return ProgramEffects(accesses=(touched,), gap="a filter that runs commands")
+        return ProgramEffects(accesses=(access,), gap="a filter that runs commands")
     if _MODULE.search(text) or _LOADS.search(text):
-        return ProgramEffects(accesses=(touched,), harmful=True)
+        return ProgramEffects(accesses=(access,), harmful=True)
     return ProgramEffects(harmful=_ENVIRONMENT.search(text) is not None)

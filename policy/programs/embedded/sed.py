@@ -30,7 +30,7 @@ def read_sed(script: str) -> ProgramEffects:
         reader.read()
     except _Unclear:
         return unknown_effects(_NOT_KNOWN)
-    return ProgramEffects(accesses=tuple(reader.touched), gap=reader.gap)
+    return ProgramEffects(accesses=tuple(reader.accesses), gap=reader.gap)
 
 
 class _Reader:
@@ -39,7 +39,7 @@ class _Reader:
     def __init__(self, script: str) -> None:
         self.script = script
         self.at = 0
-        self.touched: list[AccessedResource] = []
+        self.accesses: list[AccessedResource] = []
         self.gap = ""
 
     def read(self) -> None:
@@ -173,7 +173,7 @@ class _Reader:
             raise _Unclear
         if name not in _STREAMS:
             verb = _FILES[command]
-            self.touched.append(AccessedResource("reads" if verb == "reads" else "writes", name))
+            self.accesses.append(AccessedResource("reads" if verb == "reads" else "writes", name))
 
     def _substitute(self) -> None:
         delimiter = self._take()

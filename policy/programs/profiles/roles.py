@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 # The accesses of a word in each role. `None` stands for running something.
-_TOUCHES: dict[str, tuple[Verb | None, ...]] = {
+_VERBS: dict[str, tuple[Verb | None, ...]] = {
     "text": (),
     "read": ("reads",),
     "read-tree": ("reads",),
@@ -144,7 +144,7 @@ _TOUCHES: dict[str, tuple[Verb | None, ...]] = {
     "redirect-limit": (),
 }
 
-ROLES = frozenset(_TOUCHES)
+ROLES = frozenset(_VERBS)
 # Roles whose text determines whether they are harmful: an embedded program, a setting, a place.
 _BY_TEXT = frozenset(
     {
@@ -179,9 +179,9 @@ def takes_many(role: str) -> bool:
 
 def verbs_of_role(role: str) -> tuple[Verb | None, ...]:
     """Return the accesses of a word in this role, with None if it may run something."""
-    return _TOUCHES[role]
+    return _VERBS[role]
 
 
 def is_harmful_role(role: str) -> bool:
     """Return whether an option of this role is harmful whatever its value is."""
-    return role not in _BY_TEXT and any(verb != "reads" for verb in _TOUCHES[role])
+    return role not in _BY_TEXT and any(verb != "reads" for verb in _VERBS[role])

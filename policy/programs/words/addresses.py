@@ -41,7 +41,7 @@ def read_database(word: Word) -> ProgramEffects:
 
 
 def _of_pairs(text: str) -> ProgramEffects:
-    touched: list[AccessedResource] = []
+    accesses: list[AccessedResource] = []
     text, at = text.rstrip(), 0
     while at < len(text):
         pair = _PAIR.match(text, at)
@@ -49,12 +49,12 @@ def _of_pairs(text: str) -> ProgramEffects:
             return _ANYWHERE
         key, value, at = pair[1], pair[2].strip("'"), pair.end()
         if key in ("host", "hostaddr"):
-            touched.extend(_hosts(value).accesses)
+            accesses.extend(_hosts(value).accesses)
         elif key not in _HARMLESS_KEYS:
             return ProgramEffects(
                 accesses=(AccessedResource("connects", None), AccessedResource("reads", None))
             )
-    return ProgramEffects(accesses=tuple(touched))
+    return ProgramEffects(accesses=tuple(accesses))
 
 
 def _hosts(listed: str) -> ProgramEffects:

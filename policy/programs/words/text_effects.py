@@ -128,35 +128,35 @@ def _place(effects: CommandEffects, word: Word, verb: Verb) -> bool:
         effects.found.append(Effect(verb=verb, word=word, tree=True, folder=effects.folder))
         effects.unknown_access("connects", "a place that may be on another host is not known")
         return True
-    for touched in named.accesses:
+    for access in named.accesses:
         # The spelled word keeps its shape: unknown parts stay unknown.
-        tree = touched.verb == verb
-        spelled = word if tree else replace(word, text=touched.name or "")
+        tree = access.verb == verb
+        spelled = word if tree else replace(word, text=access.name or "")
         folder = effects.folder if tree else ()
-        effects.found.append(Effect(verb=touched.verb, word=spelled, tree=tree, folder=folder))
-    return any(touched.verb != "reads" for touched in named.accesses)
+        effects.found.append(Effect(verb=access.verb, word=spelled, tree=tree, folder=folder))
+    return any(access.verb != "reads" for access in named.accesses)
 
 
 def _do(effects: CommandEffects, role: str, word: Word, effects_of_text: ProgramEffects) -> None:
     """Record the effects of a word."""
-    for touched in effects_of_text.accesses:
-        if touched.name is None and role in _REMOTES and not effects_of_text.gap:
+    for access in effects_of_text.accesses:
+        if access.name is None and role in _REMOTES and not effects_of_text.gap:
             effects.unseen_access(
-                touched.verb, f"which host {quote(word.text)} stands for is not in the call"
+                access.verb, f"which host {quote(word.text)} stands for is not in the call"
             )
-        elif touched.name is None:
+        elif access.name is None:
             effects.unknown_access(
-                touched.verb, f"which {_WHAT[touched.verb]} `{effects.name}` names is not known"
+                access.verb, f"which {_WHAT[access.verb]} `{effects.name}` names is not known"
             )
         else:
-            tree = role in _TREES and touched.verb != "connects"
-            named = replace(word, text=touched.name) if role in _TREES else Word(touched.name)
-            folder = () if touched.verb == "connects" else effects.folder
+            tree = role in _TREES and access.verb != "connects"
+            named = replace(word, text=access.name) if role in _TREES else Word(access.name)
+            folder = () if access.verb == "connects" else effects.folder
             source = tree and role in _SOURCES
             effects.found.append(
-                Effect(verb=touched.verb, word=named, tree=tree, folder=folder, listed=source)
+                Effect(verb=access.verb, word=named, tree=tree, folder=folder, listed=source)
             )
             if source:
-                effects.found.append(Effect(verb=touched.verb, word=named, folder=folder))
+                effects.found.append(Effect(verb=access.verb, word=named, folder=folder))
     if effects_of_text.gap:
         effects.gap(f"`{effects.name}` is given {effects_of_text.gap}")

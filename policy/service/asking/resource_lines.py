@@ -84,10 +84,10 @@ def _of_tool(spec: ToolSpec) -> DeclaredResources:
 
 
 def _line(verb: str, item: KnownResource) -> str:
-    touch = item.touch
+    access = item.access
     by = ""
-    if touch is not None and touch.by is not None and touch.by.program:
-        by = f", by {' '.join(touch.by.program)}"
+    if access is not None and access.by is not None and access.by.program:
+        by = f", by {' '.join(access.by.program)}"
     return f"{_said(verb)} {_what(item)}{by}"
 
 

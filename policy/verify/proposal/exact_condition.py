@@ -72,8 +72,8 @@ def _where(asked: ExactCall) -> Iterator[t.Expr]:
     """Yield the condition on the workspace, unless the tool is known to access no files."""
     spec, workspace = asked.spec, asked.facts.workspace
     verbs = {resource.verb for resource in spec.resources}
-    touches = bool(verbs & {"reads", "writes", "runs"}) or spec.unseen or not spec.complete
-    if touches and workspace is not None:
+    may_access_files = bool(verbs & {"reads", "writes", "runs"}) or spec.unseen or not spec.complete
+    if may_access_files and workspace is not None:
         yield _equal(t.Name(name="workspace", span=NOWHERE), text_node(workspace))
 
 
