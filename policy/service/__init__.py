@@ -33,6 +33,7 @@ from policy.service.configuration import Configurable, Configurations
 from policy.service.facade import GovernedService
 from policy.service.freezes import Freezes
 from policy.service.host_arguments import PolicyInReach, policy_in_reach
+from policy.service.host_objects import SimpleApprover, SimpleContextRule
 from policy.service.judging.adjudicator import Adjudicator, Judgement
 from policy.service.judging.classification import (
     Allow,
@@ -169,6 +170,8 @@ __all__ = [
     "ScriptedApprover",
     "SessionEvent",
     "SessionService",
+    "SimpleApprover",
+    "SimpleContextRule",
     "SmartFilter",
     "SqliteApprovals",
     "Step",

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeAlias
 
-from policy.approvals import Approver, Ledger, SqliteApprovals
+from policy.approvals import Ledger, SqliteApprovals
 from policy.audit import AuditSink, JsonlSink
 from policy.catalog import Catalog, ToolSpec
 from policy.environment import FactSource, LookUp, look_up_host
@@ -21,12 +21,12 @@ from policy.service.freezes import Freezes
 from policy.service.host_arguments import (
     folder_of,
     keep_from_tools,
-    require_approver,
     require_sink,
     settle_reach,
 )
+from policy.service.host_objects import AnyApprover
 from policy.service.judging.adjudicator import Adjudicator
-from policy.service.judging.guards import GuardCell, Guards
+from policy.service.judging.guards import GuardCell
 from policy.service.judging.judge import Judge, NoPolicy
 from policy.service.layers.audit import ExecAuditLayer
 from policy.service.layers.context_rules import ContextRuleLayer
@@ -88,7 +88,7 @@ def build_tool_service(
     store: Store | None = None,
     *,
     tools: Iterable[Authored] | None = None,
-    approver: Approver | None = None,
+    approver: AnyApprover | None = None,
     approvals: Ledger | None = None,
     audit: AuditSink | None = None,
     audit_required: bool = True,
@@ -118,13 +118,13 @@ def build_tool_service(
 
     Raises CatalogError or ToolError if two tools have the same name, TypeError or ValueError for
     invalid arguments: an audit sink without a `write`, or with an async one, which nothing would
-    await, an approver without an `ask`, a workspace that is not a folder, a policy in reach of the
-    tools that must not be (PolicyInReach).
+    await, an approver that cannot be asked, a workspace that is not a folder, a policy in reach of
+    the tools that must not be (PolicyInReach).
     """
     if audit is not None:
         require_sink(audit)
-    if approver is not None:
-        require_approver(approver)
+    guards = GuardCell()
+    guards.set_approver(approver)
     given_folder = None if workspace is None else folder_of(workspace)
     given = None if tools is None else tuple(handler_for(each) for each in tools)
     # First, because a policy that names these tools loads only once it knows them, and its
@@ -145,7 +145,6 @@ def build_tool_service(
     registry, events = ToolRegistry(), Events()
     recorder = Recorder(audit, required=audit_required, events=events)
     recorder.close_interrupted()
-    guards = GuardCell(Guards(approver=approver))
     for handler in handlers:
         registry.register(handler.spec.name, handler)
     world = FactSource(

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from policy.approvals import Approver, Grant
+from policy.approvals import Grant
 from policy.catalog import ToolSpec
 from policy.config_edit import Configured
 from policy.model import Caller, ToolError
@@ -17,10 +17,9 @@ from policy.service.asking.sandbox import Sandbox
 from policy.service.configuration import Configurations
 from policy.service.elevations import Elevations, elevation_of
 from policy.service.freezes import Freezes
-from policy.service.host_arguments import require_approver
+from policy.service.host_objects import AnyApprover, AnyContextRule
 from policy.service.in_flight import HERE, InFlight, enclosing_call
 from policy.service.judging.classification import SmartFilter
-from policy.service.judging.context_rule import ContextRule
 from policy.service.judging.guards import GuardCell
 from policy.service.layers.dispatch import shown_as
 from policy.service.prompt_sections import joined, rules_section, usage_rules
@@ -132,20 +131,21 @@ class GovernedService:
         return replace(self, caller=caller)
 
     def set_smart_filter(self, smart_filter: SmartFilter | None) -> None:
-        """Replace the filter that is joined with the policy."""
+        """Replace the filter that is joined with the policy. Raises TypeError if it is none."""
         self.guards.set_smart_filter(smart_filter)
 
-    def set_rules(self, rules: Iterable[ContextRule]) -> None:
-        """Replace the context rules that are joined with the policy's."""
+    def set_rules(self, rules: Iterable[AnyContextRule]) -> None:
+        """Replace the context rules that are joined with the policy's.
+
+        Raises TypeError if one of them is none.
+        """
         self.guards.set_rules(rules)
 
-    def set_approver(self, approver: Approver | None) -> None:
+    def set_approver(self, approver: AnyApprover | None) -> None:
         """Replace the approver; None turns every ask into a denial.
 
-        Raises TypeError if it has no `ask`.
+        Raises TypeError if it cannot be asked.
         """
-        if approver is not None:
-            require_approver(approver)
         self.guards.set_approver(approver)
 
     def set_sandbox(self, sandbox: Sandbox | None) -> None:

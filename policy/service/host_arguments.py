@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
-from inspect import iscoroutinefunction
 
 from policy.approvals import SqliteApprovals
 from policy.audit import JsonlSink
 from policy.diagnostics import visible
+from policy.service.host_objects import is_async, method_of
 from policy.store import PolicyStore
 
 _LOG = logging.getLogger(__name__)
@@ -20,16 +20,11 @@ class PolicyInReach(ValueError):
 
 def require_sink(sink: object) -> None:
     """Raise TypeError for an object that is not an audit sink."""
-    if _is_async(_method(sink, "write", what="audit sink")):
+    if is_async(method_of(sink, "write", what="audit sink")):
         raise TypeError(
-            f"`{_kind(sink)}.write` is async: an audit sink must return once the record is stored,"
-            " and nothing would await it"
+            f"`{type(sink).__name__}.write` is async: an audit sink must return once the record is"
+            " stored, and nothing would await it"
         )
-
-
-def require_approver(approver: object) -> None:
-    """Raise TypeError for an object that is not an approver."""
-    _method(approver, "ask", what="approver")
 
 
 def folder_of(workspace: str | os.PathLike[str]) -> str:
@@ -78,20 +73,3 @@ def keep_from_tools(store: object, *used: object) -> None:
             store.guard(audit=part.path)
         elif isinstance(part, SqliteApprovals) and part.path is not None:
             store.guard(approvals=part.path)
-
-
-def _method(part: object, name: str, *, what: str) -> object:
-    if isinstance(part, type):
-        raise TypeError(f"`{part.__name__}` is a class: pass an object of it as the {what}")
-    method: object = getattr(part, name, None)
-    if not callable(method):
-        raise TypeError(f"`{_kind(part)}` is not an {what}: it has no method `{name}`")
-    return method
-
-
-def _is_async(method: object) -> bool:
-    return iscoroutinefunction(method) or iscoroutinefunction(getattr(method, "__call__", None))  # noqa: B004 - what a call runs is looked at
-
-
-def _kind(part: object) -> str:
-    return type(part).__name__

@@ -7,6 +7,8 @@ way is not an approval.
 from __future__ import annotations
 
 import asyncio
+import inspect
+import logging
 from dataclasses import replace
 from datetime import datetime
 
@@ -31,6 +33,7 @@ from policy.service.in_flight import InFlight
 from policy.service.judging.adjudicator import Judgement
 from policy.service.refusal_messages import denial
 
+_LOG = logging.getLogger(__name__)
 _LONGEST_ANSWER = 300
 
 
@@ -118,7 +121,8 @@ async def _answered(
     """Return the approver's answer; None if it failed, was cancelled or returned no answer."""
     try:
         async with asyncio.timeout(seconds) as limit:
-            outcome = await approver.ask(request)
+            answer: object = approver.ask(request)
+            outcome = await answer if inspect.isawaitable(answer) else answer
         # An approver that blocks, or ignores its cancellation, may answer after the time limit.
         return TimedOut() if _is_late(limit) else _well_formed(outcome)
     except TimeoutError:
@@ -128,7 +132,9 @@ async def _answered(
         if task is not None and task.cancelling():
             raise
         return None
-    except Exception:  # noqa: BLE001 - whatever an approver raises is not an approval
+    except Exception as error:  # noqa: BLE001 - whatever an approver raises is not an approval
+        _LOG.error("the approver failed, so the call is denied: %s", type(error).__name__)
+        _LOG.debug("the approver failed", exc_info=error)
         return None
 
 
@@ -147,6 +153,8 @@ def _well_formed(outcome: object) -> ApprovalOutcome | None:
         case TimedOut():
             return outcome
         case _:
+            kind = type(outcome).__name__
+            _LOG.error("the approver returned a `%s`, which is no answer: the call is denied", kind)
             return None
 
 

@@ -12,6 +12,14 @@ from dataclasses import dataclass, replace
 
 from policy.approvals import Approver
 from policy.service.asking.sandbox import Sandbox
+from policy.service.host_objects import (
+    AnyApprover,
+    AnyContextRule,
+    approver_of,
+    context_rule_of,
+    sandbox_of,
+    smart_filter_of,
+)
 from policy.service.judging.classification import SmartFilter
 from policy.service.judging.context_rule import ContextRule
 
@@ -42,28 +50,38 @@ class GuardCell:
         return self._guards
 
     def set_smart_filter(self, smart_filter: SmartFilter | None) -> None:
-        """Replace the filter; None removes it."""
+        """Replace the filter; None removes it. Raises TypeError if it cannot classify."""
+        if smart_filter is not None:
+            smart_filter = smart_filter_of(smart_filter)
         with self._writing:
             self._guards = replace(self._guards, smart_filter=smart_filter)
 
-    def set_rules(self, rules: Iterable[ContextRule]) -> None:
-        """Replace all context rules at once."""
-        kept = tuple(rules)
+    def set_rules(self, rules: Iterable[AnyContextRule]) -> None:
+        """Replace all context rules at once. Raises TypeError if one cannot be evaluated."""
+        kept = tuple(context_rule_of(rule) for rule in rules)
         with self._writing:
             self._guards = replace(self._guards, rules=kept)
 
-    def set_both(self, smart_filter: SmartFilter | None, rules: Iterable[ContextRule]) -> None:
+    def set_both(self, smart_filter: SmartFilter | None, rules: Iterable[AnyContextRule]) -> None:
         """Replace filter and rules at the same time."""
-        kept = tuple(rules)
+        kept = tuple(context_rule_of(rule) for rule in rules)
+        if smart_filter is not None:
+            smart_filter = smart_filter_of(smart_filter)
         with self._writing:
             self._guards = replace(self._guards, smart_filter=smart_filter, rules=kept)
 
-    def set_approver(self, approver: Approver | None) -> None:
-        """Replace the approver; None turns every ask into a denial."""
+    def set_approver(self, approver: AnyApprover | None) -> None:
+        """Replace the approver; None turns every ask into a denial.
+
+        Raises TypeError if it cannot be asked.
+        """
+        used = None if approver is None else approver_of(approver)
         with self._writing:
-            self._guards = replace(self._guards, approver=approver)
+            self._guards = replace(self._guards, approver=used)
 
     def set_sandbox(self, sandbox: Sandbox | None) -> None:
         """Replace the sandbox; with None the approver answers every ask."""
+        if sandbox is not None:
+            sandbox = sandbox_of(sandbox)
         with self._writing:
             self._guards = replace(self._guards, sandbox=sandbox)

@@ -5,6 +5,7 @@ Every guard is evaluated before any person is asked, on the call as it would run
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,8 @@ from policy.service.judging.context_rule import ContextRule, Rewrite, RuleContex
 from policy.service.judging.guards import Guards
 from policy.service.judging.identity import denials
 from policy.service.judging.judge import Answer, Judge
+
+_LOG = logging.getLogger(__name__)
 
 
 def joined(
@@ -130,7 +133,8 @@ class Joining:
 def _filter_opinion(smart_filter: SmartFilter, name: str, input: Mapping[str, Any]) -> Reason:
     try:
         said: object = smart_filter.classify(name, input)
-    except Exception:  # noqa: BLE001 - whatever a filter raises, the call is denied
+    except Exception as error:  # noqa: BLE001 - whatever a filter raises, the call is denied
+        _log_failure("the filter", error)
         return _denial("filter", "the filter failed")
     if isinstance(said, Allow):
         return Reason(rule="filter", verdict=Verdict.ALLOW)
@@ -138,6 +142,7 @@ def _filter_opinion(smart_filter: SmartFilter, name: str, input: Mapping[str, An
         return Reason(rule="filter", verdict=Verdict.ASK, message=str(said.reason))
     if isinstance(said, Deny):
         return _denial("filter", str(said.reason))
+    _LOG.error("the filter returned a `%s`, which denies the call", type(said).__name__)
     return _denial("filter", "the filter returned no classification")
 
 
@@ -150,9 +155,17 @@ def _outcome(rule: ContextRule, call: ToolCall, ctx: RuleContext) -> Reason | Re
             return Rewrite(ToolCall(tool=call.tool, input=said.input).input)
         if isinstance(said, Deny):
             return _denial("context-rule", str(said.reason))
-    except Exception:  # noqa: BLE001 - whatever a rule raises, the call is denied
+    except Exception as error:  # noqa: BLE001 - whatever a rule raises, the call is denied
+        _log_failure("a context rule", error)
         return _denial("context-rule", "a context rule failed")
+    _LOG.error("a context rule returned a `%s`, which denies the call", type(said).__name__)
     return _denial("context-rule", "a context rule returned no outcome")
+
+
+def _log_failure(what: str, error: Exception) -> None:
+    """Report a failure to the host application: the call's message does not."""
+    _LOG.error("%s failed, so the call is denied: %s", what, type(error).__name__)
+    _LOG.debug("%s failed", what, exc_info=error)
 
 
 def _denial(rule: str, message: str) -> Reason:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from policy.model import PermissionDenied, Verdict
+from policy.service.host_objects import AnyContextRule
 from policy.service.in_flight import HERE, InFlight, carrying
 from policy.service.judging.adjudicator import Adjudicator
 from policy.service.judging.classification import Allow
-from policy.service.judging.context_rule import ContextRule
 from policy.service.judging.guards import Guards
 from policy.tools import PassThrough, ToolOutput, ToolService
 
@@ -24,7 +24,7 @@ class ContextRuleLayer(PassThrough):
         super().__init__(inner)
         self._adjudicator = adjudicator or Adjudicator()
 
-    def set_rules(self, rules: Iterable[ContextRule]) -> None:
+    def set_rules(self, rules: Iterable[AnyContextRule]) -> None:
         """Replace all rules, from the next call on."""
         self._adjudicator.guards.set_rules(rules)
 

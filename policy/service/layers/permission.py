@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from policy.approvals import Approver
 from policy.model import Verdict, thaw
 from policy.service.asking.asking import Asking
+from policy.service.host_objects import AnyApprover
 from policy.service.in_flight import HERE, ArrivedCall, InFlight, carrying
 from policy.service.judging.adjudicator import Adjudicator
 from policy.service.judging.classification import SmartFilter
@@ -35,7 +35,7 @@ class PermissionLayer(PassThrough):
         """Replace the filter, from the next call on."""
         self._adjudicator.guards.set_smart_filter(smart_filter)
 
-    def set_approver(self, approver: Approver | None) -> None:
+    def set_approver(self, approver: AnyApprover | None) -> None:
         """Replace the approver, from the next call on."""
         self._adjudicator.guards.set_approver(approver)
 
