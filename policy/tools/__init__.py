@@ -9,7 +9,7 @@ from policy.tools.authoring.spec import spec_of
 from policy.tools.authoring.traits import Traits
 from policy.tools.authoring.typed import BuiltinHandler
 from policy.tools.failures import failure
-from policy.tools.handler import ExecutionContext, ToolHandler
+from policy.tools.handler import ExecutionContext, ToolHandler, quotes_errors
 from policy.tools.handlers.builtin import builtin_handlers
 from policy.tools.handlers.limits import Limits
 from policy.tools.handlers.shell import CALL_VARIABLE
@@ -75,6 +75,7 @@ __all__ = [
     "failure",
     "handler_for",
     "handler_of",
+    "quotes_errors",
     "source_of",
     "spec_of",
     "tokens",

@@ -2,25 +2,37 @@
 
 An exception of a tool is an object of the tool's, with whatever attributes and class the tool gave
 it. Only the type of failure and one message are taken from it; the decision, the code and the id
-of the call are not.
+of the call are not. Messages contain no secrets that can be recognised.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from policy.diagnostics import visible
 from policy.model import Execution, Timeout, ToolError, Transport, ValidationFailed
 from policy.runtime import NoThreadFree
+from policy.tools.exception_text import exception_text, without_secrets
 
 
-def failure(error: Exception, name: str) -> ToolError:
-    """Return the error for the caller, from an error in the tool `name`."""
+def failure(
+    error: Exception, name: str, *, quoted: bool, environment: Mapping[str, str]
+) -> ToolError:
+    """Return the error for the caller, from an error in the tool `name`.
+
+    With `quoted`, the message contains the text of an exception of any class. The values of
+    `environment` are in no message.
+    """
     if type(error) is NoThreadFree:
         return Execution(name, str(error))
     if not isinstance(error, ToolError):
+        text = exception_text(error, environment) if quoted else ""
+        named = f"{name} failed: {_named(error)}"
+        return Execution(name, f"{named}: {text}" if text else named)
+    said = _text(error, "message")
+    if said is None:
         return Execution(name, f"{name} failed: {_named(error)}")
-    message = _text(error, "message")
-    if message is None:
-        return Execution(name, f"{name} failed: {_named(error)}")
+    message = without_secrets(said, environment)
     if not isinstance(error, _OF_TOOLS) or _text(error, "tool") != name:
         # The error of another tool that this one called is not about this call.
         return Execution(name, f"{name} failed: {message}")

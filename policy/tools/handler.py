@@ -45,7 +45,8 @@ class ToolHandler(Protocol):
     """Runs one tool: built in, on an MCP server, or in an extension.
 
     `spec` is its definition for policies, `definition` the one for models. `invoke` gets a plain
-    JSON object that it may keep or change, and returns a JSON value or a ToolOutput.
+    JSON object that it may keep or change, and returns a JSON value or a ToolOutput. It may also
+    have `error_text`, False to keep the text of its exceptions from models.
     """
 
     @property
@@ -61,3 +62,12 @@ class ToolHandler(Protocol):
     async def invoke(self, input: dict[str, Any], ctx: ExecutionContext) -> Any:
         """Run the tool on a judged input; raise if it failed."""
         ...
+
+
+def quotes_errors(handler: ToolHandler) -> bool:
+    """Return whether models read the text of a handler's exceptions.
+
+    Only those of the host application's own tools, unless they say otherwise: the text of others
+    comes from a server or a plugin.
+    """
+    return handler.spec.origin.kind == "host" and getattr(handler, "error_text", True) is True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import os
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from policy.tools import (
     ToolOutputMetadata,
     ToolRegistry,
     failure,
+    quotes_errors,
     source_of,
 )
 
@@ -59,7 +61,8 @@ class CoreDispatch:
         try:
             value = await handler.invoke(thaw(given), context)
         except Exception as error:  # noqa: BLE001 - whatever a tool raises, its call failed
-            raise failure(error, name) from error.__cause__ or error
+            made = failure(error, name, quoted=quotes_errors(handler), environment=os.environ)
+            raise made from error.__cause__ or error
         finally:
             HERE.reset(token)
         return self._output(value, handler)

@@ -16,8 +16,9 @@ class Traits:
     """What an author may declare about a tool besides its arguments; see `ToolSpec`.
 
     `strict_schema` shows models the strict schema, `examples` are inputs to imitate, and
-    `usage_rule` is a line for the prompt of models that have the tool. `resources` are added to
-    those that the arguments are marked with.
+    `usage_rule` is a line for the prompt of models that have the tool. `error_text` is whether
+    models read the text of its exceptions. `resources` are added to those that the arguments are
+    marked with.
     """
 
     category: str | None = None
@@ -31,6 +32,7 @@ class Traits:
     strict_schema: bool = False
     examples: tuple[Example, ...] = ()
     usage_rule: str | None = None
+    error_text: bool = True
     version: int | None = None
     resources: tuple[Resource, ...] = ()
 
@@ -57,11 +59,18 @@ class Traits:
             object.__setattr__(self, "usage_rule", " ".join(self.usage_rule.split()) or None)
 
 
-_FLAGS = ("complete", "unseen", "exec_class", "requires_confirmation", "strict_schema")
+_FLAGS = (
+    "complete",
+    "unseen",
+    "exec_class",
+    "requires_confirmation",
+    "strict_schema",
+    "error_text",
+)
 # What an object may also declare in a method or attribute, as in most tool interfaces.
 _SAID = frozenset(
     "category requires_confirmation strict_schema examples usage_rule read_only destructive "
-    "idempotent unseen exec_class".split()
+    "idempotent unseen exec_class error_text".split()
 )
 
 

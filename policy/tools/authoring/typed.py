@@ -39,6 +39,7 @@ class BuiltinHandler:
         self._spec = spec
         self._takes = takes
         self._output = output
+        self.error_text = traits.error_text
         # By operation, if each has a function of its own.
         calls = call if isinstance(call, Mapping) else {"": call}
         self._calls = {name: (each, with_context(each)) for name, each in calls.items()}

@@ -16,6 +16,9 @@ Run: TypeAlias = Callable[[dict[str, Any], ExecutionContext], Awaitable[Any]]
 class NativeHandler:
     """Runs a coroutine function directly on the judged input."""
 
+    # What a model may read of a failure, a built-in tool raises as an `Execution`.
+    error_text = False
+
     def __init__(self, spec: ToolSpec, run: Run) -> None:
         self._spec = spec
         self._definition = define(spec)

@@ -18,7 +18,7 @@ from policy.approvals import Approver, Denied, ScriptedApprover, TimedOut
 from policy.audit import MemorySink, record_line
 from policy.model import SENTENCES, Code
 from policy.service import Deny, GovernedService
-from policy.tools import builtin_handlers, tool
+from policy.tools import Traits, builtin_handlers, tool
 from tests.examples import examples
 
 PAGE = Path(__file__).parents[3] / "docs/tool-service.md"
@@ -46,7 +46,7 @@ def echo(path: str, count: int = 1, more: list[int] | None = None) -> str:
     return path * count
 
 
-@tool
+@tool(traits=Traits(error_text=False))
 def explode(path: str) -> str:
     """Fail, and show with what."""
     raise ValueError(path)
@@ -196,7 +196,7 @@ async def test_a_name_that_is_no_tool_is_shown_bounded(tmp_path: Path) -> None:
     assert "\u202e" not in error.message and "\n" not in error.message
 
 
-async def test_a_tool_that_fails_does_not_show_with_what(tmp_path: Path) -> None:
+async def test_a_tool_that_keeps_its_exceptions_does_not_show_with_what(tmp_path: Path) -> None:
     service, _ = governed(tmp_path)
     error = await refused(service, "explode", {"path": MARKER})
     assert (error.code, error.message) == ("execution", "explode failed: ValueError")
