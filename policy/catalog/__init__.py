@@ -4,10 +4,12 @@ from policy.catalog.arguments import Arguments, ModelArguments, schema_of
 from policy.catalog.builtin import builtin_catalog
 from policy.catalog.catalog import Catalog, CatalogError, identifier_problem
 from policy.catalog.encodings import ENCODINGS
+from policy.catalog.fewer_operations import FewerOperations
 from policy.catalog.listing import Listing, read_listing
 from policy.catalog.markers import Connects, Reads, Runs, Sends, Writes, resources_of
 from policy.catalog.model_input import read_arguments
 from policy.catalog.name_repair import ALIASES, RepairedName, repair_name, snake_case, spellings
+from policy.catalog.operation_tag import OperationTag, operations_in
 from policy.catalog.pattern import ToolPattern, ToolSelector, select_name
 from policy.catalog.pattern_inclusion import includes, part_includes, patterns_of
 from policy.catalog.schemas.fields import (
@@ -18,7 +20,7 @@ from policy.catalog.schemas.fields import (
     named_fields,
     requires,
 )
-from policy.catalog.schemas.model_form import schema_strictify
+from policy.catalog.schemas.model_form import schema_strictify, union_branches
 from policy.catalog.schemas.problems import schema_problem, unfolded_size
 from policy.catalog.schemas.strict_form import strict_schema
 from policy.catalog.schemas.view import SchemaView, SchemaViews
@@ -49,9 +51,11 @@ __all__ = [
     "Catalog",
     "CatalogError",
     "Connects",
+    "FewerOperations",
     "FieldInfo",
     "Listing",
     "ModelArguments",
+    "OperationTag",
     "Operations",
     "Origin",
     "Reads",
@@ -82,6 +86,7 @@ __all__ = [
     "mapping",
     "models_of",
     "named_fields",
+    "operations_in",
     "operations_of",
     "part_includes",
     "parts",
@@ -101,4 +106,5 @@ __all__ = [
     "split_version",
     "strict_schema",
     "unfolded_size",
+    "union_branches",
 ]

@@ -33,11 +33,15 @@ from policy.values import quote
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operations:
-    """The operations of one tool: `models` by the value of `tag`, and one flat `schema` of all."""
+    """The operations of one tool: `models` by the value of `tag`, and one flat `schema` of all.
+
+    `branches` are the schemas that it joins.
+    """
 
     tag: str
     models: Mapping[str, type[BaseModel]]
     schema: Mapping[str, Any]
+    branches: tuple[Mapping[str, Any], ...]
 
     def read(self, given: Mapping[str, Any]) -> BaseModel:
         """Return the input as an object of its operation's model; ValueError if it is refused.
@@ -128,6 +132,7 @@ def operations_of(kind: Any) -> Operations:
         tag=tag,
         models={v: model for model, own in zip(models, values, strict=True) for v in own},
         schema=schema,
+        branches=tuple(branches),
     )
 
 

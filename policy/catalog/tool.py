@@ -82,7 +82,9 @@ class ToolSpec:
     model refuses. `fault` is why the schema cannot be used; every call of such a tool is refused.
     The facts `category`, `read_only`, `destructive`, `idempotent` are None where no trusted source
     declares them: unknown to every rule. `version` is that of a tool with several versions; it is
-    part of the full `name`, as in `translate@2`, and added there if it is missing.
+    part of the full `name`, as in `translate@2`, and added there if it is missing. `operations` are
+    the schemas of a tool's operations, one each, if its `schema` joins them: by these, an operation
+    is hidden together with all that belongs to it.
     """
 
     name: str
@@ -105,6 +107,7 @@ class ToolSpec:
     coerce: Callable[[dict[str, Any]], dict[str, Any]] | None = field(
         default=None, compare=False, repr=False
     )
+    operations: tuple[Mapping[str, Any], ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.version is None:

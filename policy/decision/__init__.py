@@ -15,7 +15,7 @@ from policy.decision.reasons import described, sentence
 from policy.decision.resources import ResourceUse, resource_uses
 from policy.decision.sentences.for_caller import lines_for
 from policy.decision.sentences.rules import approval_words
-from policy.decision.visibility import OperationTag, Visibility, operations_in, visibility_of
+from policy.decision.visibility import Visibility, visibility_of
 from policy.model import Decision, GenerationId
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "Explanation",
     "GenerationId",
     "LayerOutcome",
-    "OperationTag",
     "Outcome",
     "PartOutcome",
     "ResourceOutcome",
@@ -42,7 +41,6 @@ __all__ = [
     "explain",
     "identity_reasons",
     "lines_for",
-    "operations_in",
     "resource_uses",
     "sentence",
     "visibility_of",

@@ -7,11 +7,10 @@ input may become anything. A tool is hidden only when it is certain to be denied
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from policy.catalog import ToolSpec
+from policy.catalog import ToolSpec, operations_in
 from policy.decision.identity import identity_reasons
 from policy.evaluation import Evaluation, PossibleTruths
 from policy.model import EMPTY, Caller, Facts, Verdict
@@ -48,35 +47,6 @@ def visibility_of(
         return found
     each = {_of(program, spec, caller, facts, {tag.name: value}) for value in tag.values}
     return next(one for one in (Visibility.ASKS, Visibility.OPEN, Visibility.HIDDEN) if one in each)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperationTag:
-    """The field that names the operation of a tool, and all of its possible values."""
-
-    name: str
-    values: tuple[str, ...]
-
-
-def operations_in(schema: Mapping[str, Any]) -> OperationTag | None:
-    """Return the field that distinguishes a tool's operations, None where none certainly does."""
-    properties, required = schema.get("properties"), schema.get("required")
-    if not isinstance(properties, Mapping) or not isinstance(required, (list, tuple)):
-        return None
-    for name in _TAGS:
-        place = properties.get(name)
-        values = place.get("enum") if name in required and isinstance(place, Mapping) else None
-        if (
-            isinstance(values, (list, tuple))
-            and 0 < len(values) <= _MOST_OPERATIONS
-            and all(isinstance(value, str) for value in values)
-        ):
-            return OperationTag(name=name, values=tuple(values))
-    return None
-
-
-_TAGS = ("operation", "type")
-_MOST_OPERATIONS = 64
 
 
 def _of(

@@ -19,8 +19,7 @@ from mcp.types import (
     ToolAnnotations,
 )
 
-from policy.catalog import ToolSpec, schema_strictify
-from policy.decision import operations_in
+from policy.catalog import FewerOperations, ToolSpec, operations_in, schema_strictify
 from policy.model import ToolError, thaw
 from policy.proxy.client_presence import ClientPresence
 from policy.proxy.finished_calls import record_of_call
@@ -125,9 +124,10 @@ def _input_schema(tool: ToolDefinition, spec: ToolSpec | None) -> dict[str, Any]
     """
     shown = tool.parameters
     if tool.strict and spec is not None:
-        shown, tag = schema_strictify(spec.schema), operations_in(tool.parameters)
-        if tag is not None and tag.name in shown.get("properties", {}):
-            shown["properties"][tag.name]["enum"] = list(tag.values)
+        shown, seen = schema_strictify(spec.schema), operations_in(tool.parameters)
+        tag = operations_in(shown)
+        if seen is not None and tag is not None and seen != tag:
+            shown = FewerOperations.of(spec, tag, seen.values).schema(shown)
     return {"type": "object", **thaw(shown)}
 
 

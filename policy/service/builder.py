@@ -181,6 +181,10 @@ def build_tool_service(
         expected = visibility_of_tools(judge, guards.current, who, world.facts(who))
         return hiding(expected, lambda name: adjudicator.is_another(name, judge))
 
+    def spec_of(name: str) -> ToolSpec | None:
+        entry = registry.snapshot().get(name)
+        return None if entry is None else entry.handler.spec
+
     def recorded(inner: ToolService) -> ToolService:
         return ExecAuditLayer(inner, recorder=recorder, events=events, clock=clock)
 
@@ -202,6 +206,7 @@ def build_tool_service(
         visibility=VisibleTools(
             outlook_of,
             lines_of=lambda who: rule_lines_for(source(), who, world.facts(who)),
+            spec_of=spec_of,
         ),
         announce=(lambda specs: None) if store is None else store.extend_catalog,
         caller=caller or Caller(),

@@ -9,15 +9,23 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from policy.catalog import ToolSpec, read_only_schema
-from policy.decision import OperationTag, Visibility, lines_for, operations_in, visibility_of
+from policy.admission import RawCall, Refused, admit
+from policy.catalog import (
+    Catalog,
+    FewerOperations,
+    OperationTag,
+    ToolSpec,
+    operations_in,
+    read_only_schema,
+    strict_schema,
+)
+from policy.decision import Visibility, lines_for, visibility_of
 from policy.generation import Generation
 from policy.model import EMPTY, Caller, Facts
 from policy.service.judging.guards import Guards
 from policy.service.judging.identity import denials
 from policy.service.judging.judge import Judge, NoPolicy
 from policy.tools import ToolDefinition
-from policy.values import quote
 
 # Returns a tool's visibility, by its full name, for inputs with certain fields.
 Expected: TypeAlias = Callable[[str, Mapping[str, Any]], Visibility]
@@ -25,18 +33,23 @@ Expected: TypeAlias = Callable[[str, Mapping[str, Any]], Visibility]
 OutlookOf: TypeAlias = Callable[[Caller], Expected]
 # Returns the lines of the policy in force for a caller.
 LinesOf: TypeAlias = Callable[[Caller], tuple[str, ...]]
-
-
-# As many as a sentence of the schema's own names.
-_MOST_OPERATIONS = 8
+# Returns a registered tool's definition for policies, by its full name.
+SpecOf: TypeAlias = Callable[[str], ToolSpec | None]
 
 
 class VisibleTools:
     """Which tools each caller sees."""
 
-    def __init__(self, outlook_of: OutlookOf, *, lines_of: LinesOf = lambda caller: ()) -> None:
+    def __init__(
+        self,
+        outlook_of: OutlookOf,
+        *,
+        lines_of: LinesOf = lambda caller: (),
+        spec_of: SpecOf = lambda name: None,
+    ) -> None:
         self._outlook_of = outlook_of
         self._lines_of = lines_of
+        self._spec_of = spec_of
 
     def shown(self, definitions: Iterable[ToolDefinition], caller: Caller) -> list[ToolDefinition]:
         """Return the definitions that `caller` may use, those that may ask marked so."""
@@ -46,9 +59,21 @@ class VisibleTools:
             expected = expected_of(definition.full_name, EMPTY)
             if expected is not Visibility.HIDDEN:
                 asks = expected is Visibility.ASKS or definition.requires_confirmation
-                parameters = _without_hidden(definition, expected_of)
-                shown.append(replace(definition, may_ask=asks, parameters=parameters))
+                seen = self._without_hidden(definition, expected_of)
+                shown.append(replace(seen, may_ask=asks))
         return shown
+
+    def _without_hidden(self, definition: ToolDefinition, expected_of: Expected) -> ToolDefinition:
+        """Return a tool without the operations that are denied for every other input."""
+        name, tag = definition.full_name, operations_in(definition.parameters)
+        kept = () if tag is None else _kept(tag, name, expected_of)
+        if tag is None or len(kept) in (0, len(tag.values)):
+            return definition
+        spec = self._spec_of(name)
+        fewer = FewerOperations(tag=tag, kept=kept)
+        return _with_fewer(
+            definition, fewer if spec is None else FewerOperations.of(spec, tag, kept)
+        )
 
     def lines(self, caller: Caller) -> tuple[str, ...]:
         """Return the lines of the policy in force for a model that acts for `caller`."""
@@ -87,16 +112,18 @@ def visibility_of_tools(
     return expected
 
 
-def _without_hidden(definition: ToolDefinition, expected_of: Expected) -> Mapping[str, Any]:
-    """Return a tool's schema without the operations that are denied for every other input."""
-    schema = definition.parameters
-    tag = operations_in(schema)
-    kept = () if tag is None else _kept(tag, definition.full_name, expected_of)
-    if tag is None or len(kept) in (0, len(tag.values)):
-        return schema
-    properties = dict(schema["properties"])
-    properties[tag.name] = {**properties[tag.name], "enum": list(kept)}
-    return read_only_schema({**schema, "properties": properties})
+def _with_fewer(definition: ToolDefinition, fewer: FewerOperations) -> ToolDefinition:
+    """Return a definition for models with fewer operations."""
+    schema = fewer.schema(definition.parameters)
+    context, output, rule = definition.llm_context, definition.output, definition.usage_rule
+    return replace(
+        definition,
+        description=fewer.described(definition.description),
+        parameters=read_only_schema(strict_schema(schema) if definition.strict else schema),
+        llm_context=None if context is None else fewer.examples(context),
+        output=None if output is None else read_only_schema(fewer.output(output)),
+        usage_rule=None if rule is None else fewer.text(rule) or None,
+    )
 
 
 def _kept(tag: OperationTag, name: str, expected_of: Expected) -> tuple[str, ...]:
@@ -104,18 +131,20 @@ def _kept(tag: OperationTag, name: str, expected_of: Expected) -> tuple[str, ...
     return tuple(v for v in values if expected_of(name, {tag.name: v}) is not Visibility.HIDDEN)
 
 
-def without_hidden_operations(said: str, tool: str, judge: Judge, expected_of: Expected) -> str:
-    """Return a message about a tool's input without operations that are not visible."""
-    spec = judge.program.catalog.get(tool) if isinstance(judge, Generation) else None
-    tag = None if spec is None else operations_in(spec.schema)
-    if spec is None or tag is None:
+def said_of_input(said: str, input: Any, spec: ToolSpec, expected_of: Expected) -> str:
+    """Return a message about a refused input of a tool, without operations that are not visible.
+
+    A caller that does not see all operations is told what is wrong with the input of a tool that
+    has no others.
+    """
+    tag = operations_in(spec.schema)
+    kept = () if tag is None else _kept(tag, spec.name, expected_of)
+    if tag is None or len(kept) == len(tag.values):
         return said
-    kept = _kept(tag, spec.name, expected_of)
-    hidden = [quote(value) for value in tag.values if value not in kept]
-    of_tag = f"`{tag.name}` must be one of " in said
-    if not any(f"{tag.name} {name}" in said or (of_tag and name in said) for name in hidden):
-        return said
-    return f"`{tag.name}` must be one of {', '.join(map(quote, kept[:_MOST_OPERATIONS]))}"
+    fewer = FewerOperations.of(spec, tag, kept)
+    seen = replace(spec, schema=fewer.schema(spec.schema), coerce=None, operations=())
+    refused = admit(RawCall(tool=spec.name, input=input), Catalog(specs=(seen,)))
+    return refused.message if isinstance(refused, Refused) else said
 
 
 def _barred(caller: Caller, name: str, spec: ToolSpec | None, facts: Facts) -> bool:

@@ -39,10 +39,19 @@ def schema_strictify(schema: Schema) -> dict[str, Any]:
     return _Plain(schema).written(schema, (), closing=True)
 
 
+def union_branches(schema: Schema) -> tuple[Schema, ...]:
+    """Return the plain objects that the plain form of a schema joins; none if it joins none."""
+    plain = _Plain(schema)
+    properties = plain.written(schema, (), closing=True).get("properties")
+    return next((branches for joined, branches in plain.joined if joined is properties), ())
+
+
 class _Plain:
     def __init__(self, root: Schema) -> None:
         self.root = root
         self.left = _LARGEST
+        # The fields of each object that was joined from several, and these.
+        self.joined: list[tuple[Mapping[str, Any], tuple[Schema, ...]]] = []
 
     def written(self, given: object, inside: tuple[int, ...], *, closing: bool) -> dict[str, Any]:
         """Return the plain form of one schema; `inside` are the ones that it stands in.
@@ -129,6 +138,8 @@ class _Plain:
             # Without patterns and formats two branches may fit where one did.
             written = [self.written(b, inside, closing=closing and not own) for b in branches]
             flat = None if own or not closing else flat_union(written, _tag(given))
+            if flat is not None and "properties" in flat:
+                self.joined.append((flat["properties"], tuple(written)))
             result.update({**flat, **result} if flat is not None else {"anyOf": written})
         parts = given.get("allOf")
         if isinstance(parts, (list, tuple)) and parts:

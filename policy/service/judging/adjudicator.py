@@ -38,7 +38,7 @@ from policy.service.judging.judge import Answer, Judge, JudgeSource, NoPolicy, R
 from policy.service.judging.known_tools import KnownTools
 from policy.service.judging.lookup_guard import denied_without_lookup
 from policy.service.refusal_messages import denial, frozen_by
-from policy.service.visible_tools import visibility_of_tools, without_hidden_operations
+from policy.service.visible_tools import said_of_input, visibility_of_tools
 from policy.store import Freezer
 from policy.tools import Registration, ResolvedName
 
@@ -146,7 +146,9 @@ class Adjudicator:
                 and not self._known_tools.is_ready(entry, spec, judge=judge, call=decision.call)
             )
         ):
-            situation = _Situation(judge=judge, guards=guards, caller=caller, facts=facts)
+            situation = _Situation(
+                judge=judge, guards=guards, caller=caller, facts=facts, tools=tools, input=input
+            )
             decision, refusal = _refused(tool, decision, answer, entry=entry, situation=situation)
         return Judgement(
             decision=decision,
@@ -182,12 +184,14 @@ class Adjudicator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Situation:
-    """Who calls, with which facts, and everything that judges the call."""
+    """Who calls, with which input and facts, and everything that judges the call."""
 
     judge: Judge
     guards: Guards
     caller: Caller
     facts: Facts
+    tools: ReadyTools | None
+    input: Any
 
     def hides(self, name: str) -> bool:
         """Return whether a tool is denied for every input, so that messages must not reveal it."""
@@ -199,9 +203,19 @@ class _Situation:
     def told(self, name: str, said: str) -> str:
         """Return what is said of a tool's input, without what this caller is not shown of it."""
         try:
-            return without_hidden_operations(said, name, self.judge, self._expected)
+            spec = self._spec(name)
+            if spec is None:
+                return said
+            return said_of_input(said, self.input, spec, self._expected)
         except Exception:  # noqa: BLE001 - what cannot be told apart is kept to ourselves
             return SENTENCES["validation-failed"]
+
+    def _spec(self, name: str) -> ToolSpec | None:
+        """Return the definition of a tool, its own if it has a handler."""
+        entry = None if self.tools is None else self.tools.get(name)
+        if entry is not None:
+            return entry.handler.spec
+        return self.judge.catalog.get(name) if isinstance(self.judge, Generation) else None
 
     def _expected(self, name: str, fields: Mapping[str, Any]) -> Visibility:
         return visibility_of_tools(self.judge, self.guards, self.caller, self.facts)(name, fields)

@@ -121,7 +121,12 @@ def handler(
     spec = spec_of(name, description, schema=takes.schema, traits=traits)
     resources = (*takes.resources(), *spec.resources)
     return BuiltinHandler(
-        spec=replace(spec, resources=resources, coerce=takes.coerce),
+        spec=replace(
+            spec,
+            resources=resources,
+            coerce=takes.coerce,
+            operations=takes.branches if isinstance(takes, Operations) else (),
+        ),
         takes=takes,
         call=call,
         traits=traits,
