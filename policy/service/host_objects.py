@@ -10,14 +10,14 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, TypeAlias
 
-from policy.approvals import ApprovalOutcome, ApprovalRequest, Approver, question
+from policy.approvals import ApprovalOutcome, ApprovalRequest, Approver, request_text
 from policy.service.asking.sandbox import Sandbox
 from policy.service.judging.classification import SmartFilter
 from policy.service.judging.context_rule import ContextRule, RuleContext, RuleOutcome
 
 
 class SimpleApprover(Protocol):
-    """An approver that is asked with a tool's name, and with the whole question as a text."""
+    """An approver that is asked with a tool's name, and with the whole request as a text."""
 
     async def ask(self, tool_name: str, reason: str, /) -> ApprovalOutcome:
         """Return the answer; raising, or being cancelled, counts as a denial."""
@@ -97,7 +97,7 @@ class _AskedByName:
 
     def ask(self, request: ApprovalRequest) -> Awaitable[ApprovalOutcome]:
         # With everything that a terminal shows: nobody approves a call by its tool's name.
-        return self._ask(request.tool, question(request))
+        return self._ask(request.tool, request_text(request))
 
 
 class _WithoutContext:
