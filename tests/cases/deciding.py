@@ -2,7 +2,8 @@
 
 The folder is read as if it stood at `/policies`. Beside the built-in tools a case has those of
 `tools.json`, here, and those of its own `catalog.json`; the tools of its `unreviewed.json` are
-known only by the word of their servers. `links.json` lists symbolic links by path, null for one
+known only by the word of their servers. A call of any other tool is an error of the case, unless
+that is what the case is about. `links.json` lists symbolic links by path, null for one
 that cannot be followed. Calls are made in `/workspace`, by somebody at home in `/home/user`.
 """
 
@@ -19,24 +20,27 @@ from typing import Any
 
 from click import unstyle
 
-from policy.catalog import Catalog, builtin_catalog, read_listing
-from policy.cli.calls import NotACall, read_call
+from policy.catalog import Catalog, builtin_catalog, read_listing, repair_name
+from policy.cli.calls import CallToDecide, NotACall, read_call
 from policy.cli.decision_lines import decision_record
 from policy.cli.explanation_text import explanation_text
 from policy.cli.loading import as_json
 from policy.decision import explain, lines_for
 from policy.generation import Builder, Built, Generation, ReadFile, Snapshot
 from policy.model import ResolvePath, Resolvers
-from tests.case_files import Case, diagnostic_lines
+from tests.case_files import Case, CaseError, diagnostic_lines
 
 ROOT = "/policies"
 TOOLS = json.loads((Path(__file__).parent / "tools.json").read_text(encoding="utf-8"))
 _NOT_OF_THE_FOLDER = frozenset({"catalog.json", "unreviewed.json", "links.json"})
+# The cases that call tools which no catalogue lists.
+_WITH_UNKNOWN_TOOLS = frozenset({"A tool that no catalogue knows never reaches the rules"})
 _LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def decisions(case: Case, builder: Builder | None = None) -> dict[str, str]:
     """Load the policies of the case and decide its calls."""
+    require_known_tools(case)
     built = load(case, builder)
     links = json.loads(case.files["links.json"]) if "links.json" in case.files else None
     resolve = None if links is None else following(links)
@@ -53,6 +57,7 @@ def decisions(case: Case, builder: Builder | None = None) -> dict[str, str]:
 
 def lines(case: Case) -> dict[str, str]:
     """Load the policies of the case and list what binds the caller of each of its calls."""
+    require_known_tools(case)
     built = load(case)
     assert built.generation is not None, diagnostic_lines(built.diagnostics)
     program = built.generation.program
@@ -107,6 +112,23 @@ def load(case: Case, builder: Builder | None = None) -> Built:
         digest="sha256:0",
     )
     return builder.build(snapshot, catalog=_catalog(case), number=1, now=_LONG_AGO)
+
+
+def require_known_tools(case: Case) -> None:
+    """Raise CaseError if a call of the case names a tool that its catalogue does not have."""
+    if case.name in _WITH_UNKNOWN_TOOLS:
+        return
+    catalog = _catalog(case)
+    for line in case.calls:
+        asked = read_call(line, disk=Resolvers())
+        if isinstance(asked, CallToDecide) and repair_name(asked.tool, catalog) is None:
+            builtin = builtin_catalog().names
+            others = ", ".join(name for name in catalog.names if name not in builtin)
+            raise CaseError(
+                f"{case.path}:{case.line}: {case.name}: unknown tool `{asked.tool}`: cases have "
+                f"only {others}, the built-in tools ({', '.join(builtin)}), and those of a block "
+                "`json catalog.json`"
+            )
 
 
 def following(links: Mapping[str, str | None]) -> ResolvePath:
