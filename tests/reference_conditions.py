@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from policy.catalog import Resource, ToolSpec
 from policy.model import EMPTY, Caller, Facts
@@ -121,6 +122,8 @@ def judge(expr: tree.Expr, scene: Scene, *, permits: bool) -> Truth:  # noqa: C9
             return (found is ABSENT or found is UNKNOWN) == (what == "absent")
         case tree.Is(left=left, what=what):
             return about([value_of(left, scene)], lambda a: _is_a(what, a))
+        case tree.Window(left=left):
+            return about([value_of(left, scene)], lambda a: _is_within(expr, a))
         case tree.Quantifier():
             return _quantified(expr, scene, about=about, inner=inner)
         case tree.ResourceTest():
@@ -167,7 +170,27 @@ def _is_a(kind: str, value: Any) -> Truth:
         "list": isinstance(value, tuple),
         "object": isinstance(value, Mapping),
     }
+    if kind not in kinds:
+        raise NotInReference(f"is {kind}")
     return kinds[kind]
+
+
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+def _is_within(window: tree.Window, moment: Any) -> Truth:
+    """Tell whether a time is in the window; its end is outside, its day is that of its start."""
+    if not isinstance(moment, datetime):
+        return None
+    local = moment.astimezone(ZoneInfo(window.zone or "UTC"))
+    clock, day = local.strftime("%H:%M"), local.weekday()
+    inside = window.start <= clock < window.end
+    if window.end <= window.start:
+        inside = clock >= window.start or clock < window.end
+        if clock < window.start:
+            day = (day - 1) % 7
+    named = {"weekdays": _DAYS[:5], "weekends": _DAYS[5:], None: _DAYS}
+    return inside and _DAYS[day] in named.get(window.days, (window.days,))
 
 
 def _member(left: tree.Expr, right: tree.Expr, *, scene: Scene, about: Any) -> Truth:
@@ -231,6 +254,15 @@ def bound(
 
 # ------------------------------------------------------------------ values
 
+_UNITS = {
+    "ms": timedelta(milliseconds=1),
+    "s": timedelta(seconds=1),
+    "m": timedelta(minutes=1),
+    "h": timedelta(hours=1),
+    "d": timedelta(days=1),
+    "w": timedelta(weeks=1),
+}
+
 
 def value_of(expr: tree.Expr, scene: Scene) -> Any:  # noqa: C901 - an arm a node
     """Return a JSON value (numbers of the policy as fractions), or what is lacking."""
@@ -239,11 +271,15 @@ def value_of(expr: tree.Expr, scene: Scene) -> Any:  # noqa: C901 - an arm a nod
             return value
         case tree.Number(value=number):
             return Fraction(number)
+        case tree.Duration(amount=amount, unit=unit):
+            return amount * _UNITS[unit]
+        case tree.ObjectLiteral():
+            return _data(expr, scene)
         case tree.ListLiteral(items=items):
             found = tuple(value_of(item, scene) for item in items)
             return _lacking(found) or found
         case tree.Negate(operand=operand):
-            return _computed("-", Fraction(0), value_of(operand, scene))
+            return _computed("*", Fraction(-1), value_of(operand, scene))
         case tree.Arithmetic(op=op, left=left, right=right):
             return _computed(op, value_of(left, scene), value_of(right, scene))
         case tree.Name(name=name):
@@ -279,6 +315,19 @@ def value_of(expr: tree.Expr, scene: Scene) -> Any:  # noqa: C901 - an arm a nod
             raise NotInReference(type(expr).__name__)
 
 
+def _data(expr: tree.Expr, scene: Scene) -> Any:
+    """Return data as JSON has it: null is a value there."""
+    match expr:
+        case tree.Null():
+            return None
+        case tree.ListLiteral(items=items):
+            return tuple(_data(item, scene) for item in items)
+        case tree.ObjectLiteral(entries=entries):
+            return {key: _data(value, scene) for key, value in entries}
+        case _:
+            return value_of(expr, scene)
+
+
 def _lacking(values: tuple[Any, ...]) -> Lack | None:
     """Unreadable before unknown before absent: what cannot be decided never hides."""
     for lack in (UNREADABLE, UNKNOWN, ABSENT):
@@ -291,10 +340,27 @@ def _computed(op: str, left: Any, right: Any) -> Any:
     lack = _lacking((left, right))
     if lack is not None:
         return lack
+    times = [value for value in (left, right) if isinstance(value, datetime | timedelta)]
+    if times:
+        return _computed_time(op, left, right)
     a, b = as_number(left), as_number(right)
     if a is None or b is None:
         return UNREADABLE
     return {"+": a + b, "-": a - b, "*": a * b}[op]
+
+
+def _computed_time(op: str, left: Any, right: Any) -> Any:
+    """Add and subtract times and durations; multiply a duration by a whole number."""
+    if op == "*":
+        for duration, other in ((left, right), (right, left)):
+            times = as_number(other)
+            if isinstance(duration, timedelta) and times is not None and times.denominator == 1:
+                return duration * int(times)
+        return UNREADABLE
+    try:
+        return left + right if op == "+" else left - right
+    except TypeError:
+        return UNREADABLE
 
 
 def _extreme(name: str, values: tuple[Any, ...]) -> Any:

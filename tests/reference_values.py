@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -85,7 +86,12 @@ def text_test(test: Callable[..., bool], *texts: Any) -> Truth:
 
 
 def equal(left: Any, right: Any) -> Truth:
-    """Compare two JSON values; values of different kinds cannot be compared."""
+    """Compare two values; values of different types cannot be compared."""
+    if left is None or right is None:
+        return left is right
+    for moment in (datetime, timedelta):
+        if isinstance(left, moment) and isinstance(right, moment):
+            return left == right
     if isinstance(left, bool) and isinstance(right, bool):
         return left is right
     if isinstance(left, str) and isinstance(right, str):

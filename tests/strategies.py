@@ -142,7 +142,7 @@ objects = _objects(json_values)
 # ---- expressions
 
 
-def _conditions(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+def expressions_over(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     """Return the strategy of expressions one level above `inner`."""
     operands = st.lists(inner, min_size=2, max_size=3).map(tuple)
     each = {"variable": names, "index": perhaps(names), "source": inner, "test": inner}
@@ -198,20 +198,17 @@ def _conditions(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     )
 
 
-expressions = st.recursive(
-    st.one_of(
-        names_of_things,
-        numbers,
-        plain_texts,
-        durations,
-        booleans,
-        objects,
-        histories,
-        node(t.AfterTest, tools=tools, within=perhaps(durations)),
-    ),
-    _conditions,
-    max_leaves=6,
+simple_expressions = st.one_of(
+    names_of_things,
+    numbers,
+    plain_texts,
+    durations,
+    booleans,
+    objects,
+    histories,
+    node(t.AfterTest, tools=tools, within=perhaps(durations)),
 )
+expressions = st.recursive(simple_expressions, expressions_over, max_leaves=6)
 
 # ---- clauses and changes
 

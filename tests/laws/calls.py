@@ -55,6 +55,7 @@ SPECS: tuple[ToolSpec, ...] = (
     _tool("look", _argument("reads", "a")),
     _tool("keep", _argument("reads", "b"), _argument("writes", "a")),
     _tool("fetch", _argument("connects", "a")),
+    _tool("post", _argument("sends", "a")),
     _tool("shell", _argument("runs", "a"), unseen=True, exec_class=True),
     _tool("loose", server="lab", complete=False),
 )
@@ -63,6 +64,7 @@ VERBS_OF: Mapping[str, tuple[str, ...]] = {
     "look": ("reads",),
     "keep": ("reads", "writes"),
     "fetch": ("connects",),
+    "post": ("sends",),
     "shell": ("runs", "writes"),
     "lab__loose": ("reads",),
 }
@@ -120,7 +122,13 @@ _FIRST: Mapping[str, tuple[Any, ...]] = {
     "lab__loose": ("p", "/srv/p/x"),
 }
 _TAGS = ((), ("p",), ("p", "p"), ("q", "p"), ("p", "p", "pq"), ("q",))
-_BOXES: tuple[dict[str, Any], ...] = ({"c": "p"}, {"c": 5}, {"c": {"d": "q"}}, {})
+_BOXES: tuple[dict[str, Any], ...] = (
+    {"c": "p"},
+    {"c": 5},
+    {"c": {"d": "q"}},
+    {"c": None},
+    {},
+)
 _ODD = (7, "p", ("p",), {"c": "p"}, True, None)
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from policy.model import ToolCall
+from policy.syntax import tree
 from tests.laws.calls import FIELDS, VERBS_OF, once_in, pick
 
 
@@ -57,7 +58,6 @@ _TEXT_TESTS = (
     "{place} contains /{plain}/",
     "{place} matches /.*{plain}.*/",
     '{place} like "{glob}"',
-    "{place} is a string",
 )
 
 
@@ -74,10 +74,11 @@ def _number_test(draw: DrawFn, call: ToolCall) -> str:
 _NUMBER_TESTS = (
     "{place} {op} {value}",
     "{place} + 1 {op} {value}",
+    "{place} - 1 {op} {value}",
     "{place} * 2 {op} {value}",
+    "-{place} {op} {value}",
     "max({place}, 3) {op} {value}",
     "{place} in amounts",
-    "{place} is a number",
 )
 
 
@@ -98,7 +99,8 @@ _LIST_TESTS = (
     "length(input.tags) > 1",
     "count(t in input.tags: t == {value}) >= 1",
     'first(t in input.tags: t != {value}) == "q"',
-    "input.tags is a list",
+    "filter(t in input.tags: t != {value}) == input.tags",
+    "sum(t in input.tags: length(t)) > 1",
 )
 
 _FACT_TESTS = (
@@ -118,9 +120,56 @@ def _fact_test(draw: DrawFn, call: ToolCall) -> str:
     return pick(draw, _FACT_TESTS)
 
 
+# The world of the laws has the time 12:00 UTC on a Saturday, or none.
+_TIME_TESTS = (
+    "now within 08:00..18:00",
+    "now within 12:00..12:30 on weekends",
+    "now within 08:00..12:00",
+    "now within 22:00..12:01 on fri",
+    'now within 12:30..13:30 "Europe/Paris"',
+    "input.a within 08:00..18:00",
+    'now > time("2026-11-21T11:59:30Z") + 30s',
+    'now - time("2026-11-21T11:00:00Z") <= 1h',
+    "now - 90m == now - 1h - 30m",
+    "-2h < now - now",
+)
+
+
+def _time_test(draw: DrawFn, call: ToolCall) -> str:
+    return pick(draw, _TIME_TESTS)
+
+
+_OBJECT_TESTS = (
+    'input.box == {c: "p"}',
+    'input.box != {c: {d: "q"}}',
+    "input.box == {c: null}",
+    "input.box == {}",
+    "input.box in [{c: 5}, {}]",
+)
+
+
+def _object_test(draw: DrawFn, call: ToolCall) -> str:
+    return pick(draw, _OBJECT_TESTS)
+
+
 def _presence_test(draw: DrawFn, call: ToolCall) -> str:
     name = pick(draw, [*call.input, *FIELDS, "box.c", "box.c.d"])
-    return f"input.{name} is {pick(draw, ('absent', 'present'))}"
+    return f"input.{name} is {pick(draw, tree.STATES)}"
+
+
+def _type_test(draw: DrawFn, call: ToolCall) -> str:
+    """Draw a test of a value's type, or of a value that may be true or false."""
+    name = pick(draw, [*call.input, *FIELDS, "box.c"])
+    if once_in(draw, 4):
+        return pick(draw, (f"input.{name}", f"input.{name} == true"))
+    return f"input.{name} is {written(pick(draw, tree.TYPE_NAMES))}"
+
+
+def written(what: str) -> str:
+    """Return what follows `is`: a state as it is, a type with its article."""
+    if what in tree.STATES:
+        return what
+    return f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
 
 
 _ITEMS: Mapping[str, tuple[str, ...]] = {
@@ -128,13 +177,14 @@ _ITEMS: Mapping[str, tuple[str, ...]] = {
     "writes": ("tree_p", '"/srv/p/**"', '"p/*"', '["/etc/**"]'),
     "connects": ("corp", '"*.corp.example"', "[private]", '[corp, "evil.example"]', '"10.0.0.0/8"'),
     "runs": ("safe", '"git *"', '"git status"', '[safe, "rm *"]'),
+    "sends": ("letters", '"p"', '["q", "pq"]'),
 }
 
 
 def _resource_test(draw: DrawFn, call: ToolCall, *, permits: bool) -> str:
     verb = pick(draw, VERBS_OF[call.tool])
     item = pick(draw, _ITEMS[verb])
-    to = "to " if verb == "connects" else ""
+    to = "to " if verb in ("connects", "sends") else ""
     form = pick(draw, ("only", "only", "only", "any") if permits else ("", "", "outside"))
     if form == "outside":
         return f"{verb} outside {item}"
@@ -147,6 +197,9 @@ _PLAIN_TESTS: tuple[Callable[[DrawFn, ToolCall], str], ...] = (
     _number_test,
     _list_test,
     _presence_test,
+    _type_test,
+    _object_test,
+    _time_test,
     _fact_test,
 )
 

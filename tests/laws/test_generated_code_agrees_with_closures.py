@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 from decimal import Decimal
-from functools import cache
-from random import Random
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy.catalog import Catalog, Origin, Resource, ToolSpec
-from policy.checks import CheckedPolicy, CheckedRule, checked
+from policy.checks import checked
 from policy.decision import Decision, answer, decide
 from policy.layers import LayeredPolicy
 from policy.model import Caller, Facts, ToolCall, Verdict, thaw
 from policy.program import ALL_SHORTCUTS, NO_SHORTCUTS, Program, Shortcuts, compile_policy
 from tests.examples import examples
+from tests.laws.calls import WORLDS
 from tests.laws.engine import Unsound, build, build_over
+from tests.laws.many_rules import FIELDS, SPEC, TOOLS, WORDS, pool
 from tests.laws.policies import GLOBAL, PolicyText
 from tests.laws.situations import Situation, Tally, situations
 
@@ -98,88 +98,6 @@ def test_a_tool_value_that_is_not_valid_unicode_is_indeterminate() -> None:
 
 # ------------------------------------------------------------------ many rules on one tool
 
-FIELDS = ("path", "host", "size", "flag")
-SPEC = ToolSpec(
-    name="pay",
-    origin=Origin(kind="host", tool="pay"),
-    schema={"type": "object", "additionalProperties": True},
-    complete=True,
-    category="money",
-)
-TOOLS = Catalog(specs=(SPEC,), complete=True)
-WORDS = (
-    "",
-    "/",
-    "/a",
-    "/a/",
-    "/a/b",
-    "/a/b/c",
-    "/b/",
-    "x.org",
-    ".org",
-    "a",
-    "é",
-    "e\u0301",
-    "\u200b",
-)
-NUMBERS = ("0", "1", "-1", "0.5", "0.3", "9007199254740992", "9007199254740993")
-
-
-def _atom(random: Random) -> str:
-    name = f"input.{random.choice(FIELDS)}"
-    word, other = (f'"{random.choice(WORDS)}"' for _ in range(2))
-    number = random.choice(NUMBERS)
-    return random.choice(
-        [
-            *(f"{name} == {word}", f"{name} != {word}", f"{name} == {number}", f"{name} == true"),
-            *(f"{name} starts with {word}", f"{name} starts with {word}"),
-            *(f"{name} ends with {word}", f"{name} contains {word}"),
-            *(f'{name} like "/a*"', f'{name} like "*b"', f'{name} like "/a/?"'),
-            *(f"{name} in [{word}, {other}]", f"{name} in [{word}, {other}]"),
-            *(f"{name} < {number}", f"{name} <= {number}", f"{name} > {number}"),
-            *(f"{name} contains /^(a|b)/", f"{name} contains /a+b/", f"{name} matches /.*org/"),
-            *(f"{name} is present", f"{name} is absent", "input.flag"),
-            *('session.role == "dev"', 'session.role in ["dev", "é"]', 'agent.name like "a*"'),
-            *('tool.category == "money"', f"(any w in {name}: w == {word})"),
-        ]
-    )
-
-
-def _test(random: Random, depth: int = 2) -> str:
-    kind = random.randrange(6) if depth else 5
-    if kind == 0:
-        return f"not ({_test(random, depth - 1)})"
-    if kind in (1, 2):
-        word = "and" if kind == 1 else "or"
-        return f"({_test(random, depth - 1)} {word} {_test(random, depth - 1)})"
-    return _atom(random)
-
-
-def _rule(random: Random) -> str:
-    verdict = random.choice(["allow", "allow", "ask", "deny", "shadow deny", "shadow allow"])
-    tests = [_test(random) for _ in range(random.choice([0, 1, 1, 2]))]
-    when = f" when {' and '.join(tests)}" if tests else ""
-    unless = f" unless {_test(random)}" if random.randrange(3) == 0 else ""
-    approval = " with approval" if verdict == "allow" and random.randrange(4) == 0 else ""
-    return f"{verdict} pay{when}{unless}{approval}"
-
-
-@cache
-def _pool() -> tuple[CheckedPolicy, tuple[CheckedRule, ...]]:
-    """Return a layer, and many rules that the checker takes, to choose from."""
-    random = Random(1)
-    rules = [f"r{number}: {_rule(random)}" for number in range(600)]
-    while True:
-        policy = PolicyText(files=((GLOBAL, ("policy for every agent", *rules, "default allow")),))
-        try:
-            (layer,) = build_over(policy, TOOLS).program.policy.layers
-        except Unsound as refused:
-            wrong = {e.span.line for e in refused.errors if e.span is not None}
-            rules = [rule for line, rule in enumerate(rules, 2) if line not in wrong]
-        else:
-            return layer, layer.rules
-
-
 _values = st.one_of(st.sampled_from(ODD), st.sampled_from(WORDS), st.integers(-2, 2), st.booleans())
 _inputs = st.fixed_dictionaries({}, optional=dict.fromkeys(FIELDS, _values))
 _callers = st.builds(
@@ -191,23 +109,24 @@ _callers = st.builds(
 
 def test_an_index_skips_no_matching_rule() -> None:
     tally = Tally()
-    layer, pool = _pool()
-    assert len(pool) > 200
+    layer, _ = pool()
+    assert len(layer.rules) > 200
 
     @settings(MANY)
     @given(
-        st.sets(st.integers(0, len(pool) - 1), min_size=26, max_size=80),
+        st.sets(st.integers(0, len(layer.rules) - 1), min_size=26, max_size=80),
         st.lists(_inputs, min_size=1, max_size=8),
         _callers,
+        st.sampled_from(WORLDS),
     )
-    def law(places: set[int], inputs: list[dict[str, Any]], caller: Caller) -> None:
-        rules = tuple(pool[place] for place in sorted(places))
+    def law(places: set[int], inputs: list[dict[str, Any]], caller: Caller, facts: Facts) -> None:
+        rules = tuple(layer.rules[place] for place in sorted(places))
         layered = LayeredPolicy(layers=(dataclasses.replace(layer, rules=rules),))
         program = compile_policy(layered, TOOLS)
         ways = [program, _again(program, IN_LINE), _again(program, NO_SHORTCUTS)]
         for given_ in inputs:
             call = ToolCall(tool="pay", input=given_)
-            found = [decide(way, call, caller, Facts()) for way in ways]
+            found = [decide(way, call, caller, facts) for way in ways]
             assert _said(found[0]) == _said(found[1]) == _said(found[2])
             tally.case(found[0].verdict.value, "few" if len(found[0].reasons) < 4 else "several")
 
@@ -217,15 +136,15 @@ def test_an_index_skips_no_matching_rule() -> None:
 
 
 def test_the_index_finds_rules_with_invisible_characters() -> None:
-    layer, pool = _pool()
+    layer, _ = pool()
     hidden = checked.Comparison(
         op="==",
         left=checked.FieldOf(base=checked.Fact(path=("input",)), name="path"),
         right=checked.Constant(value="a\u200b"),
         text="",
     )
-    deny = next(rule for rule in pool if rule.verdict is Verdict.DENY and not rule.shadow)
-    rules = (*pool[:40], dataclasses.replace(deny, id="hidden", when=hidden, unless=None))
+    deny = next(rule for rule in layer.rules if rule.verdict is Verdict.DENY and not rule.shadow)
+    rules = (*layer.rules[:40], dataclasses.replace(deny, id="hidden", when=hidden, unless=None))
     layered = LayeredPolicy(layers=(dataclasses.replace(layer, rules=rules),))
     program = compile_policy(layered, TOOLS)
     for text in ("a", "a\u200b", "b"):
