@@ -302,7 +302,7 @@ def _clauses(
 
     In the `ask` of `with approval` an absent value is false, but its place still permits.
     """
-    inside = replace(scene, absent=None if grants else False)
+    inside = replace(scene, absent=None if grants else False, redirections_covered=grants)
     outside = replace(scene, absent=None)
     parts: list[Truth] = []
     for clause in clauses:
@@ -393,7 +393,7 @@ def _covered(rule: tree.Rule, scene: Scene) -> bool:
     ]
     if not spoken:
         return True
-    inside = replace(scene, absent=None)
+    inside = replace(scene, absent=None, redirections_covered=True)
     named = {
         test.verb
         for clause in rule.clauses

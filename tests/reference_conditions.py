@@ -1,7 +1,8 @@
 """The reference evaluator's conditions: walks a condition node by node, in three-valued logic.
 
 A test is True, False or None (undecidable). A scene's `absent` is what a test of an absent value
-says in this place; `permits` is whether truth in this place loosens the verdict.
+says in this place; `permits` is whether truth in this place loosens the verdict. Its
+`redirections_covered` is whether other clauses of the rule cover the redirections of commands.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ class Scene:
     lets: Mapping[str, tree.Expr]
     tools: Mapping[str, tree.Tools]
     absent: Truth = None
+    redirections_covered: bool = False
     variables: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
 
     def sets_reader(self) -> SetReader:
@@ -136,6 +138,7 @@ def judge(expr: tree.Expr, scene: Scene, *, permits: bool) -> Truth:  # noqa: C9
                 complete=scene.complete,
                 absent=scene.absent,
                 permits=permits,
+                redirections_covered=scene.redirections_covered,
             )
         case tree.Name(name=name) if name in scene.lets and name not in scene.variables:
             return inner(scene.lets[name])

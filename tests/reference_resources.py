@@ -245,6 +245,7 @@ def judge_resources(
     complete: bool,
     absent: Truth,
     permits: bool,
+    redirections_covered: bool,
 ) -> Truth:
     """Return what a resource test says of a call with this input."""
     effects = effects_of(test.verb, reader, input=input, resources=resources, complete=complete)
@@ -259,16 +260,27 @@ def judge_resources(
             return False
         return reader.item_holds(_KINDS[test.verb], operand, value)
 
+    def spells(value: Any) -> Truth:
+        # No pattern that the oracle reads has a redirection; the command's may be another form.
+        truth = holds(value)
+        return None if truth is True and _redirects(value) else truth
+
+    def covers(value: Any) -> Truth:
+        uncovered = _redirects(value) and not redirections_covered
+        if isinstance(value, Simple) and is_harmless(value) and not uncovered:
+            return True
+        return spells(value) if uncovered else holds(value)
+
     form = "only" if isinstance(operand, tree.Nothing) else test.form
     if form == "only":
         if effects.declared and not effects.given:
             return absent
         # What commands do unseen is covered by the patterns they fit.
         unseen = spec.unseen and test.verb != "runs"
-        return _only(effects, holds, out_of_sight=unseen or not complete)
+        return _only(effects, covers, out_of_sight=unseen or not complete)
     if form == "outside":
-        return _outside(effects, holds)
-    in_sight = any_of([holds(value) for value in effects.seen])
+        return _outside(effects, covers)
+    in_sight = any_of([spells(value) for value in effects.seen])
     hidden = effects.opaque or any(
         holds(text) is not False
         for text in [*effects.possible, *effects.words]
@@ -277,18 +289,18 @@ def judge_resources(
     return any_of([in_sight, None if hidden else False])
 
 
-def _needs_pattern(value: Any) -> bool:
-    return not (isinstance(value, Simple) and is_harmless(value))
+def _redirects(value: Any) -> bool:
+    return isinstance(value, Simple) and bool(value.reads or value.writes)
 
 
-def _only(effects: Effects, holds: Callable[[Any], Truth], *, out_of_sight: bool) -> Truth:
-    inside = all_of([holds(value) for value in effects.seen if _needs_pattern(value)])
+def _only(effects: Effects, covers: Callable[[Any], Truth], *, out_of_sight: bool) -> Truth:
+    inside = all_of([covers(value) for value in effects.seen])
     hidden = effects.opaque or out_of_sight or bool(effects.words)
     return all_of([inside, None if hidden else True])
 
 
-def _outside(effects: Effects, holds: Callable[[Any], Truth]) -> Truth:
-    out = any_of([negated(holds(value)) for value in effects.seen if _needs_pattern(value)])
+def _outside(effects: Effects, covers: Callable[[Any], Truth]) -> Truth:
+    out = any_of([negated(covers(value)) for value in effects.seen])
     guesses = [*effects.possible, *effects.words]
-    hidden = effects.opaque or any(holds(text) is not True for text in guesses)
+    hidden = effects.opaque or any(covers(text) is not True for text in guesses)
     return any_of([out, None if hidden else False])

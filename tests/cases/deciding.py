@@ -70,6 +70,7 @@ def lines(case: Case) -> dict[str, str]:
 
 def explanations(case: Case) -> dict[str, str]:
     """Load the policies of the case and explain the decision on each of its calls."""
+    require_known_tools(case)
     built = load(case)
     assert built.generation is not None, diagnostic_lines(built.diagnostics)
     generation = replace(built.generation, home="/home/user")

@@ -351,7 +351,7 @@ def test_a_shadow_rule_has_no_effect() -> None:
 def test_a_rewrite_makes_no_denied_call_allowed() -> None:
     tally = Tally()
 
-    @MANY
+    @settings(MANY, max_examples=examples(500))
     @given(situations())
     def law(case: Situation) -> None:
         plain = case.under(case.policy.only(without_words("rewrite"))).decision()
