@@ -8,6 +8,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from policy.catalog import Catalog, Origin, Resource, ToolSpec
 from policy.checks import checked
@@ -51,9 +52,7 @@ def _again(program: Program, shortcuts: Shortcuts) -> Program:
 
 
 def _said(decision: Decision) -> dict[str, Any]:
-    return {field.name: getattr(decision, field.name) for field in dataclasses.fields(decision)} | {
-        "call": (decision.call.tool, repr(decision.call.input))
-    }
+    return structs.asdict(decision) | {"call": (decision.call.tool, repr(decision.call.input))}
 
 
 def _agree(program: Program, call: ToolCall, caller: Caller, facts: Facts) -> Decision:

@@ -9,6 +9,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from policy.catalog import Catalog, Origin, Resource, ToolSpec
 from policy.checks import CheckedPolicy, CheckedRule
@@ -139,7 +140,7 @@ def _ways(layered: LayeredPolicy, tools: Catalog, floor: Floor) -> list[Program]
 
 
 def _said(decision: Decision) -> dict[str, Any]:
-    return {field.name: getattr(decision, field.name) for field in dataclasses.fields(decision)}
+    return structs.asdict(decision)
 
 
 def test_many_resource_rules_are_decided_as_each_alone() -> None:
