@@ -366,7 +366,7 @@ def test_a_rewrite_makes_no_denied_call_allowed() -> None:
     law()
     tally.shows("deny")
     tally.shows("rewritten", share=0.05)
-    tally.shows("stricter", share=0.02)
+    tally.shows("stricter", share=0.01)
 
 
 def test_rewriting_is_idempotent() -> None:
