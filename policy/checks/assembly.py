@@ -7,7 +7,7 @@ its own parameters. All names are collected here, so that later passes can resol
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from policy.checks.checked import LayerKey
@@ -15,7 +15,7 @@ from policy.checks.names.scopes import BoundParameter, Scope, define
 from policy.checks.report import Report
 from policy.checks.sources import BINDER_KINDS, DEFAULT_BINDERS, PolicySources, Table
 from policy.diagnostics import Label, did_you_mean
-from policy.model import Span
+from policy.model import Span, Verdict
 from policy.syntax import tree
 from policy.values import has_wildcard
 
@@ -121,6 +121,7 @@ def assemble(sources: PolicySources, report: Report) -> tuple[Layer, ...]:
         )
     for table in sources.tables:
         _add_table(layers, table)
+    _add_table_default(glob, sources.tables)
     ordered = [glob, *sorted((x for x in layers.values() if x is not glob), key=layer_order)]
     for layer in ordered:
         _open(layer, packs, report)
@@ -148,6 +149,15 @@ def _add_table(layers: dict[LayerKey, Layer], table: Table) -> None:
     binding, statements, _ = table
     layer = _layer_of(layers, binding)
     layer.units.append(Unit(statements=statements, scope=layer.scope, table=True))
+
+
+def _add_table_default(glob: Layer, tables: Iterable[Table]) -> None:
+    """Add `default deny` to a global layer that consists of tables alone and has no default."""
+    own = [binding.span for binding, _, _ in tables if layer_key(binding) == EVERY]
+    statements = (statement for unit in glob.units for statement in unit.statements)
+    if glob.span is None and own and not any(isinstance(one, tree.Default) for one in statements):
+        default = tree.Default(verdict=Verdict.DENY, tools=None, span=own[0])
+        glob.units.append(Unit(statements=(default,), scope=glob.scope, table=True))
 
 
 def _check_binder(

@@ -7,9 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from policy import PermissionDenied
+from policy import (
+    Caller,
+    Catalog,
+    PermissionDenied,
+    PolicyInvalid,
+    PolicyStore,
+    ToolCall,
+    build_tool_service,
+    load,
+)
+from policy.approvals import Approved, ScriptedApprover
 from policy.catalog import Origin
-from tests.service.configuration.office import Office, tool
+from tests.service.configuration.office import SILENT, Office, tool
 
 RANK = {"allow": 0, "ask": 1, "deny": 2}
 
@@ -67,6 +77,61 @@ async def test_the_older_table_says_the_same(tmp_path: Path) -> None:
         "deny",
         "ask",
     ]
+
+
+async def test_three_lines_of_a_table_are_a_policy(tmp_path: Path) -> None:
+    """The form that the documents have, with no rule file and no default beside it."""
+    folder = tmp_path / "rules"
+    folder.mkdir()
+    (folder / "placet.toml").write_text(
+        '[permissions.tools]\ncode_exec = "ask"\nbash = "deny"\nfile_ops = "allow"\n'
+    )
+    approver = ScriptedApprover(otherwise=Approved(by="ann"))
+    names = ("code_exec", "bash_exec", "save", "other")
+    service = build_tool_service(
+        store := PolicyStore(folder),
+        tools=[tool(name, category="file" if name == "save" else None) for name in names],
+        approver=approver,
+        workspace=tmp_path,
+    )
+    assert store.current is not None and store.status.diagnostics == ()
+    outcomes = []
+    for name in names:
+        try:
+            await service.execute(name, {})
+            outcomes.append("ran")
+        except PermissionDenied as refused:
+            outcomes.append(refused.code)
+    assert outcomes == ["ran", "denied-by-policy", "ran", "not-allowed"]
+    assert [request.tool for request in approver.requests] == ["code_exec"]
+    assert [definition.name for definition in service.list()] == ["code_exec", "save"]
+
+
+@pytest.mark.parametrize(
+    ("files", "loads"),
+    [
+        ({"placet.toml": '[permissions.filter]\nallowed = ["t"]\n'}, True),
+        ({"placet.toml": '[policies.tool_permissions.overrides]\nt = "allow"\n'}, True),
+        ({"placet.toml": '[permissions.tools]\nt = "allow"\n', "a.policy": 'pack "a"\n'}, True),
+        ({"placet.toml": '[permissions.tools]\nt = "allow"\n', "a.policy": SILENT}, False),
+        ({"placet.toml": '[permissions.agents.x.tools]\nt = "allow"\n'}, False),
+        ({"placet.toml": "[permissions.tools]\n"}, False),
+        ({"placet.toml": "[service]\n"}, False),
+    ],
+)
+def test_only_tables_alone_may_leave_the_default_out(
+    files: dict[str, str], loads: bool, tmp_path: Path
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    catalog = Catalog(specs=(tool("t").spec,))
+    if loads:
+        generation = load(tmp_path, catalog=catalog)
+        for name, verdict in (("t", "allow"), ("u", "deny")):
+            assert generation.decide(ToolCall(tool=name), Caller()).verdict.value == verdict
+    else:
+        with pytest.raises(PolicyInvalid):
+            load(tmp_path, catalog=catalog)
 
 
 async def test_a_category_and_an_alias_stand_for_their_tools(tmp_path: Path) -> None:
