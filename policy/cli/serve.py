@@ -169,7 +169,7 @@ async def _serve(
             health=lambda: health_record(store.status, store.freezer.current()),
         )
 
-    async with store.watch(), changes.telling():
+    async with store.watch(), changes.notifying():
         ended = store.subscribe(lambda outcome: changes.changed() if outcome.changed else None)
         try:
             await _until_signalled(serve, before_end=lambda: governed.approving.leave())

@@ -1,8 +1,8 @@
 """Ends a call when the client that made it disconnects.
 
-A client that hangs up, cancels the request or ends its session takes the call back: what runs is
-ended, and the question that waits for people is withdrawn, so that nobody answers it for no one.
-A client that asked for progress hears that the call has not ended, before its patience is over.
+A client that disconnects, cancels the request or ends its session withdraws the call: a running
+tool is ended, and a pending approval request is withdrawn, so that nobody answers it in vain. A
+client that asked for progress is told that the call has not ended, before it gives up.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from starlette.requests import Request
 from policy.proxy.list_changes import Context
 from policy.proxy.request_ids import ID_IN_USE
 
-# Clients give up after a minute, unless they hear something.
-_FIRST = 1.0  # seconds until a call that has not ended is told of
-_EVERY = 10.0  # seconds between one such message and the next
+# Clients give up after a minute without a message.
+_FIRST = 1.0  # seconds until the first message that a call has not ended
+_EVERY = 10.0  # seconds between messages
 _NOT_ENDED = "the call has not ended; it may wait for an approval"
 
 
@@ -35,36 +35,42 @@ class ClientPresence:
     async def result_of(
         self, ctx: Context, call: Coroutine[Any, Any, CallToolResult]
     ) -> CallToolResult:
-        """Return what a call ends in; raise MCPError where its id is taken, or its client gone."""
+        """Return the result of a call; raise MCPError if its id is in use or its client is gone."""
         key = _key(ctx)
         if key is None:
-            return await _attended(ctx, call)
+            return await _result_while_present(ctx, call)
         if key in self._running:
             call.close()
             raise MCPError(INVALID_REQUEST, ID_IN_USE)
         self._running.add(key)
         try:
-            return await _attended(ctx, call)
+            return await _result_while_present(ctx, call)
         finally:
             self._running.discard(key)
 
 
 def _key(ctx: Context) -> tuple[str, str] | None:
-    """Return session and id of a request; None for one that is a session of its own.
+    """Return session and id of a request; None for a request without a session.
 
-    An answer finds its request by the text of the id, so `1` and `"1"` are one.
+    An answer finds its request by the text of the id, so `1` and `"1"` are the same.
     """
     session = "" if ctx.request is None else ctx.request.headers.get("mcp-session-id")
     return None if session is None or ctx.request_id is None else (session, str(ctx.request_id))
 
 
-async def _attended(ctx: Context, call: Coroutine[Any, Any, CallToolResult]) -> CallToolResult:
-    # In a task of its own, so that it is cancelled once, and can put things in order.
+async def _result_while_present(
+    ctx: Context, call: Coroutine[Any, Any, CallToolResult]
+) -> CallToolResult:
+    # In a separate task, so that it is cancelled only once and can clean up.
     running = asyncio.ensure_future(call)
-    ends = [running] if ctx.request is None else [running, asyncio.create_task(_gone(ctx.request))]
+    ends = (
+        [running]
+        if ctx.request is None
+        else [running, asyncio.create_task(_disconnected(ctx.request))]
+    )
     tasks = list(ends)
     if progress_token_from_params(ctx.params) is not None:
-        tasks.append(asyncio.create_task(_tell_on(ctx)))
+        tasks.append(asyncio.create_task(_report_progress(ctx)))
     try:
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         if running.done():
@@ -77,14 +83,14 @@ async def _attended(ctx: Context, call: Coroutine[Any, Any, CallToolResult]) -> 
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _gone(request: Request) -> None:
-    """Return when whoever made an HTTP request has hung up."""
+async def _disconnected(request: Request) -> None:
+    """Return when the client of an HTTP request has disconnected."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
-async def _tell_on(ctx: Context) -> None:
-    """Tell the client again and again that its call has not ended, until it cannot be told."""
+async def _report_progress(ctx: Context) -> None:
+    """Tell the client repeatedly that its call has not ended, until the client is gone."""
     loop = asyncio.get_running_loop()
     began, pause = loop.time(), _FIRST
     while True:

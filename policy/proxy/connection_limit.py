@@ -1,7 +1,7 @@
 """Limits connections that have not yet authenticated: how many, and for how long.
 
-A connection costs a descriptor from the moment it is made, long before a request on it shows a
-token. So whoever shows none in time is closed, and where many wait, the one that waited longest is.
+A connection uses a descriptor from the moment it is made, long before a request on it sends a
+token. So a connection that sends none in time is closed, and if too many wait, the oldest is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _Peer: TypeAlias = tuple[str, int]
 
 @dataclass(slots=True, kw_only=True)
 class _Connection:
-    """One connection; `requests` counts those that were let in and have no answer yet."""
+    """One connection; `requests` counts those that are admitted and not yet answered."""
 
     transport: asyncio.Transport
     timer: asyncio.TimerHandle | None = None
@@ -27,10 +27,10 @@ class _Connection:
 
 
 class ConnectionLimit:
-    """The connections of a server, by the address and port of whoever made them.
+    """The connections of a server, by the address and port of the client.
 
-    One that is not let in has `seconds` until it is closed, and so it has again after each answer;
-    no more than `most` wait at once.
+    A connection is closed after `seconds` unless a request on it is admitted; the time starts again
+    after each answer. At most `most` connections wait at once.
     """
 
     def __init__(self, *, seconds: float, most: int) -> None:
@@ -40,27 +40,27 @@ class ConnectionLimit:
         self._waiting: OrderedDict[_Peer, None] = OrderedDict()
 
     def opened(self, peer: _Peer, transport: asyncio.Transport) -> None:
-        """Take note of a new connection."""
+        """Record a new connection."""
         self._open[peer] = connection = _Connection(transport=transport)
         self._wait(peer, connection)
 
-    def let_in(self, peer: _Peer) -> None:
-        """Let a connection stay until its request is answered."""
+    def admit(self, peer: _Peer) -> None:
+        """Keep a connection open until its request is answered."""
         if (connection := self._open.get(peer)) is not None:
             connection.requests += 1
-            self._wait_no_more(peer, connection)
+            self._stop_waiting(peer, connection)
 
     def answered(self, peer: _Peer) -> None:
-        """Close a connection soon, unless a further request on it is let in, or has been."""
+        """Close a connection soon, unless another request on it is admitted."""
         if (connection := self._open.get(peer)) is not None:
             connection.requests -= 1
             if connection.requests == 0:
                 self._wait(peer, connection)
 
     def closed(self, peer: _Peer) -> None:
-        """Forget a connection."""
+        """Remove a closed connection."""
         if (connection := self._open.pop(peer, None)) is not None:
-            self._wait_no_more(peer, connection)
+            self._stop_waiting(peer, connection)
 
     def _wait(self, peer: _Peer, connection: _Connection) -> None:
         loop = asyncio.get_running_loop()
@@ -70,38 +70,38 @@ class ConnectionLimit:
             oldest, _ = self._waiting.popitem(last=False)
             self._open[oldest].transport.close()
 
-    def _wait_no_more(self, peer: _Peer, connection: _Connection) -> None:
+    def _stop_waiting(self, peer: _Peer, connection: _Connection) -> None:
         self._waiting.pop(peer, None)
         if connection.timer is not None:
             connection.timer.cancel()
 
 
 class AdmittedConnections:
-    """An application; whoever has come so far may stay until it has answered."""
+    """An application that admits the connections whose requests reach it."""
 
-    def __init__(self, app: ASGIApp, door: ConnectionLimit) -> None:
+    def __init__(self, app: ASGIApp, limit: ConnectionLimit) -> None:
         self._app = app
-        self._door = door
+        self._limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Have a request answered."""
+        """Pass a request on; its connection stays open until the answer."""
         peer = scope.get("client")
         if scope["type"] != "http" or peer is None:
             await self._app(scope, receive, send)
             return
-        self._door.let_in(tuple(peer))
+        self._limit.admit(tuple(peer))
         try:
             await self._app(scope, receive, send)
         finally:
-            self._door.answered(tuple(peer))
+            self._limit.answered(tuple(peer))
 
 
-def watched_protocol(door: ConnectionLimit) -> type[asyncio.Protocol]:
-    """Return uvicorn's protocol of HTTP, with each connection told to a door."""
+def watched_protocol(limit: ConnectionLimit) -> type[asyncio.Protocol]:
+    """Return uvicorn's HTTP protocol, which reports each connection to `limit`."""
 
     class Watched(asyncio.Protocol):
-        def __init__(self, *given: Any, **named: Any) -> None:
-            self._inner = AutoHTTPProtocol(*given, **named)
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            self._inner = AutoHTTPProtocol(*args, **kwargs)
             self._peer: _Peer = ("", 0)
 
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -109,10 +109,10 @@ def watched_protocol(door: ConnectionLimit) -> type[asyncio.Protocol]:
             if isinstance(transport, asyncio.Transport):
                 host, port, *_ = transport.get_extra_info("peername") or self._peer
                 self._peer = (str(host), int(port))
-                door.opened(self._peer, transport)
+                limit.opened(self._peer, transport)
 
         def connection_lost(self, exc: Exception | None) -> None:
-            door.closed(self._peer)
+            limit.closed(self._peer)
             self._inner.connection_lost(exc)
 
         def data_received(self, data: bytes) -> None:

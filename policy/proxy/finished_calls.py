@@ -17,25 +17,26 @@ class FinishedCall:
         self.record: AuditRecord | None = None
 
 
-_HERE: ContextVar[FinishedCall | None] = ContextVar("placet_ending", default=None)
+_CURRENT: ContextVar[FinishedCall | None] = ContextVar("placet_finished_call", default=None)
 
 
 @contextmanager
 def record_of_call() -> Iterator[FinishedCall]:
-    """Give what will hold the record of the call that is made within the block."""
-    mine = FinishedCall()
-    token = _HERE.set(mine)
+    """Return an object that will hold the record of the call that is made within the block."""
+    finished = FinishedCall()
+    token = _CURRENT.set(finished)
     try:
-        yield mine
+        yield finished
     finally:
-        _HERE.reset(token)
+        _CURRENT.reset(token)
 
 
 def keep(event: ToolEvent) -> None:
-    """Listen to a service: hand each record to the block its call was made in.
+    """Listen to a service: pass each record to the block that made its call.
 
-    A tool may make calls of its own; they end before the call they belong to.
+    A tool may make calls itself; they end before the call that they belong to, whose record is
+    therefore the last.
     """
-    here = _HERE.get()
-    if here is not None and isinstance(event, ToolEnded):
-        here.record = event.record
+    finished = _CURRENT.get()
+    if finished is not None and isinstance(event, ToolEnded):
+        finished.record = event.record

@@ -10,34 +10,37 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 HEALTH_PATH = "/healthz"
 
-# All that is known of how things stand; `state` is the word that everybody is told.
-TellHealth: TypeAlias = Callable[[], dict[str, Any]]
+# Returns all details; `state` is the word that every client gets.
+ReadHealth: TypeAlias = Callable[[], dict[str, Any]]
 
 
 class HealthEndpoint:
-    """An application beside which `GET /healthz` is answered; `knows` tells who shows the token.
+    """Answers `GET /healthz`, and passes all other requests to the application.
 
-    The answer is 200 where a fresh policy is in force and nothing is frozen, else 503.
+    `is_authorized` tells whether a request has the token. The status is 200 if a current policy is
+    in force and nothing is frozen, else 503.
     """
 
-    def __init__(self, app: ASGIApp, tell: TellHealth, knows: Callable[[Scope], bool]) -> None:
+    def __init__(
+        self, app: ASGIApp, read_health: ReadHealth, is_authorized: Callable[[Scope], bool]
+    ) -> None:
         self._app = app
-        self._tell = tell
-        self._knows = knows
+        self._read_health = read_health
+        self._is_authorized = is_authorized
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or leave the request to the application."""
+        """Answer the request, or pass it to the application."""
         if scope["type"] != "http" or scope["path"] != HEALTH_PATH or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
-        found = self._tell()
-        told = found if self._knows(scope) else {"state": found["state"]}
-        body = json.dumps(told).encode()
+        health = self._read_health()
+        shown = health if self._is_authorized(scope) else {"state": health["state"]}
+        body = json.dumps(shown).encode()
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),
             (b"cache-control", b"no-store"),
         ]
-        status = 200 if found["state"] == "up" else 503
+        status = 200 if health["state"] == "up" else 503
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})

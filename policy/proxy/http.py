@@ -14,14 +14,14 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from policy.proxy.connection_limit import AdmittedConnections, ConnectionLimit, watched_protocol
-from policy.proxy.health import HealthEndpoint, TellHealth
+from policy.proxy.health import HealthEndpoint, ReadHealth
 from policy.proxy.request_ids import UniqueIds
 from policy.proxy.server import ToolServer
 
 PATH = "/mcp"
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 _LARGEST_BODY = 64_000_000  # bytes
-# Of connections without a request that was let in: how long each may stay, and how many.
+# Limits of connections without an admitted request: how long each may stay, and how many.
 _UNKNOWN_SECONDS = 10.0
 _MOST_UNKNOWN = 100
 _MOST_CONNECTIONS = 500
@@ -30,7 +30,7 @@ _GRACE = 2  # seconds that open streams have to end
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where to listen. `names` are further Host headers to accept, without a port."""
+    """The address to listen on. `names` are further Host headers to accept, without a port."""
 
     host: str
     port: int
@@ -38,7 +38,7 @@ class Address:
 
     @property
     def shown(self) -> str:
-        """The host as it stands in a URL."""
+        """The host as it is written in a URL."""
         return f"[{self.host}]" if ":" in self.host else self.host
 
 
@@ -48,14 +48,14 @@ async def serve_http(
     *,
     token: str | None,
     listening: Callable[[str], None],
-    health: TellHealth | None = None,
+    health: ReadHealth | None = None,
 ) -> None:
-    """Serve until cancelled; `listening` is told the URL. Raises OSError if that cannot be had.
+    """Serve until cancelled; `listening` gets the URL. Raises OSError if the address is not free.
 
-    With a token, every request without it gets 401; without one, everybody is served. `health` is
-    told at `/healthz`.
+    With a token, every request without it gets 401; without one, every client is served. `health`
+    returns the details for `/healthz`.
     """
-    # Whoever makes a browser on this machine ask us has another Host or Origin: refused.
+    # A web page that makes a browser on this machine send requests has another Host or Origin.
     hosts = (*_LOCAL, address.shown, *address.names)
     app: ASGIApp = server.streamable_http_app(
         streamable_http_path=PATH,
@@ -66,20 +66,20 @@ async def serve_http(
             allowed_origins=[f"http://{host}:*" for host in hosts],
         ),
     )
-    door = ConnectionLimit(seconds=_UNKNOWN_SECONDS, most=_MOST_UNKNOWN)
-    app = AdmittedConnections(UniqueIds(app, largest=_LARGEST_BODY), door)
-    behind = None if token is None else _TokenRequired(app, token)
-    app = behind or app
+    limit = ConnectionLimit(seconds=_UNKNOWN_SECONDS, most=_MOST_UNKNOWN)
+    app = AdmittedConnections(UniqueIds(app, largest=_LARGEST_BODY), limit)
+    protected = None if token is None else _TokenRequired(app, token)
+    app = protected or app
     if health is not None:
-        # Who asks for no more than this stays unknown at the door.
-        app = HealthEndpoint(app, health, _nobody if behind is None else behind.matches)
+        # A health request does not admit its connection.
+        app = HealthEndpoint(app, health, _nobody if protected is None else protected.matches)
     bound = _bound(address)
     listening(f"http://{address.shown}:{bound.getsockname()[1]}{PATH}")
     config = uvicorn.Config(
         app,
-        http=watched_protocol(door),
+        http=watched_protocol(limit),
         limit_concurrency=_MOST_CONNECTIONS,
-        # Connections are known by where they really come from.
+        # Connections are identified by their real address, not by a header.
         proxy_headers=False,
         log_config=None,
         access_log=False,
@@ -101,7 +101,7 @@ def _bound(address: Address) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((address.host, address.port))
         bound.listen(128)
-        bound.setblocking(False)  # noqa: FBT003 - the standard library's own
+        bound.setblocking(False)  # noqa: FBT003 - an interface of the standard library
     except OSError:
         bound.close()
         raise
@@ -109,7 +109,7 @@ def _bound(address: Address) -> socket.socket:
 
 
 class _Listener(uvicorn.Server):
-    """A server that leaves the process's signals to whoever runs it."""
+    """A server that leaves signals to the code that runs it."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -118,7 +118,7 @@ class _Listener(uvicorn.Server):
 
 
 async def _run(listener: _Listener, sockets: Sequence[socket.socket]) -> None:
-    """Run until cancelled, and then let open requests end in order."""
+    """Run until cancelled, then wait for open requests to end."""
     serving = asyncio.ensure_future(listener.serve(sockets=list(sockets)))
     try:
         await asyncio.shield(serving)
@@ -130,7 +130,7 @@ async def _run(listener: _Listener, sockets: Sequence[socket.socket]) -> None:
 
 
 class _TokenRequired:
-    """An application behind one bearer token."""
+    """Passes requests with the bearer token to an application, and refuses all others."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
@@ -143,9 +143,9 @@ class _TokenRequired:
         await self._app(scope, receive, send)
 
     def matches(self, scope: Scope) -> bool:
-        """Tell whether a request shows the token."""
-        given = [value for name, value in scope["headers"] if name == b"authorization"]
-        return len(given) == 1 and hmac.compare_digest(given[0], self._expected)
+        """Tell whether a request has the token."""
+        sent = [value for name, value in scope["headers"] if name == b"authorization"]
+        return len(sent) == 1 and hmac.compare_digest(sent[0], self._expected)
 
 
 def _nobody(_scope: Scope) -> bool:
@@ -153,7 +153,7 @@ def _nobody(_scope: Scope) -> bool:
 
 
 async def _unauthorized(send: Send) -> None:
-    body = b'{"error": "a bearer token is needed"}'
+    body = b'{"error": "a bearer token is required"}'
     await send(
         {
             "type": "http.response.start",

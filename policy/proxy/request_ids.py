@@ -1,7 +1,7 @@
 """Refuses HTTP requests whose JSON-RPC id is in use in their session.
 
-An answer finds its request by session and id. A second request of the same id would get the answer
-of the first, and the first none, so it is refused before anything runs.
+An answer finds its request by session and id. A second request with the same id would get the
+answer to the first, and the first none, so it is refused before anything runs.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from mcp.types import INVALID_REQUEST
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-ID_IN_USE = "a request of this id has not been answered yet"
+ID_IN_USE = "a request with this id has not been answered yet"
 _SESSION = b"mcp-session-id"
 
 
 class UniqueIds:
-    """An application that is never given two requests of one id in one session at once.
+    """Passes at most one request with the same id and session to the application at once.
 
-    Bodies of more than `largest` bytes are passed on as they are: the application refuses them.
+    Bodies of more than `largest` bytes are passed on unchanged: the application refuses them.
     """
 
     def __init__(self, app: ASGIApp, *, largest: int) -> None:
@@ -29,7 +29,7 @@ class UniqueIds:
         self._in_use: set[tuple[bytes, str]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or have it answered."""
+        """Refuse a request, or pass it on."""
         session = _session_of(scope)
         if session is None:
             await self._app(scope, receive, send)
@@ -60,7 +60,7 @@ def _session_of(scope: Scope) -> bytes | None:
 
 
 async def _read(receive: Receive, *, most: int) -> list[Message]:
-    """Return the parts of a body, up to where it ends or is too long."""
+    """Return the parts of a body, until it ends or is too long."""
     messages, size = [await receive()], 0
     while messages[-1]["type"] == "http.request" and messages[-1].get("more_body", False):
         size += len(messages[-1].get("body", b""))
@@ -71,7 +71,7 @@ async def _read(receive: Receive, *, most: int) -> list[Message]:
 
 
 def _again(messages: list[Message], receive: Receive) -> Receive:
-    """Return what gives the parts that were read once more, and then those that follow."""
+    """Return a `receive` that returns the parts already read again, and then those that follow."""
     parts = iter(messages)
 
     async def receive_again() -> Message:
@@ -82,7 +82,7 @@ def _again(messages: list[Message], receive: Receive) -> Receive:
 
 
 def _id_in(body: bytes) -> str | int | None:
-    """Return the id of a request; None for what is none, which the application answers."""
+    """Return the id of a request; None if there is none: the application answers that."""
     try:
         message: Any = json.loads(body)
     except (ValueError, RecursionError):

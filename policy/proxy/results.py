@@ -1,7 +1,7 @@
 """The MCP result of a call that has ended.
 
-An error tells its stable code and one sentence, for the model. `_meta` is for the client's program:
-it names the rules that decided as well. No argument's value is in either.
+An error has its stable code and one sentence, for the model. `_meta` is for the client program: it
+also names the rules that decided. Neither contains the value of an argument.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNNAMED = "a rule without a name"
 
 
 def answer(output: ToolOutput, record: AuditRecord | None) -> CallToolResult:
-    """Return the result of a call that ended in an output: text as it is, all else as JSON."""
+    """Return the result of a call with an output: a string as it is, other values as JSON."""
     value = plain(output.value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
     return CallToolResult(
@@ -37,7 +37,7 @@ def answer(output: ToolOutput, record: AuditRecord | None) -> CallToolResult:
 
 
 def refusal(error: ToolError, record: AuditRecord | None) -> CallToolResult:
-    """Return the result of a call that ended in an error, for the model to read and go on."""
+    """Return the result of a call that ended in an error, for the model to continue with."""
     message = one_line(error.message, longest=_LONGEST_MESSAGE)
     return CallToolResult(
         content=[TextContent(text=f"{error.code}: {message}")],
@@ -48,46 +48,48 @@ def refusal(error: ToolError, record: AuditRecord | None) -> CallToolResult:
 
 
 def _meta(record: AuditRecord | None) -> dict[str, Any] | None:
-    """Return what Placet says of the call: its verdict, who decided, and the policy's number."""
+    """Return what Placet reports of the call: its verdict, its reasons and the generation."""
     if record is None:
         return None
-    said: dict[str, Any] = {"call": record.id, "verdict": record.verdict.value}
+    report: dict[str, Any] = {"call": record.id, "verdict": record.verdict.value}
     if record.error is not None:
-        said["kind"] = record.error
+        report["kind"] = record.error
     if record.code is not None:
-        said["code"] = record.code
+        report["code"] = record.code
     if record.generation is not None:
-        said["generation"] = {
+        report["generation"] = {
             "number": record.generation.number,
             "digest": record.generation.digest,
         }
-    said["reasons"] = [
-        {"rule": _named(reason), **({"message": one_line(said_of)} if said_of else {})}
-        for reason, said_of in ((reason, because(reason)) for reason in _told(record))
-    ]
+    report["reasons"] = [_reason(reason) for reason in _deciding(record)]
     if record.stale:
-        said["stale"] = True
+        report["stale"] = True
     if record.rewritten and record.verdict is not Verdict.DENY:
-        said["rewritten"] = True
+        report["rewritten"] = True
     if record.approvals:
-        said["approval"] = record.approvals[-1].outcome
-    return {"placet": said}
+        report["approval"] = record.approvals[-1].outcome
+    return {"placet": report}
+
+
+def _reason(reason: Reason) -> dict[str, str]:
+    message = because(reason)
+    return {"rule": _named(reason), **({"message": one_line(message)} if message else {})}
 
 
 def _named(reason: Reason) -> str:
-    """Return the rule's name; where it has none, reasons say its place, which stays here."""
+    """Return the rule's name; positions in files, which name other rules, stay in this process."""
     at = f"{reason.file}:{reason.line}"
     unnamed = reason.file is not None and reason.rule.endswith(at)
     return _UNNAMED if unnamed else one_line(reason.rule)
 
 
-def _told(record: AuditRecord) -> tuple[Any, ...]:
+def _deciding(record: AuditRecord) -> tuple[Reason, ...]:
     deciding = tuple(reason for reason in record.reasons if reason.verdict is record.verdict)
     return deciding[:_MOST_REASONS]
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON that every client can read: no NaN, no half of a character."""
+    """Return a value as JSON that every client can read: no NaN, no lone surrogates."""
     match value:
         case None | bool() | int():
             return value

@@ -30,21 +30,21 @@ from policy.tools import ToolDefinition, ToolHandler
 
 _LOG = logging.getLogger(__name__)
 _INSTRUCTIONS = (
-    "Every call is decided by a policy. A refused call is answered with an error that says why; "
-    "trying it again in other words is refused as well."
+    "A policy decides every call. A refused call returns an error that says why; "
+    "trying it again in a different form is refused as well."
 )
 
-# The service as the caller of this very call sees it. It is asked anew for every message, because
-# the configuration that names the caller may change while this runs.
+# Returns the service as the caller of the current call sees it. It is called for every message,
+# because the configuration that names the caller may change.
 ServiceFor: TypeAlias = Callable[[], GovernedService]
 
 
-class _Specified(Protocol):
+class _Handlers(Protocol):
     def get(self, name: str) -> ToolHandler | None: ...
 
 
 class ToolServer(Server[Any]):
-    """An MCP server that tells every client, over every transport, that its list may change."""
+    """An MCP server that announces to every client, on any transport, that its list may change."""
 
     def create_initialization_options(
         self,
@@ -68,11 +68,11 @@ def tool_server(service_for: ServiceFor, changes: ListChanges) -> ToolServer:
         service = service_for()
         return ListToolsResult(tools=[_shown(tool, service.registry) for tool in service.list()])
 
-    attendance = ClientPresence()
+    presence = ClientPresence()
 
     async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
         call = call_result(service_for(), params.name, params.arguments)
-        return await attendance.result_of(ctx, call)
+        return await presence.result_of(ctx, call)
 
     return ToolServer(
         "placet",
@@ -85,20 +85,20 @@ def tool_server(service_for: ServiceFor, changes: ListChanges) -> ToolServer:
 
 
 async def call_result(service: GovernedService, name: str, arguments: Any) -> CallToolResult:
-    """Return the result of one call, whatever becomes of it; raise only if it is cancelled."""
+    """Return the result of one call, however it ends; raise only if it is cancelled."""
     with record_of_call() as ended:
         try:
             output = await service.execute(name, {} if arguments is None else arguments)
             return answer(output, ended.record)
         except ToolError as error:
             return refusal(error, ended.record)
-        except Exception:  # noqa: BLE001 - a flaw of ours must not end the session
+        except Exception:  # noqa: BLE001 - an error in Placet must not end the session
             _LOG.exception("a call of %s failed inside Placet", plain(name)[:120])
-            unknown = "the call failed inside Placet; nothing is known of its effect"
+            unknown = "the call failed inside Placet; its effect is unknown"
             return refusal(ToolError(name, unknown), ended.record)
 
 
-def _shown(tool: ToolDefinition, tools: _Specified) -> Tool:
+def _shown(tool: ToolDefinition, tools: _Handlers) -> Tool:
     """Return a tool as MCP clients see it."""
     handler = tools.get(tool.name)
     spec = None if handler is None else handler.spec
@@ -117,10 +117,10 @@ def _shown(tool: ToolDefinition, tools: _Specified) -> Tool:
 
 
 def _input_schema(tool: ToolDefinition, spec: ToolSpec | None) -> dict[str, Any]:
-    """Return the schema of what a client sends: it leaves optional fields out.
+    """Return the schema of the input that a client sends: it may omit optional fields.
 
-    A strict tool's is the plain form of the one that calls are validated with, with the operations
-    that this caller is shown.
+    For a strict tool it is the plain form of the schema that validates calls, restricted to the
+    operations that this caller can see.
     """
     shown = tool.parameters
     if tool.strict and spec is not None:
@@ -132,7 +132,7 @@ def _input_schema(tool: ToolDefinition, spec: ToolSpec | None) -> dict[str, Any]
 
 
 def _output_schema(tool: ToolDefinition) -> dict[str, Any] | None:
-    """Return the schema of the structured content, which only an object has."""
+    """Return the schema of the structured content; None if the output is not an object."""
     is_object = tool.output is not None and tool.output.get("type") == "object"
     return thaw(tool.output) if is_object else None
 

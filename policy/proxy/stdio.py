@@ -22,12 +22,12 @@ _Replies: TypeAlias = WriteStream[SessionMessage]
 
 _CHUNK = 65_536
 _READ_AHEAD = 16  # messages
-_LONGEST_LINE = 64_000_000  # bytes; no tool would take what is longer
-_NO_MESSAGE = "?"
+_LONGEST_LINE = 64_000_000  # bytes; no tool accepts a longer input
+_NOT_A_MESSAGE = "?"
 
 
 async def serve_stdio(server: ToolServer) -> None:
-    """Serve the client on the process's standard streams until its end of input."""
+    """Serve the client on the process's standard streams until the end of input."""
     lines = cast("anyio.AsyncFile[str]", _Lines(_claimed_input()))
     async with stdio_server(stdin=lines) as (messages, replies):
         answering = _Answering(messages, replies)
@@ -35,7 +35,7 @@ async def serve_stdio(server: ToolServer) -> None:
 
 
 def _claimed_input() -> int:
-    """Keep the client's pipe for ourselves: what a tool starts reads an empty input instead."""
+    """Keep the client's pipe for this process: programs that a tool starts read empty input."""
     own = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -44,7 +44,7 @@ def _claimed_input() -> int:
 
 
 class _Answering:
-    """The client's messages; what is none is answered here, so that nobody waits for it."""
+    """The client's messages; an invalid one is answered here, so that no client waits for it."""
 
     def __init__(self, inner: _Messages, replies: _Replies) -> None:
         self._inner = inner
@@ -57,7 +57,7 @@ class _Answering:
         async for item in self._inner:
             if not isinstance(item, Exception):
                 return item
-            error = ErrorData(code=PARSE_ERROR, message="this line is no JSON-RPC message")
+            error = ErrorData(code=PARSE_ERROR, message="this line is not a JSON-RPC message")
             reply = JSONRPCError(jsonrpc="2.0", id=None, error=error)
             await self._replies.send(SessionMessage(reply))
         raise StopAsyncIteration
@@ -70,7 +70,7 @@ class _Answering:
             raise anyio.EndOfStream from None
 
     async def aclose(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         await self._inner.aclose()
 
     async def __aenter__(self) -> Self:
@@ -81,7 +81,7 @@ class _Answering:
 
 
 class _Lines:
-    """The lines of a descriptor, read in a thread that neither a signal nor the exit waits for."""
+    """The lines of a descriptor, read in a thread that delays neither signals nor exit."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -96,28 +96,28 @@ class _Lines:
             try:
                 text = line.decode("utf-8")
             except UnicodeDecodeError:
-                text = _NO_MESSAGE
+                text = _NOT_A_MESSAGE
             if text.strip():
                 yield text
 
     def _read(self) -> None:
-        begun = bytearray()
+        partial = bytearray()
         dropping = False
         while chunk := self._chunk():
             *ended, rest = chunk.split(b"\n")
             for line in ended:
-                whole = not dropping and len(begun) + len(line) <= _LONGEST_LINE
-                self._give(bytes(begun) + line if whole else _NO_MESSAGE.encode())
-                begun.clear()
+                whole = not dropping and len(partial) + len(line) <= _LONGEST_LINE
+                self._put(bytes(partial) + line if whole else _NOT_A_MESSAGE.encode())
+                partial.clear()
                 dropping = False
-            dropping = dropping or len(begun) + len(rest) > _LONGEST_LINE
+            dropping = dropping or len(partial) + len(rest) > _LONGEST_LINE
             if dropping:
-                begun.clear()
+                partial.clear()
             else:
-                begun += rest
-        if begun:
-            self._give(bytes(begun))
-        self._give(None)
+                partial += rest
+        if partial:
+            self._put(bytes(partial))
+        self._put(None)
 
     def _chunk(self) -> bytes:
         try:
@@ -125,7 +125,7 @@ class _Lines:
         except OSError:
             return b""
 
-    def _give(self, line: bytes | None) -> None:
+    def _put(self, line: bytes | None) -> None:
         self._room.acquire()
-        with suppress(RuntimeError):  # the loop has ended: nobody reads any more
+        with suppress(RuntimeError):  # the loop has ended, so nothing reads the queue
             self._loop.call_soon_threadsafe(self._queue.put_nowait, line)
