@@ -7,6 +7,7 @@ from dataclasses import replace
 from policy.programs.arguments.http_redirects import HttpRedirects
 from policy.programs.invocation import Effect, Invocation, Verb
 from policy.programs.nested_commands import ANY_WORDS, NOT_SEARCHED, FoundPaths, NestedCommands, Run
+from policy.programs.profiles.profile import UNTIL_THE_END
 from policy.programs.profiles.registry import Profiles
 from policy.programs.words.remotes import is_web_url
 from policy.shell import Assignment, SimpleCommand, Word
@@ -32,6 +33,9 @@ VERBS: dict[str, tuple[tuple[Verb, ...], bool]] = {
 _STREAMED = frozenset({"read", "read-tree", "list"})
 # Roles of which only names and attributes are read, and no contents.
 LISTED = frozenset({"list-file", "list-tree", "list-write-tree"})
+
+
+UNKNOWN_FOLDER = Word("", "opaque")
 
 
 class CommandEffects:
@@ -104,8 +108,12 @@ class CommandEffects:
         if role == "words-command...":
             self.run(self.nesting.joined(words, label=label, folder=self.folder))
             return
-        if role == "argv-until":
+        if role in UNTIL_THE_END:
             stand_in = "{}"
+        folder = self.folder
+        if role == "argv-until-there":
+            # It runs in the folder of each file that is found.
+            folder = (*folder, UNKNOWN_FOLDER)
         more = role == "argv-more..."
         searched = found != NOT_SEARCHED
         added = (replace(found.word(), many=True) if searched else ANY_WORDS,)
@@ -117,7 +125,7 @@ class CommandEffects:
             read = self.nesting.words(
                 words,
                 label=label,
-                folder=self.folder,
+                folder=folder,
                 assigns=role == "env-argv...",
                 fed=not more,
                 more=end,

@@ -18,6 +18,7 @@ class GivenOption:
 
     `guarded`: it writes, runs or connects, so that no `*` of a pattern covers it. `spelled` is its
     text in the command; empty where an operand stands for it (`+main` means `--force`).
+    `runs_words`: it runs a command that its words spell, which needs a pattern of its own.
     `changes_folder`: it makes the program use another folder: a pattern that grants must spell it;
     one that restricts need not. `unknown`: the profile does not have it, or the word is not known
     well enough to identify it; `name` is then its spelling, and the next word may be its value.
@@ -29,18 +30,21 @@ class GivenOption:
     spelled: str = ""
     unknown: bool = False
     changes_folder: bool = False
+    runs_words: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenOperand:
     """An operand. `guarded`: a program in itself, whose text writes, runs or connects.
 
+    `script`: the name of a file that is run as code.
     `may_be_option`: an unknown word (`$x`, `*.txt`) that may be an option which no `*` covers.
     """
 
     word: Word
     guarded: bool = False
     may_be_option: bool = False
+    script: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import re
 from policy.shell.cursor import Cursor, ReadInside
 from policy.shell.double_evaluation import note_arithmetic_spelling
 from policy.shell.not_readable import NotReadable
-from policy.shell.numeric_output import number_printing_program
+from policy.shell.numeric_output import number_printing_program, process_printing_program
 from policy.shell.shell_state import ShellState
 from policy.shell.tree import (
     Arithmetic,
@@ -38,6 +38,8 @@ _SIGNS = re.compile(r"[^()\[\]\"'\\$`;{}]+")
 _QUOTED_NUMBER = re.compile(r'"(?:[A-Za-z0-9_.-]*|\$[A-Za-z0-9_]+|\$\{[A-Za-z0-9_]+\})"')
 _UNQUOTED_VALUE = re.compile(r"[A-Za-z0-9_./:@%+,{}-]+")
 _SETTING = re.compile(r"[^=!<>]=(?!=)|<<=|>>=|\+\+|--")
+# The process of the last job, that of the shell, the last status and the number of arguments.
+_NUMBERS = frozenset("!$?#")
 _ARGUMENT = re.compile(r"[0-9]+|[@*]")
 _BACKTICKED = re.compile(r"(?:[^`\\]|\\.)*`", re.DOTALL)
 _ESCAPED = re.compile(r"\\([$`\\])")
@@ -110,11 +112,15 @@ class ExpansionReader:
         start = cursor.place
         not_arithmetic(cursor)
         commands = self.commands_in(1, "$(…)")
-        program = number_printing_program(cursor.text[start + 1 : cursor.place - 1])
-        if program:
-            cursor.findings.counting.add(program)
+        spelled = cursor.text[start + 1 : cursor.place - 1]
+        counted = number_printing_program(spelled)
+        if counted:
             cursor.numbers[start - 1] = cursor.place
-        return _unknown(quoted=quoted), Substitution(commands)
+        program = counted or process_printing_program(spelled)
+        if not program:
+            return _unknown(quoted=quoted), Substitution(commands)
+        cursor.findings.counting.add(program)
+        return _number(quoted=quoted), Substitution(commands)
 
     def commands_in(self, opening: int, inside: str) -> CommandList:
         """Parse the commands of a substitution after an opening of this length, and its `)`."""
@@ -177,6 +183,8 @@ class ExpansionReader:
         if name == "HOME":
             return ("home", "")
         value = self.shell.values.get(name) if self.shell.values else None
+        if name in _NUMBERS or (isinstance(value, Word) and value.number):
+            return _number(quoted=quoted)
         if isinstance(value, Word):
             # Unquoted, a file name is split at its blanks.
             return ("file", value.text) if quoted or not value.many else ("many", "")
@@ -372,6 +380,10 @@ def _escaped(cursor: Cursor) -> Part:
     char = cursor.peek(1)
     cursor.place += 2
     return Raw("") if char == "\n" else Escaped(char)
+
+
+def _number(*, quoted: bool) -> Piece:
+    return ("number", "") if quoted else ("numbers", "")
 
 
 def _unknown(*, quoted: bool) -> Piece:

@@ -260,9 +260,10 @@ class ShellState:
         if name == "IFS":
             self.values = None
             return
-        plain = value.known and not value.home and not given.appends and not self.conditional
+        plain = (value.known and not value.home) or value.number
+        plain = plain and not given.appends and not self.conditional
         if plain and not fixed and not _OWN.fullmatch(name):
-            self.values = {**self.values, name: value.text}
+            self.values = {**self.values, name: value.text if value.known else value}
         else:
             self.forget(name)
 

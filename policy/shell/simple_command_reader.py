@@ -18,7 +18,7 @@ from policy.shell.shell_state import ShellState
 from policy.shell.traps import sets_trap
 from policy.shell.tree import Assigning, Function, Parts, Quoted, Raw, Simple, Values
 from policy.shell.word import Assignment, Word
-from policy.shell.word_pieces import Piece, joined, to_word, to_words
+from policy.shell.word_pieces import Kind, Piece, joined, to_word, to_words
 from policy.shell.word_reader import WordReader
 
 # Words that every shell parses alike, with the blanks before them.
@@ -36,6 +36,8 @@ _SUBSCRIPT = re.compile(
     r"""|'[^'"\\$`\[\]]*'|"(?:[^'"\\$`\[\]]|\$[A-Za-z_]\w*+|\$\{[A-Za-z_]\w*+\})*")*+\]"""
 )
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# An assigned value is not split into words.
+_ASSIGNED: dict[Kind, Kind] = {"many": "opaque", "numbers": "number"}
 _UNKNOWN = Word("", "opaque")
 _ELEMENT = re.compile(r"\{[A-Za-z_][A-Za-z0-9_]*\[")
 _ENDS = frozenset("\n;&|)")
@@ -205,7 +207,7 @@ class SimpleReader:
         for kind, text in pieces:
             if kind in ("glob", "bracket", "brace"):
                 kind = "text"
-            literal.append(("opaque", "") if kind == "many" else (kind, text))
+            literal.append((_ASSIGNED.get(kind, kind), text))
         literal = joined(literal)
         if literal and literal[0][0] == "text" and literal[0][1].startswith("~:"):
             # A `~` after a colon is the home folder too.

@@ -21,7 +21,8 @@ class Word:
     any other word is an ordinary character. `pipe`: it is `<(…)` or `>(…)`, a pipe to commands of
     the script, and not a file. `recursive`: the first wildcard stands for any number of folders, as
     a recursive search visits them, and all match hidden names; `follow_links`: links as well;
-    `exclusions` is what the search skips.
+    `exclusions` is what the search skips. `number`: an opaque word of digits and blanks,
+    or several of them.
     """
 
     text: str
@@ -32,6 +33,7 @@ class Word:
     recursive: bool = False
     follow_links: bool = False
     exclusions: Exclusions | None = None
+    number: bool = False
 
     @property
     def known(self) -> bool:

@@ -11,17 +11,22 @@ from typing import Literal, TypeAlias
 from policy.shell.word import Word
 
 # `text` and `quoted` are literal, `glob` is `*` or `?`, `bracket` a `[`, `brace` one of `{`, `,`
-# and `}`; `home` is `$HOME`, `opaque` one unknown text, `many` any number of unknown words, `file`
-# one name that matches a glob, `pipe` a process substitution.
+# and `}`; `home` is `$HOME`, `opaque` one unknown text, `many` any number of unknown words,
+# `number` one unknown number or nothing, `numbers` any number of them, `file` one name that matches
+# a glob, `pipe` a process substitution.
 Kind: TypeAlias = Literal[
-    "text", "quoted", "glob", "bracket", "brace", "home", "opaque", "many", "file", "pipe"
-]
+    "text", "quoted", "glob", "bracket", "brace", "home", "opaque", "many", "number", "numbers",
+    "file", "pipe",
+]  # fmt: skip
 Piece: TypeAlias = tuple[Kind, str]
 
 # Bounds on the words that braces expand to, and on their pieces.
 _MOST_ALTERNATIVES = 64
 _MOST_WRITTEN_OUT = 20_000
 _LITERAL = frozenset({"glob", "bracket", "brace"})
+_OPAQUE = frozenset({"opaque", "many", "number", "numbers", "pipe"})
+# Pieces that may become no word, or several.
+_SEVERAL = frozenset({"many", "numbers"})
 _ESCAPED = str.maketrans({char: f"\\{char}" for char in "\\*?[]"})
 _UNKNOWN = Word("", "opaque", many=True)
 _OPENING: Piece = ("brace", "{")
@@ -40,17 +45,20 @@ def to_words(pieces: list[Piece]) -> list[Word]:
 
 def to_word(pieces: list[Piece]) -> Word:
     """Return the one word that pieces without alternatives become."""
-    if [kind for kind, _ in pieces] == ["pipe"]:
+    kinds = [kind for kind, _ in pieces]
+    if kinds == ["pipe"]:
         return Word("/dev/fd/", "opaque", pipe=True)
+    if kinds == ["number"] or kinds == ["numbers"]:
+        return Word("", "opaque", many=kinds == ["numbers"], number=True)
     home = _is_home(pieces)
     if home is None:
-        return Word("", "opaque", many=any(kind == "many" for kind, _ in pieces))
+        return Word("", "opaque", many=not _SEVERAL.isdisjoint(kinds))
     texts: list[str] = []
     spelled: list[str] = []
     wild = many = False
     closing = _last_closing(pieces)
     for place, (kind, text) in enumerate(pieces):
-        if kind in ("opaque", "many", "pipe") or (kind == "home" and place):
+        if kind in _OPAQUE or (kind == "home" and place):
             return _opaque("".join(texts), pieces, home=home and bool(texts))
         if kind in ("glob", "file") or (kind == "bracket" and place < closing):
             wild = True
@@ -70,7 +78,7 @@ def _escape(text: str, kind: Kind) -> str:
 
 
 def _opaque(text: str, pieces: list[Piece], *, home: bool) -> Word:
-    many = any(kind in ("many", "glob", "bracket") for kind, _ in pieces)
+    many = any(kind in _SEVERAL or kind in ("glob", "bracket") for kind, _ in pieces)
     return Word(text, "opaque", many=many, home=home)
 
 

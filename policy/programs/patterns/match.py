@@ -10,7 +10,12 @@ from collections.abc import Sequence
 from policy.programs.invocation import GivenOperand, GivenOption, Invocation
 from policy.programs.patterns.pattern import COMMAND_LINES, CommandPattern, option_of
 from policy.programs.patterns.wildcards import has_placeholder, shown
-from policy.programs.patterns.word_match import fixed_prefix, operands_match, word_matches
+from policy.programs.patterns.word_match import (
+    fixed_prefix,
+    operands_match,
+    script_matches,
+    word_matches,
+)
 from policy.programs.profiles.profile import MANY_WORDS
 from policy.programs.profiles.registry import Profiles
 from policy.programs.standard_folders import STANDARD_PLACES
@@ -85,18 +90,23 @@ def matches_words(invocation: Invocation, pattern: CommandPattern) -> bool | Non
 
 
 def _runs_elsewhere(invocation: Invocation, pattern: CommandPattern) -> bool:
-    """Return whether a relative file of code that the pattern spells is in another folder.
+    """Return whether a relative file of code that the pattern names is in another folder.
 
     After a `cd`, `python3 tools/x.py` is another program than the intended one.
     """
     if invocation.command.folders == () or not invocation.unseen:
         return False
-    spelled = {step.text for step in pattern.steps if step is not None and step.known}
-    code = [one.word.text for one in invocation.operands]
-    return any(
-        text in spelled and not text.startswith(("/", "~")) and ("/" in text or "." in text)
-        for text in code
-    )
+    steps = [step for step in pattern.steps if step is not None]
+    spelled = {step.text for step in steps if step.known}
+    for operand in invocation.operands:
+        text = operand.word.text
+        if text.startswith(("/", "~")):
+            continue
+        if text in spelled and ("/" in text or "." in text):
+            return True
+        if operand.script and any(script_matches(operand.word, step) for step in steps):
+            return True
+    return False
 
 
 def is_harmless_redirection(redirection: Redirection) -> bool:
@@ -131,9 +141,17 @@ def uncovered_options(invocation: Invocation, pattern: CommandPattern) -> tuple[
     return tuple(
         given
         for given in invocation.options
-        if (given.guarded or given.unknown or not pattern.rest)
+        if (_is_guarded(given) or not pattern.rest)
         and not spells_option(given, invocation, pattern)
     )
+
+
+def _is_guarded(given: GivenOption) -> bool:
+    """Return whether only a pattern that spells an option covers it.
+
+    A command that the option's words spell is compared with the patterns by itself.
+    """
+    return given.unknown or (given.guarded and not given.runs_words)
 
 
 def spells_option(given: GivenOption, invocation: Invocation, pattern: CommandPattern) -> bool:
@@ -214,6 +232,8 @@ def _may_hold(invocation: Invocation, wanted: GivenOption) -> bool:
     spellings = (wanted.name, wanted.spelled)
     unclear = [one.word for one in invocation.operands if not one.word.known]
     unclear += [one.value for one in invocation.options if one.value and one.value.many]
+    # No number is an option.
+    unclear = [word for word in unclear if not word.number]
     # A file name from a glob begins as the glob does; `a$x` may be split into words.
     split = any(word.many and word.shape == "opaque" for word in unclear)
     if split or any(_begins(word, spellings) for word in unclear):
@@ -238,7 +258,7 @@ def is_option_like(word: Word) -> bool:
     """
     before = fixed_prefix(word)
     if not before:
-        return not word.known
+        return not (word.known or word.number)
     return before[0] in "-+:" and not (word.known and before in ("-", "--", ":", "+"))
 
 

@@ -17,6 +17,7 @@ from policy.values import compile_name_glob
 # A word that must match, or None for a run of words: none or more.
 Step: TypeAlias = Word | None
 
+_ANY_DEPTH = "**"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 ANY_WORD = Word("*", "glob")
 
@@ -57,11 +58,53 @@ def word_matches(given: Word, wanted: Word) -> bool | None:
             return given.text == wanted.text
         return compile_name_glob(wanted.text)(given.text)
     before, asked = fixed_prefix(given), fixed_prefix(wanted)
+    if given.number and asked and not asked[0].isdecimal():
+        return False
     if wanted.known:
         return None if asked.startswith(before) else False
     if not given.many and before.startswith(asked) and _cut(wanted)[1] == "*":
         return True
     return None if before.startswith(asked) or asked.startswith(before) else False
+
+
+def script_matches(given: Word, wanted: Word) -> bool:
+    """Return whether a pattern's glob names a file that is run as code.
+
+    Here `*` and `?` match within one segment of the path and `**` matches any number of segments,
+    as in paths, so that `bash tools/*.sh` covers no script of another folder.
+    """
+    if not given.known or given.home != wanted.home or matches_any_words(wanted):
+        return False
+    path, glob = (text.removeprefix("./") for text in (given.text, wanted.text))
+    if path.startswith("/") != glob.startswith("/") or ".." in path.split("/"):
+        return False
+    names, globs = (text.removeprefix("/").split("/") for text in (path, glob))
+    return _segments_match(names, globs)
+
+
+def _segments_match(names: Sequence[str], globs: Sequence[str]) -> bool:
+    """Walk the names once, with the set of all globs that may be next."""
+    places = _past_any_depth(globs, {0})
+    for name in names:
+        after: set[int] = set()
+        for place in places:
+            if place == len(globs):
+                continue
+            if globs[place] == _ANY_DEPTH:
+                after.add(place)
+            elif name and compile_name_glob(globs[place])(name):
+                after.add(place + 1)
+        places = _past_any_depth(globs, after)
+    return len(globs) in places
+
+
+def _past_any_depth(globs: Sequence[str], places: set[int]) -> set[int]:
+    passed = set(places)
+    for place in places:
+        while place < len(globs) and globs[place] == _ANY_DEPTH:
+            place += 1
+            passed.add(place)
+    return passed
 
 
 def operands_match(steps: Sequence[Step], operands: Sequence[GivenOperand]) -> bool | None:
@@ -138,6 +181,8 @@ def _after(
 
 
 def _meets(operand: GivenOperand, step: Word, *, surely: bool) -> bool:
+    if operand.script and not step.known and script_matches(operand.word, step):
+        return True
     answer = word_matches(operand.word, step)
     if not surely:
         return answer is not False

@@ -10,10 +10,12 @@ from typing import Literal, TypeAlias
 # Roles that take this word and all words after it.
 MANY_WORDS = frozenset(
     {
-        "argv...", "argv-more...", "argv-until", "env-argv...", "named-argv...",
-        "words-command...",
+        "argv...", "argv-more...", "argv-until", "argv-until-there", "env-argv...",
+        "named-argv...", "words-command...",
     }
 )  # fmt: skip
+# Words up to `;` or `+`: `find -exec`, `find -execdir`.
+UNTIL_THE_END = frozenset({"argv-until", "argv-until-there"})
 
 # How options are parsed: `gnu` accepts options anywhere, clusters `-rf` and unique prefixes of long
 # names; `posix` is the same until the first operand; `words` has whole words with one dash (`find`,

@@ -57,6 +57,7 @@ _VERBS: dict[str, tuple[Verb | None, ...]] = {
     "null-ended": (),
     "otherwise-ended": (),
     "argv-until": (None,),
+    "argv-until-there": (None,),
     "env-argv...": (None,),
     "named-argv...": (None,),
     "passed-on": (),

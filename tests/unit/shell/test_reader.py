@@ -684,3 +684,80 @@ def test_a_character_that_only_draws_an_emoji_is_read_in_quotes(text: str) -> No
 def test_other_invisible_characters_are_refused(text: str) -> None:
     assert isinstance(read_script(text), Unreadable)
     assert isinstance(printed(text), NotPrintable)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a $!",
+        'a "$!"',
+        "a $$; a $#",
+        "b & PID=$!; a $PID",
+        'b & PID="$!"; a "$PID"',
+        "a $(pgrep server)",
+        "a $(pgrep -f 'node server' 2>/dev/null)",
+        "a $(pgrep -x -u me b | head -1)",
+        "a $(lsof -ti:3000)",
+        "a $(lsof -nP -t -i :80 -sTCP:LISTEN)",
+        "a $(lsof -ti tcp:8080)",
+        "PIDS=$(pidof b); a $PIDS",
+        "a $(wc -l < f)",
+    ],
+)
+def test_a_number_of_a_process_is_a_number(text: str) -> None:
+    read = script(text)
+    assert not read.gaps
+    for command in read.commands:
+        if command.words and command.words[0].text == "a":
+            assert [word.number for word in command.words[1:]] == [True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a $PID",
+        "a -$!",
+        "a $!x",
+        "a $1",
+        "a $-",
+        "a $((1-2))",
+        "PID=-$!; a $PID",
+        "PID=$!$X; a $PID",
+        "PID=$!; PID=$(cat f); a $PID",
+        "PID=$!; read PID; a $PID",
+        "PID=$!; . x; a $PID",
+        "PID=$!; eval b; a $PID",
+        "PID=$!; ((PID = 0 - 1)); a $PID",
+        "PID=$!; printf -v PID -- -1; a $PID",
+        "PID=$!; PID[0]=-1; a $PID",
+        "PID+=$!; a $PID",
+        "if b; then PID=$!; fi; a $PID",
+        "while b; do PID=$!; done; a $PID",
+        "f() { PID=-1; }; PID=$!; f; a $PID",
+        "PID=$! b; a $PID",
+        "a $(cat server.pid)",
+        "a $(pgrep -l b)",
+        "a $(pgrep -d ' -1 ' b)",
+        "a $(pgrep b; echo -1)",
+        "a $(pgrep b || echo -1)",
+        "a $(pgrep b | sed s/^/-/)",
+        'a $(pgrep "$x")',
+        "a $(pgrep b '-l')",
+        "a $(lsof -i :80)",
+        "a $(lsof -F -t x)",
+        "a $(lsof -iTCP:t)",
+        "a $(./pgrep b)",
+    ],
+)
+def test_what_may_be_more_than_a_number_is_none(text: str) -> None:
+    read = read_script(text)
+    assert isinstance(read, Script)
+    last = [each for each in read.commands if each.words and each.words[0].text == "a"][-1]
+    assert read.gaps or not any(word.number for word in last.words)
+
+
+@pytest.mark.parametrize(
+    "text", ["pgrep() { echo -1; }; a $(pgrep b)", "alias pgrep='echo -1'\na $(pgrep b)"]
+)
+def test_a_function_in_place_of_the_program_leaves_a_gap(text: str) -> None:
+    assert script(text).gaps
