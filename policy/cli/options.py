@@ -27,6 +27,13 @@ path_argument = click.argument(
     required=False,
     callback=_is_policy,
 )
+path_or_stdin_argument = click.argument(
+    "path",
+    type=click.Path(exists=True, allow_dash=True, path_type=Path),
+    default="rules",
+    required=False,
+    callback=_is_policy,
+)
 catalog_option = click.option(
     "--catalog",
     "catalog_file",

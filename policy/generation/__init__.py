@@ -5,6 +5,7 @@ from policy.generation.collector_pause import no_collecting
 from policy.generation.decoding import decode
 from policy.generation.deprecated import accept_cache, chosen_engine
 from policy.generation.folder import (
+    LARGEST_FILE,
     ReadFile,
     Signature,
     Snapshot,
@@ -32,6 +33,7 @@ from policy.generation.walk import DATA_SUFFIXES, POLICY_SUFFIX, SETTINGS_FILE
 
 __all__ = [
     "DATA_SUFFIXES",
+    "LARGEST_FILE",
     "POLICY_SUFFIX",
     "SETTINGS_FILE",
     "ApprovalSettings",

@@ -161,3 +161,77 @@ def test_a_file_that_changed_since_it_was_read_is_left_alone(
     assert ran.code == 2
     assert "was changed by another program" in ran.err
     assert (rules / "global.policy").read_text() == POLICY
+
+
+# ------------------------------------------------------------------ streams and diffs
+
+
+def test_standard_input_goes_to_standard_output(tmp_path: Path) -> None:
+    ran = run("fmt", "-", stdin=MESSY)
+    assert (ran.code, ran.out, ran.err) == (0, CLEAN, "")
+    again = run("fmt", "-", stdin=CLEAN)
+    assert (again.code, again.out) == (0, CLEAN)
+
+
+def test_standard_input_that_cannot_be_parsed_writes_nothing(tmp_path: Path) -> None:
+    ran = run("fmt", "-", stdin=BROKEN)
+    assert (ran.code, ran.out) == (1, "")
+    assert "standard input:4:" in ran.err
+    latin = run("fmt", "-", stdin=MESSY.encode() + b"# \xe9\n")
+    assert (latin.code, latin.out) == (1, "")
+    assert "error[not-utf8]" in latin.err
+    empty = run("fmt", "-", stdin="")
+    assert (empty.code, empty.out) == (1, "")
+    assert "error[missing-header]" in empty.err
+
+
+def test_standard_input_that_is_too_long_is_refused() -> None:
+    ran = run("fmt", "-", stdin=b"#" * 5_000_001)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "placet: standard input is longer than 5,000,000 bytes\n"
+
+
+def test_standard_input_can_be_checked() -> None:
+    ran = run("fmt", "-", "--check", stdin=MESSY)
+    assert (ran.code, ran.out) == (1, "would change standard input\n")
+    assert run("fmt", "-", "--check", stdin=CLEAN).code == 0
+
+
+DIFF = (
+    "--- {0}\n"
+    "+++ {0}\n"
+    "@@ -1,7 +1,5 @@\n"
+    "-policy  for every agent\n"
+    "+policy for every agent\n"
+    " \n"
+    "-\n"
+    "-\n"
+    "-default   deny\n"
+    "+default deny\n"
+    " # why\n"
+    "-read:   allow  file_read when reads   only workspace\n"
+    "+read: allow file_read when reads only workspace\n"
+)
+
+
+def test_a_diff_shows_what_would_change_and_changes_nothing(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path, MESSY, clean__policy=CLEAN.replace("read:", "again:"))
+    ran = run("fmt", rules, "--diff")
+    assert (ran.code, ran.out, ran.err) == (0, DIFF.format(f"{rules}/global.policy"), "")
+    assert (rules / "global.policy").read_text() == MESSY
+    checked = run("fmt", rules, "--check", "--diff")
+    assert (checked.code, checked.out) == (1, ran.out)
+    stream = run("fmt", "-", "--diff", stdin=MESSY)
+    assert (stream.code, stream.out) == (0, DIFF.format("standard input"))
+
+
+def test_a_diff_hides_nothing(tmp_path: Path) -> None:
+    windows = run("fmt", "-", "--diff", stdin=CLEAN.replace("\n", "\r\n").encode())
+    assert "-default deny\\u{d}\n" in windows.out
+    unended = run("fmt", "-", "--diff", stdin=CLEAN.rstrip("\n"))
+    assert unended.out.endswith("-\\ No newline at end of file\n")
+
+
+def test_a_diff_of_canonical_files_is_empty(tmp_path: Path) -> None:
+    ran = run("fmt", rules_in(tmp_path, CLEAN), "--check", "--diff")
+    assert (ran.code, ran.out) == (0, "")
