@@ -9,6 +9,7 @@ import click
 from policy.cli.loading import WRONG_POLICY, build_at, counted, exit_code, show
 from policy.cli.options import catalog_option, path_argument
 from policy.cli.page import show_page
+from policy.cli.watch import run_at_changes, watch_option
 from policy.diagnostics import Format, Severity, has_errors
 from policy.generation import Generation
 
@@ -25,6 +26,7 @@ from policy.generation import Generation
     help="text for people, json for programs, sarif for code review tools.",
 )
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@watch_option
 @click.option(
     "--explain",
     metavar="CODE",
@@ -33,15 +35,27 @@ from policy.generation import Generation
     callback=show_page,
     help="Show the page that explains a diagnostic, with examples.",
 )
-def command(path: Path, *, catalog_file: Path | None, format: Format, strict: bool) -> None:
+def command(
+    path: Path, *, catalog_file: Path | None, format: Format, strict: bool, watch: bool
+) -> None:
     """Parse, type-check, lint and test the policy at PATH; show every diagnostic.
 
     \b
     Examples:
       placet check rules/
       placet check rules/ --catalog tools.json --format sarif > placet.sarif
+      placet check rules/ --watch
       placet check --explain unknown-tool
     """
+    if not watch:
+        _check(path, catalog_file, format, strict=strict)
+        return
+    if format != "text":
+        raise click.UsageError("--watch shows text only.")
+    run_at_changes(path, lambda: _check(path, catalog_file, format, strict=strict))
+
+
+def _check(path: Path, catalog_file: Path | None, format: Format, *, strict: bool) -> None:
     built = build_at(path, catalog_file)
     if format != "text" or built.diagnostics:
         click.echo(show(built, path, format))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -20,6 +21,7 @@ from policy.cli.loading import (
     show,
 )
 from policy.cli.options import catalog_option, path_argument
+from policy.cli.watch import run_at_changes, watch_option
 from policy.diagnostics import Diagnostic, Severity, display_name, visible
 from policy.generation import Built, shipped_packs
 from policy.verify import ExampleResult, unreached_rules
@@ -37,8 +39,15 @@ from policy.verify import ExampleResult, unreached_rules
     show_default=True,
     help="text for people, json for programs, junit for build servers.",
 )
+@watch_option
 def command(
-    path: Path, *, catalog_file: Path | None, coverage: bool, junit: Path | None, format: str
+    path: Path,
+    *,
+    catalog_file: Path | None,
+    coverage: bool,
+    junit: Path | None,
+    format: str,
+    watch: bool,
 ) -> None:
     """Run the tests written in the rule files at PATH.
 
@@ -48,7 +57,20 @@ def command(
     Examples:
       placet test rules/
       placet test rules/ --coverage --junit report.xml
+      placet test rules/ --watch
     """
+    run = partial(_test, path, catalog_file, coverage=coverage, junit=junit, format=format)
+    if not watch:
+        run()
+        return
+    if format != "text":
+        raise click.UsageError("--watch shows text only.")
+    run_at_changes(path, run)
+
+
+def _test(
+    path: Path, catalog_file: Path | None, *, coverage: bool, junit: Path | None, format: str
+) -> None:
     built = build_at(path, catalog_file)
     results = built.examples
     untested = built.generation is None and all(result.passed for result in results)

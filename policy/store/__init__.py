@@ -5,6 +5,7 @@ from policy.store.health import health_record
 from policy.store.proposing import propose_rule
 from policy.store.status import Reloaded, Status, first_error
 from policy.store.store import PolicyStore
+from policy.store.watcher import watch_path
 
 __all__ = [
     "Freeze",
@@ -17,4 +18,5 @@ __all__ = [
     "first_error",
     "health_record",
     "propose_rule",
+    "watch_path",
 ]
