@@ -34,6 +34,16 @@ print(*shipped_packs())
 """
 
 
+INITIALISES = """
+import sys
+import policy
+print(policy.__file__)
+from policy.cli import main
+sys.argv = ["placet", "init", sys.argv[1], "--for", "coding-agent"]
+main()
+"""
+
+
 EXPLAINS = """
 import policy
 from policy.cli.page import page_of
@@ -97,10 +107,10 @@ def test_a_wheel_from_the_sdist_is_the_wheel_from_the_tree(wheel: Path, tmp_path
     assert set(zipfile.ZipFile(wheel).namelist()) == set(direct.namelist())
 
 
-def installed(code: str, site: Path) -> list[str]:
+def installed(code: str, site: Path, *arguments: str) -> list[str]:
     """Run code with the unpacked wheel in front of everything; return the lines it prints."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
+        [sys.executable, "-W", "error", "-c", code, *arguments],
         cwd=site.parent,
         env={**os.environ, "PYTHONPATH": str(site)},
         capture_output=True,
@@ -127,3 +137,10 @@ def test_an_installed_package_has_the_packs_that_ship_with_it(wheel: Path, tmp_p
     (names,) = installed(USES_PACKS, unpack(wheel, tmp_path / "site"))
     packs = (ROOT / "rules" / "packs").glob("*.policy")
     assert names.split() == sorted(f"placet:{pack.stem}" for pack in packs)
+
+
+def test_an_installed_package_writes_a_policy_to_start_from(wheel: Path, tmp_path: Path) -> None:
+    said = installed(INITIALISES, unpack(wheel, tmp_path / "site"), str(tmp_path / "rules"))
+    assert f"wrote {tmp_path}/rules/global.policy" in said
+    kept = ROOT / "policy" / "cli" / "init" / "sets" / "coding-agent" / "global.policy"
+    assert (tmp_path / "rules" / "global.policy").read_bytes() == kept.read_bytes()

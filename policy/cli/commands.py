@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from policy.cli.exit import with_errors_reported
 from policy.version import VERSION
@@ -14,6 +15,7 @@ from policy.version import VERSION
 # summaries are here, so that the list of commands is printed without importing them.
 _COMMANDS = {
     "demo": "Take a tour with real calls and an edited rule.",
+    "init": "Write a small policy to start from.",
     "check": "Check a policy and show every problem.",
     "fmt": "Rewrite rule files in canonical form.",
     "test": "Run the tests written in the rule files.",
@@ -58,6 +60,15 @@ class _Commands(click.Group):
         near = nearest(args[0], _COMMANDS)
         hint = f" Did you mean '{near}'?" if near else ""
         raise click.UsageError(f"No such command '{visible(args[0], 80)}'.{hint}", ctx)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the name of a command without importing the commands."""
+        found = [
+            CompletionItem(name, help=summary)
+            for name, summary in _COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error that ends it is reported in one line, never as a traceback."""

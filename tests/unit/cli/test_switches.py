@@ -59,6 +59,7 @@ OTHERS: dict[str, Words] = {
     "approvals revoke": lambda rules: ("q1", rules),
     "freeze": lambda rules: ("bash", "--because", "x", "--rules", rules),
     "unfreeze": lambda rules: ("--rules", rules),
+    "init": lambda rules: (rules / "new",),
     "daemon status": lambda rules: (),
     "daemon stop": lambda rules: (),
 }
