@@ -49,7 +49,7 @@ def watching(command: str, path: Path) -> Iterator[subprocess.Popen[str]]:
 def report(stream: IO[str] | None) -> str:
     """Return what one run prints, up to the line that ends it."""
     assert stream is not None
-    lines = []
+    lines: list[str] = []
     for line in stream:
         if line.startswith("watching "):
             return "".join(lines)
