@@ -1,5 +1,6 @@
 """The tools that a policy may name: their origins, schemas and resources."""
 
+from policy.catalog.agreement import RunningTool, completed, contradictions
 from policy.catalog.arguments import Arguments, ModelArguments, schema_of
 from policy.catalog.builtin import builtin_catalog
 from policy.catalog.catalog import Catalog, CatalogError, identifier_problem
@@ -12,6 +13,7 @@ from policy.catalog.name_repair import ALIASES, RepairedName, repair_name, snake
 from policy.catalog.operation_tag import OperationTag, operations_in
 from policy.catalog.pattern import ToolPattern, ToolSelector, select_name
 from policy.catalog.pattern_inclusion import includes, part_includes, patterns_of
+from policy.catalog.schemas.differences import schema_differences
 from policy.catalog.schemas.fields import (
     FieldInfo,
     fields_of,
@@ -61,6 +63,7 @@ __all__ = [
     "Reads",
     "RepairedName",
     "Resource",
+    "RunningTool",
     "Runs",
     "Schema",
     "SchemaView",
@@ -74,6 +77,8 @@ __all__ = [
     "Writes",
     "arguments_of",
     "builtin_catalog",
+    "completed",
+    "contradictions",
     "descend",
     "fields_of",
     "identifier_problem",
@@ -97,6 +102,7 @@ __all__ = [
     "repair_name",
     "requires",
     "resources_of",
+    "schema_differences",
     "schema_of",
     "schema_problem",
     "schema_strictify",

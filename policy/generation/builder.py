@@ -32,7 +32,7 @@ from policy.generation.toml_positions import Path, TomlPosition, positions_of
 from policy.generation.walk import DATA_SUFFIXES, SETTINGS_FILE
 from policy.incremental import Incremental
 from policy.layers import merge
-from policy.model import Source
+from policy.model import EMPTY, Source
 from policy.program import ALL_SHORTCUTS, Shortcuts, compile_policy
 from policy.syntax import Engine, Parsed, parse, tables_to_layers, tree
 from policy.verify import ExampleResult, run_examples
@@ -67,7 +67,8 @@ class Builder:
 
     Without `remembering`, everything is read and checked each time. `engine` is what parses
     statements; `shortcuts` are those of the program. None of these changes the result.
-    `guarded` is what no tool may write besides the policy.
+    `guarded` is what no tool may write besides the policy. `running` are the tools that a program
+    runs, each with the place where it is defined.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Builder:
         shortcuts: Shortcuts = ALL_SHORTCUTS,
     ) -> None:
         self.guarded = guarded
+        self.running: Mapping[str, str] = EMPTY
         self._memory = Incremental(engine=engine) if remembering else None
         self._engine = engine
         self._shortcuts = shortcuts
@@ -95,7 +97,9 @@ class Builder:
         work = _Reading(snapshot=snapshot)
         files = self._policies(work)
         settings, tables, found = _configuration(work)
-        tools, problems = self._catalogues.of(catalog, settings, snapshot=snapshot, found=found)
+        tools, problems = self._catalogues.of(
+            catalog, settings, snapshot=snapshot, found=found, running=self.running
+        )
         work.problems += problems
         if not files and not tables:
             work.problems += _empty(snapshot)

@@ -6,13 +6,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import reduce
 
-from policy.catalog import Catalog, CatalogError, ToolSpec, read_listing
+from policy.catalog import (
+    Catalog,
+    CatalogError,
+    ToolSpec,
+    completed,
+    contradictions,
+    read_listing,
+)
 from policy.diagnostics import Diagnostic, Severity, diagnose, did_you_mean, visible
 from policy.generation.folder import Snapshot
 from policy.generation.settings import Settings, ToolSettings
 from policy.generation.toml_positions import Path, TomlPosition
 from policy.generation.walk import SETTINGS_FILE
-from policy.model import Span
+from policy.model import EMPTY, Span
 from policy.values import Unreadable, read_json
 
 
@@ -31,6 +38,7 @@ class Catalogues:
         *,
         snapshot: Snapshot,
         found: Mapping[Path, TomlPosition],
+        running: Mapping[str, str] = EMPTY,
     ) -> tuple[Catalog, tuple[Diagnostic, ...]]:
         """Return the result of `catalogue`, cached as long as its arguments stay the same."""
         listed = (*settings.catalogue.files, *settings.catalogue.servers.values())
@@ -40,9 +48,10 @@ class Catalogues:
             *(snapshot.files[name].content if name in snapshot.files else name for name in listed),
             *(snapshot.unread.get(name) for name in listed),
             _nearby(snapshot, listed),
+            running,
         )
         if self._made is None or base is not self._base or known != self._known:
-            self._made = catalogue(base, settings, snapshot=snapshot, found=found)
+            self._made = catalogue(base, settings, snapshot=snapshot, found=found, running=running)
             self._base, self._known = base, known
         return self._made
 
@@ -53,10 +62,13 @@ def catalogue(
     *,
     snapshot: Snapshot,
     found: Mapping[Path, TomlPosition],
+    running: Mapping[str, str] = EMPTY,
 ) -> tuple[Catalog, tuple[Diagnostic, ...]]:
     """Return `base` with the tools of the listed files and the additions of `[tools.…]`.
 
-    `found` are the positions in `placet.toml`, for diagnostics.
+    `found` are the positions in `placet.toml`, for diagnostics. `running` are the tools of `base`
+    that a program runs, each with the place where it is defined: a list may add to what policies
+    know of such a tool of the host application, and not contradict it.
     """
     problems: list[Diagnostic] = []
     catalog = base
@@ -70,8 +82,14 @@ def catalogue(
     for key, name, server in listed:
         span = found[key].value if key in found else None
         specs = _listed(snapshot, name, server=server, span=span, problems=problems)
+        problems += (
+            _contradicted(spec.name, running[spec.name], said, name, span)
+            for spec in specs
+            if spec.name in running and spec.origin.kind == "host"
+            for said in _contradictions(spec, base)
+        )
         try:
-            catalog = catalog.with_tools(_reading(spec, catalog) for spec in specs)
+            catalog = catalog.with_tools(_known_as(spec, catalog, running) for spec in specs)
         except CatalogError as error:
             problems.append(_bad(str(error), name, span))
     if settings.catalogue.complete is not None:
@@ -80,15 +98,37 @@ def catalogue(
     return _added(catalog, settings), tuple(problems)
 
 
-def _reading(spec: ToolSpec, catalog: Catalog) -> ToolSpec:
-    """Return a listed tool with the model that reads its input, which no list can contain.
+def _known_as(spec: ToolSpec, catalog: Catalog, running: Mapping[str, str]) -> ToolSpec:
+    """Return a listed tool as policies know it: one that runs by its own definition.
 
-    Without it, a call would be judged as received, and run as the tool's own model reads it.
+    Any other gets the model that reads its input, which no list can contain. Without it, a call
+    would be judged as received, and run as the tool's own model reads it.
     """
     known = catalog.get(spec.name)
-    if known is None or known.coerce is None or known.name != spec.name:
+    if known is None or known.name != spec.name:
         return spec
-    return replace(spec, coerce=known.coerce) if known.schema == spec.schema else spec
+    if spec.name in running and spec.origin == known.origin and spec.origin.kind == "host":
+        return completed(known, spec)
+    if known.coerce is None or known.schema != spec.schema:
+        return spec
+    return replace(spec, coerce=known.coerce)
+
+
+def _contradictions(spec: ToolSpec, base: Catalog) -> tuple[str, ...]:
+    known = base.get(spec.name)
+    if known is None or known.name != spec.name or known.origin != spec.origin:
+        return ()
+    return contradictions(spec, known)
+
+
+def _contradicted(tool: str, place: str, said: str, name: str, span: Span | None) -> Diagnostic:
+    return _bad(
+        f"`{visible(name, 200)}` lists `{visible(tool, 80)}` otherwise than {visible(place, 200)} "
+        f"defines it: {said}",
+        name,
+        span,
+        help="correct the list, or write it anew with `placet catalog export MODULE:OBJECT`",
+    )
 
 
 def _nearby(snapshot: Snapshot, listed: Iterable[str]) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ class ExtensionHandler:
             source="extension",
         )
         self._inner = inner
+        self.place = f"the plugin {plugin}"
         self.granted: frozenset[str] = frozenset()
 
     @property

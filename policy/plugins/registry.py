@@ -187,11 +187,8 @@ class PluginRegistry:
         """Announce all tools of a plugin and register the granted ones, or none of them."""
         done: list[ToolRegistration] = []
         try:
-            # The catalogue knows of the withheld ones too, so that rules can speak of them.
-            withheld = [one.target.spec for one in _tools(entry) if not one.active]
-            if withheld:
-                with self._service.registering:
-                    self._service.announce(withheld)
+            # Together, and the withheld ones too, so that rules can speak of all of them.
+            self._service.registry.announce([one.target for one in _tools(entry)])
             for one in _tools(entry):
                 _grant(one.target, entry)
                 if one.active:
@@ -215,7 +212,7 @@ class PluginRegistry:
         if name in self._service.registry.snapshot():
             return
         try:
-            self._service.registry.register(name, one.target)
+            self._service.registry.register_known(one.target)
         except ToolError as error:
             _LOG.error("the tool of a plugin cannot be registered: %s", error.message)
 

@@ -13,6 +13,7 @@ from policy.environment import FactSource, LookUp, look_up_host
 from policy.generation import ApprovalSettings, Generation, ServiceSettings, Settings
 from policy.model import EMPTY, Caller
 from policy.runtime import Clock, utc_now
+from policy.service.announcing import Announcing, ToolsOfPolicy
 from policy.service.asking.asking import Asking
 from policy.service.configuration import Configurations
 from policy.service.elevations import Elevations
@@ -51,7 +52,6 @@ from policy.store import Freezer
 from policy.tools import (
     Authored,
     Limits,
-    ToolHandler,
     ToolRegistry,
     ToolService,
     builtin_handlers,
@@ -61,7 +61,7 @@ from policy.tools import (
 Middleware: TypeAlias = Callable[[ToolService], ToolService]
 
 
-class Store(Protocol):
+class Store(ToolsOfPolicy, Protocol):
     """The part of a policy store that the service uses."""
 
     @property
@@ -77,10 +77,6 @@ class Store(Protocol):
     @property
     def catalog(self) -> Catalog:
         """The tools that policies know."""
-        ...
-
-    def extend_catalog(self, specs: Iterable[ToolSpec]) -> Any:
-        """Add tools to those that policies know."""
         ...
 
 
@@ -116,7 +112,8 @@ def build_tool_service(
     `asks_per_session`. If the policy is in the workspace, or contains it, a warning is logged;
     `policy_in_workspace` True allows it, False makes it an error.
 
-    Raises CatalogError or ToolError if two tools have the same name, TypeError or ValueError for
+    Raises CatalogError or ToolError if two tools have the same name, PolicyInvalid if the policy
+    has errors with these tools that it does not have without them, TypeError or ValueError for
     invalid arguments: an audit sink without a `write`, or with an async one, which nothing would
     await, an approver that cannot be asked, a workspace that is not a folder, a policy in reach of
     the tools that must not be (PolicyInReach).
@@ -127,9 +124,11 @@ def build_tool_service(
     guards.set_approver(approver)
     given_folder = None if workspace is None else folder_of(workspace)
     given = None if tools is None else tuple(handler_for(each) for each in tools)
+    announcing = Announcing(store)
+    registry = ToolRegistry(announcing)
     # First, because a policy that names these tools loads only once it knows them, and its
     # configuration applies from the first call on.
-    _announce(store, given or ())
+    announcing.at_start(given or (), by=registry)
     configured = _configured(store)
     settings, asked = configured.service, configured.approvals or ApprovalSettings()
     folder = given_folder or os.path.realpath(settings.workspace or os.getcwd())
@@ -138,15 +137,15 @@ def build_tool_service(
     at_home = home or settings.home or os.path.expanduser("~")
     allowed = limits or _limits(settings)
     handlers = tuple(builtin_handlers(allowed)) if given is None else given
-    _announce(store, handlers)
+    announcing.at_start(handlers, by=registry)
     if audit is None and settings.audit is not None:
         audit = JsonlSink(settings.audit)
     keep_from_tools(store, audit, approvals)
-    registry, events = ToolRegistry(), Events()
+    events = Events()
     recorder = Recorder(audit, required=audit_required, events=events)
     recorder.close_interrupted()
     for handler in handlers:
-        registry.register(handler.spec.name, handler)
+        registry.register_known(handler)
     world = FactSource(
         workspace=folder,
         home=at_home,
@@ -208,7 +207,6 @@ def build_tool_service(
             lines_of=lambda who: rule_lines_for(source(), who, world.facts(who)),
             spec_of=spec_of,
         ),
-        announce=(lambda specs: None) if store is None else store.extend_catalog,
         caller=caller or Caller(),
         workspace=folder,
         env=_environment(folder, at_home),
@@ -256,21 +254,6 @@ def stacked(core: ToolService, *outermost_first: Middleware) -> ToolService:
     for around in reversed(outermost_first):
         service = around(service)
     return service
-
-
-def _announce(store: Store | None, handlers: tuple[ToolHandler, ...]) -> None:
-    """Add tools to the store's catalogue that it does not contain yet."""
-    if store is None:
-        return
-    unknown = [h.spec for h in handlers if not _is_known(h.spec, store.catalog)]
-    if unknown:
-        store.extend_catalog(unknown)
-
-
-def _is_known(spec: ToolSpec, catalog: Catalog) -> bool:
-    """Return whether a catalogue contains this tool, with the model that reads its input."""
-    known = catalog.get(spec.name)
-    return known == spec and (known.coerce is not None or spec.coerce is None)
 
 
 def _configured(store: Store | None) -> Settings:

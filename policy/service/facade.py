@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import builtins
-import threading
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from policy.approvals import Grant
-from policy.catalog import ToolSpec
 from policy.config_edit import Configured
 from policy.model import Caller, ToolError
 from policy.service.asking.sandbox import Sandbox
@@ -58,9 +55,6 @@ class GovernedService:
     elevations: Elevations
     configurations: Configurations
     freezes: Freezes
-    announce: Callable[[Iterable[ToolSpec]], object]
-    # No other change may come between adding a tool to the catalogue and to the registry.
-    registering: AbstractContextManager[Any] = field(default_factory=threading.RLock)
     caller: Caller
     workspace: str | None = None
     env: Mapping[str, str]
@@ -202,22 +196,15 @@ class GovernedService:
     def register(self, tool: Authored) -> Registration:
         """Add a tool while the service runs, to the policy's catalogue first.
 
-        Raises ToolError if its name is taken, CatalogError if the catalogue cannot contain it.
+        Raises ToolError if its name is taken, CatalogError if the catalogue cannot contain it, and
+        PolicyInvalid if the policy has errors with it. Then nothing has changed.
         """
         handler = handler_for(tool)
-        name = handler.spec.name
-        with self.registering:
-            self.registry.require_free(name, handler)
-            self.announce((handler.spec,))
-            return self.registry.register(name, handler)
+        return self.registry.register(handler.spec.name, handler)
 
     def replace(self, entry: Registration, tool: Authored) -> Registration:
         """Replace a tool's handler and its entry in the catalogue; raises like `register`."""
-        handler = handler_for(tool)
-        with self.registering:
-            if self.registry.snapshot().get(entry.name) is entry:
-                self.announce((handler.spec,))
-            return self.registry.replace(entry, handler)
+        return self.registry.replace(entry, handler_for(tool))
 
     def unregister(self, entry: str | Registration) -> ToolHandler | None:
         """Remove a tool; running calls go on. Returns its handler, None if it was not there.

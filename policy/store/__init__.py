@@ -3,6 +3,7 @@
 from policy.store.freezer import Freeze, Freezer, FreezeRefused, Freezing
 from policy.store.health import health_record
 from policy.store.proposing import propose_rule
+from policy.store.running_tools import Registrar
 from policy.store.status import Reloaded, Status, first_error
 from policy.store.store import PolicyStore
 from policy.store.watcher import watch_path
@@ -13,6 +14,7 @@ __all__ = [
     "Freezer",
     "Freezing",
     "PolicyStore",
+    "Registrar",
     "Reloaded",
     "Status",
     "first_error",

@@ -11,16 +11,16 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from policy.catalog import Catalog, ToolSpec, builtin_catalog
+from policy.catalog import Catalog, RunningTool, ToolSpec, builtin_catalog
 from policy.config_edit import Configured, Witness, configure
 from policy.decision import Answer, Decision, GenerationId
-from policy.diagnostics import Diagnostic
+from policy.diagnostics import Diagnostic, Severity
 from policy.generation import (
     Builder,
     Built,
@@ -40,11 +40,12 @@ from policy.generation import (
     state_protected,
     unexpected,
 )
-from policy.model import Caller, Facts, ToolCall
+from policy.model import EMPTY, Caller, Facts, PolicyInvalid, Source, ToolCall
 from policy.program import ALL_SHORTCUTS, Shortcuts
 from policy.runtime import Threads
 from policy.store.freezer import Freezer
 from policy.store.no_generation import refuse_without_generation
+from policy.store.running_tools import Registrar, RunningTools
 from policy.store.status import Reloaded, Status, first_error
 from policy.store.watcher import watch_path
 from policy.syntax import Engine
@@ -115,7 +116,9 @@ class PolicyStore:
     ) -> None:
         self._path = absolute_path(path)
         self._catalog = builtin_catalog() if catalog is None else catalog
-        self._tools = 0
+        # The revision of the catalogue, and the last one that was tried.
+        self._tools = self._tried = 0
+        self._running = RunningTools(self._catalog)
         self._poll = poll
         self._settle = settle
         self._clock = clock
@@ -148,6 +151,8 @@ class PolicyStore:
         self._good: _Work | None = None
         # The files of what is in force, as they stood.
         self._stood: Signature = ()
+        # The texts of the last build, for showing its diagnostics.
+        self._sources: Mapping[str, Source] = EMPTY
         self._state = _State(
             generation=None,
             status=Status(
@@ -227,14 +232,65 @@ class PolicyStore:
     def extend_catalog(self, specs: Iterable[ToolSpec]) -> Reloaded:
         """Add tools to the catalogue and check the policy against it again.
 
-        Raises CatalogError, and changes nothing, where the tools cannot stand in one catalogue.
+        Raises CatalogError where the tools cannot stand in one catalogue, and PolicyInvalid where
+        the policy has errors with these tools that it does not have without them. Then nothing has
+        changed.
         """
         with self._building:
-            extended = self._catalog.with_tools(specs, converting=True)
-            if extended != self._catalog or _reads_otherwise(extended, self._catalog):
-                self._catalog = extended
-                self._tools += 1
+            return self._extend(specs, running=self._builder.running, others_follow=True)
+
+    def register_tools(
+        self, tools: Iterable[RunningTool], *, by: Registrar, others_follow: bool = False
+    ) -> Reloaded:
+        """Add tools that a program runs, by their own definitions; raises like `extend_catalog`.
+
+        With `others_follow`, that the policy names a tool which is not there yet is no reason to
+        raise: the policy takes effect once that is added too.
+        A list of tools in the policy may add to such a definition. One that contradicts it is an
+        error of the policy; a catalogue that the store was given, or another service on this store
+        that does, is a CatalogError. Servers' tools run only as they were reviewed, in any case.
+        """
+        with self._building:
+            tools = tuple(tools)
+            specs = self._running.definitions(tools, by=by)
+            places = {tool.spec.name: tool.place for tool in tools}
+            running = {**self._builder.running, **places}
+            outcome = self._extend(specs, running=running, others_follow=others_follow)
+            self._running.add(by)
+            return outcome
+
+    def _extend(
+        self, specs: Iterable[ToolSpec], *, running: Mapping[str, str], others_follow: bool
+    ) -> Reloaded:
+        before_it = self._builder.running
+        extended = self._catalog.with_tools(specs, converting=True)
+        changed = extended != self._catalog or _reads_otherwise(extended, self._catalog)
+        if not changed and not (running.keys() - before_it.keys() and self._may_list_tools()):
+            self._builder.running = self._drafts.running = running
             return self.reload()
+        without = self.reload()
+        known = (self._catalog, self._tools, self._done, self._good, self._stood, self._state)
+        self._tried += 1
+        self._catalog, self._tools = extended, self._tried
+        self._builder.running = self._drafts.running = running
+        with no_collecting():
+            outcome = self._look()
+        caused = _new_errors(outcome, without)
+        if any(found.code != "unknown-tool" or not others_follow for found in caused):
+            self._catalog, self._tools, self._done, self._good, self._stood, self._state = known
+            self._builder.running = self._drafts.running = before_it
+            others = (found for found in outcome.diagnostics if found not in caused)
+            raise PolicyInvalid((*caused, *others), sources=self._sources)
+        self._tell_of(outcome, before=known[-1])
+        return outcome
+
+    def _may_list_tools(self) -> bool:
+        """Return whether the policy may list tools of its own."""
+        generation = self.current
+        if generation is None:
+            return True
+        catalogue = generation.settings.catalogue
+        return bool(catalogue.files or catalogue.servers)
 
     def guard(
         self,
@@ -300,26 +356,35 @@ class PolicyStore:
 
         The watcher does exactly this. Blocks while it reads and builds.
         """
-        started = time.perf_counter()
         with self._building, no_collecting():
-            before, looked = self._state, (self._ticks(), self._clock())
-            try:
-                self._bring_up_to_date()
-            except Exception as error:  # noqa: BLE001 — watching must outlive any flaw of ours
-                self._done = None
-                self._stay((unexpected(error),), self._clock())
-            self._looked = looked
-            after = self._state
-            outcome = Reloaded(
-                changed=after.generation is not before.generation,
-                generation=after.generation,
-                diagnostics=after.status.diagnostics,
-                status=after.status,
-                milliseconds=(time.perf_counter() - started) * 1000,
-            )
-            if outcome.changed or _told(before.status) != _told(after.status):
-                self._tell(outcome)
+            before = self._state
+            outcome = self._look()
+            self._tell_of(outcome, before=before)
         return outcome
+
+    def _look(self) -> Reloaded:
+        """Read the files and publish what they say, without telling anybody."""
+        started = time.perf_counter()
+        before, looked = self._state, (self._ticks(), self._clock())
+        try:
+            self._bring_up_to_date()
+        except Exception as error:  # noqa: BLE001 — watching must outlive any flaw of ours
+            self._done = None
+            self._stay((unexpected(error),), self._clock())
+        self._looked = looked
+        after = self._state
+        return Reloaded(
+            changed=after.generation is not before.generation,
+            generation=after.generation,
+            diagnostics=after.status.diagnostics,
+            status=after.status,
+            milliseconds=(time.perf_counter() - started) * 1000,
+        )
+
+    def _tell_of(self, outcome: Reloaded, *, before: _State) -> None:
+        """Tell subscribers of a swap or a change of the status, if there was one."""
+        if outcome.changed or _told(before.status) != _told(outcome.status):
+            self._tell(outcome)
 
     @asynccontextmanager
     async def watch(self) -> AsyncIterator[PolicyStore]:
@@ -434,7 +499,7 @@ class PolicyStore:
         )
 
     def _publish(self, built: Built, work: _Work, seen: Signature) -> None:
-        self._done = work
+        self._done, self._sources = work, built.sources
         now = self._clock()
         if built.generation is not None:
             self._good, self._stood = work, seen
@@ -478,6 +543,18 @@ def _reads_otherwise(tools: Catalog, before: Catalog) -> bool:
     """Tell whether a tool makes something else of its input, being the same otherwise."""
     pairs = zip(tools.specs, before.specs, strict=True)
     return any(one.coerce is not other.coerce for one, other in pairs)
+
+
+def _new_errors(after: Reloaded, before: Reloaded) -> tuple[Diagnostic, ...]:
+    """Return the errors that the files did not have before."""
+    had = set(map(_said, before.diagnostics))
+    errors = (found for found in after.diagnostics if found.severity is Severity.ERROR)
+    return tuple(found for found in errors if _said(found) not in had)
+
+
+def _said(found: Diagnostic) -> tuple[object, ...]:
+    """Return what is wrong, without the advice: that changes with the tools there are."""
+    return found.severity, found.code, found.span, found.file, found.message, found.label
 
 
 def _fresh(generation: Generation, diagnostics: tuple[Diagnostic, ...], now: datetime) -> Status:

@@ -9,11 +9,11 @@ from policy.tools.authoring.spec import spec_of
 from policy.tools.authoring.traits import Traits
 from policy.tools.authoring.typed import BuiltinHandler
 from policy.tools.failures import failure
-from policy.tools.handler import ExecutionContext, ToolHandler, quotes_errors
+from policy.tools.handler import ExecutionContext, ToolHandler, place_of, quotes_errors
 from policy.tools.handlers.builtin import builtin_handlers
 from policy.tools.handlers.limits import Limits
 from policy.tools.handlers.shell import CALL_VARIABLE
-from policy.tools.registry import ToolRegistry
+from policy.tools.registry import ToolRegistry, running_tool
 from policy.tools.registry_feed import Missed, RegistryFeed, RegistryNews
 from policy.tools.registry_snapshot import (
     Registered,
@@ -75,7 +75,9 @@ __all__ = [
     "failure",
     "handler_for",
     "handler_of",
+    "place_of",
     "quotes_errors",
+    "running_tool",
     "source_of",
     "spec_of",
     "tokens",

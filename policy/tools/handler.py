@@ -12,6 +12,18 @@ from policy.model import Caller, Facts
 from policy.tools.service import ToolDefinition, ToolService
 from policy.tools.usage import Usage
 
+
+def place_of(handler: ToolHandler) -> str:
+    """Return where a tool is defined, for messages: `module:name` of the code that runs it."""
+    place = getattr(handler, "place", None)
+    return place if isinstance(place, str) and place else place_of_type(type(handler))
+
+
+def place_of_type(kind: type[object]) -> str:
+    """Return where a class is defined, as `module:name`."""
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
 _NOBODY = Caller()
 _NOWHERE = Facts()
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Protocol, TypeAlias
 
-from policy.catalog import ToolSpec
+from policy.catalog import RunningTool, ToolSpec
 from policy.model import ToolError
 from policy.runtime import Listeners
-from policy.tools.handler import ToolHandler
+from policy.tools.handler import ToolHandler, place_of
 from policy.tools.registry_feed import RegistryFeed
 from policy.tools.registry_snapshot import (
     Registered,
@@ -24,15 +24,27 @@ from policy.tools.registry_snapshot import (
 Subscriber: TypeAlias = Callable[[RegistryChange], None]
 
 
+class Announce(Protocol):
+    """Makes tools known to a policy; raises if it cannot have them."""
+
+    def __call__(self, handlers: Iterable[ToolHandler], *, by: ToolRegistry | None) -> object:
+        """Add the tools; `by` is the registry that runs them, None for tools without one."""
+        ...
+
+
 class ToolRegistry:
     """The one mutable map of tools; safe to change from any thread while calls run.
 
+    `announce` is told of every tool before it is added, so that policies know all that can run.
     Readers take one snapshot. Subscribers are called for each change in order, in the thread that
     changed the registry and before it goes on; `changes` returns them in the event loop of the
     reader.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, announce: Announce | None = None) -> None:
+        self._announce = announce
+        # No other change may come between announcing a tool and adding it.
+        self._announcing = threading.RLock()
         self._snapshot = RegistrySnapshot()
         self._listeners: Listeners[RegistryChange] = Listeners()
         self._untold: deque[RegistryChange] = deque()
@@ -40,19 +52,46 @@ class ToolRegistry:
         self._writing = threading.RLock()
 
     def register(self, name: str, handler: ToolHandler) -> Registration:
-        """Add a tool; raise ToolError if the name is taken or not the handler's own."""
-        with self._writing:
+        """Add a tool, and make it known to the policy first.
+
+        Raises ToolError if the name is taken or not the handler's own, CatalogError if the policy's
+        catalogue cannot contain it, and PolicyInvalid if the policy has errors with it that it does
+        not have without it. Then nothing has changed.
+        """
+        with self._announcing:
             self.require_free(name, handler)
+            if self._announce is not None:
+                self._announce((handler,), by=self)
+            return self.register_known(handler)
+
+    def register_known(self, handler: ToolHandler) -> Registration:
+        """Add a tool that the policy knows already; raise ToolError if its name is taken."""
+        with self._writing:
+            self.require_free(handler.spec.name, handler)
             return self._put(handler, told_as=Registered)
 
+    def announce(self, handlers: Iterable[ToolHandler]) -> None:
+        """Make tools known to the policy that this registry does not run, or not yet."""
+        if self._announce is not None:
+            with self._announcing:
+                self._announce(handlers, by=None)
+
+    def running(self) -> tuple[RunningTool, ...]:
+        """Return the tools with the places where they are defined."""
+        return tuple(map(running_tool, (e.handler for e in self._snapshot.values())))
+
     def replace(self, registration: Registration, handler: ToolHandler) -> Registration:
-        """Exchange the handler of an entry; raise ToolError if the entry is no longer there."""
-        with self._writing:
-            name = registration.name
-            _require_own_name(name, handler)
-            if self._snapshot.get(name) is not registration:
-                raise ToolError(name, f"the tool called `{name}` has been replaced")
-            return self._put(handler, told_as=Replaced)
+        """Exchange the handler of an entry; raises like `register`.
+
+        ToolError means that the entry is no longer there.
+        """
+        with self._announcing:
+            self._require_current(registration, handler)
+            if self._announce is not None:
+                self._announce((handler,), by=self)
+            with self._writing:
+                self._require_current(registration, handler)
+                return self._put(handler, told_as=Replaced)
 
     def unregister(self, entry: str | Registration) -> ToolHandler | None:
         """Remove a tool and return its handler; None if it is not there.
@@ -74,6 +113,12 @@ class ToolRegistry:
         problem = self._snapshot.objection(handler.spec)
         if problem is not None:
             raise ToolError(name, problem)
+
+    def _require_current(self, registration: Registration, handler: ToolHandler) -> None:
+        name = registration.name
+        _require_own_name(name, handler)
+        if self._snapshot.get(name) is not registration:
+            raise ToolError(name, f"the tool called `{name}` has been replaced")
 
     def snapshot(self) -> RegistrySnapshot:
         """Return all entries as they are now; later changes do not affect it."""
@@ -137,6 +182,11 @@ class ToolRegistry:
                 self._listeners.notify(self._untold.popleft())
         finally:
             self._telling = False
+
+
+def running_tool(handler: ToolHandler) -> RunningTool:
+    """Return a tool with the place where it is defined."""
+    return RunningTool(spec=handler.spec, place=place_of(handler))
 
 
 def _require_own_name(name: str, handler: ToolHandler) -> None:

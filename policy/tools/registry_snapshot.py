@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from policy.catalog import Catalog, ToolSpec, repair_name
 from policy.model import EMPTY
-from policy.tools.handler import ToolHandler
+from policy.tools.handler import ToolHandler, place_of
 from policy.values import escape_for_display
 
 
@@ -136,8 +136,10 @@ class RegistrySnapshot(Mapping[str, Registration]):
 
     def objection(self, spec: ToolSpec) -> str | None:
         """Return why such a tool cannot be added, None if it can."""
-        if spec.name in self._entries:
-            return f"a tool called `{spec.name}` is registered already"
+        there = self._entries.get(spec.name)
+        if there is not None:
+            place = escape_for_display(place_of(there.handler), 200)
+            return f"a tool called `{spec.name}` is registered already, from {place}"
         if spec.version is None and spec.name in self._newest:
             return f"versions of `{spec.name}` are registered already, so this one needs a version"
         if spec.version is not None and spec.base in self._entries:

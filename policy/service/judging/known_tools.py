@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from policy.audit import digest_of
-from policy.catalog import ToolSpec
+from policy.catalog import ToolSpec, schema_differences
 from policy.generation import Generation
 from policy.model import ToolCall, thaw
 from policy.service.judging.judge import Judge
@@ -55,14 +55,20 @@ def _is_same_tool(own: ToolSpec, spec: ToolSpec) -> bool:
     The policy may add to it: its configuration adds facts and resources. For a tool from outside
     the host application, its description for models is part of what was reviewed.
     """
-    told = spec.description if spec.origin.kind != "host" else ""
+    of_host = spec.origin.kind == "host"
+    told = "" if of_host else spec.description
     return (
-        (own.origin, own.version, own.schema) == (spec.origin, spec.version, spec.schema)
+        (own.origin, own.version) == (spec.origin, spec.version)
+        and (own.schema == spec.schema or (of_host and _takes_the_same(own, spec)))
         and told in ("", own.description)
         and set(own.resources) <= set(spec.resources)
         and own.unseen <= spec.unseen
         and own.requires_confirmation <= spec.requires_confirmation
     )
+
+
+def _takes_the_same(own: ToolSpec, spec: ToolSpec) -> bool:
+    return not schema_differences(spec.schema, own.schema)
 
 
 def _is_as_announced(own: ToolSpec, judge: Judge) -> bool:

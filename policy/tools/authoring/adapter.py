@@ -14,7 +14,7 @@ from policy.tools.authoring.shapes import AiTool, ContextTool, DynamicTool, Oper
 from policy.tools.authoring.spec import spec_of
 from policy.tools.authoring.traits import said_by, traits_of
 from policy.tools.authoring.typed import BuiltinHandler, handler
-from policy.tools.handler import ToolHandler
+from policy.tools.handler import ToolHandler, place_of_type
 
 Authored: TypeAlias = (
     ToolHandler | Tool | OperationsTool | AiTool | ContextTool | DynamicTool | Callable[..., Any]
@@ -58,6 +58,7 @@ def handler_of(authored: Tool | OperationsTool) -> BuiltinHandler:
         description=_described(authored, getattr(authored, "DESCRIPTION", None)),
         traits=traits_of(authored),
         output=_output(authored, tuple(calls.values())),
+        place=place_of_type(type(authored)),
     )
 
 
@@ -85,6 +86,7 @@ def _of_ai_tool(authored: Any) -> BuiltinHandler:
         description=_described(authored, said_by(authored, "description")),
         traits=traits_of(authored),
         output=_output(authored, (execute,)),
+        place=place_of_type(type(authored)),
     )
 
 
@@ -108,7 +110,14 @@ def _untyped(
         schema=_schema(authored, schema),
         traits=traits,
     )
-    return BuiltinHandler(spec=spec, takes=AsGiven(spec), call=call, traits=traits, output=output)
+    return BuiltinHandler(
+        spec=spec,
+        takes=AsGiven(spec),
+        call=call,
+        traits=traits,
+        output=output,
+        place=place_of_type(type(authored)),
+    )
 
 
 def _sound(made: Any) -> ToolHandler:

@@ -35,8 +35,11 @@ class BuiltinHandler:
         call: Call | Mapping[str, Call],
         traits: Traits,
         output: OutputShape | None = None,
+        place: str = "",
     ) -> None:
         self._spec = spec
+        # Where its author wrote it, as `module:name`.
+        self.place = place
         self._takes = takes
         self._output = output
         self.error_text = traits.error_text
@@ -116,6 +119,7 @@ def handler(
     description: object,
     traits: Traits,
     output: OutputShape | None,
+    place: str,
 ) -> BuiltinHandler:
     """Return the handler of a host tool; TypeError tells the author what to change."""
     spec = spec_of(name, description, schema=takes.schema, traits=traits)
@@ -131,6 +135,7 @@ def handler(
         call=call,
         traits=traits,
         output=output,
+        place=place,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import pytest
 
 from policy import PolicyStore
-from policy.catalog import Reads
+from policy.catalog import CatalogError, Reads
 from policy.model import PermissionDenied
 from policy.service import GovernedService, build_tool_service
 from policy.tools import Traits, tool
@@ -59,15 +59,15 @@ async def test_a_tool_of_another_service_does_not_stand_for_ours(
     ours = service_of(store, tmp_path, marked)
     assert (await ours.execute("fetch", {"path": "a.txt"})).value == "a.txt"
     assert await refused(ours) == "not-allowed"
-    theirs = service_of(store, tmp_path, unmarked)
-    assert (await theirs.execute("fetch", {"path": "/etc/passwd"})).value == "/etc/passwd"
-    assert await refused(ours) == "policy-unavailable"
+    with pytest.raises(CatalogError, match="`resources` differs"):
+        service_of(store, tmp_path, unmarked)
+    assert await refused(ours) == "not-allowed"
 
 
 async def test_a_tool_put_past_the_policy_does_not_run(store: PolicyStore, tmp_path: Path) -> None:
     service = service_of(store, tmp_path, unmarked)
     service.unregister("fetch")
-    entry = service.registry.register("fetch", marked)
+    entry = service.registry.register_known(marked)
     assert await refused(service) == "policy-unavailable"
     entry.dispose()
     service.register(marked)

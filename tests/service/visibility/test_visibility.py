@@ -260,7 +260,7 @@ OPERATIONS = {
             ["read"],
             False,
         ),
-        ('allow notes when input.operation == "copy" or input.path == 1\n', None, False),
+        ('allow notes when input.operation == "read" and "ops" in user.groups\n', None, False),
     ],
 )
 async def test_operations_that_are_never_allowed_are_left_out_of_the_schema(

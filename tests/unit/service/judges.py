@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-from policy.catalog import Catalog, ToolSpec
+from policy.catalog import Catalog, RunningTool, ToolSpec
 from policy.decision import Decision, GenerationId
 from policy.model import Caller, Facts, Reason, ToolCall, Verdict
 
@@ -58,6 +58,11 @@ class FakeStore:
 
     def extend_catalog(self, specs: Iterable[ToolSpec]) -> None:
         self.catalog = self.catalog.with_tools(specs)
+
+    def register_tools(
+        self, tools: Iterable[RunningTool], *, by: object, others_follow: bool = False
+    ) -> None:
+        self.extend_catalog(tool.spec for tool in tools)
 
 
 def always(verdict: Verdict, *, number: int = 1, name: str = "rule") -> FakeGeneration:
