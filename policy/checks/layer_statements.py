@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from policy.catalog import ToolSelector, ToolSpec
 from policy.checks.assembly import EVERY, Layer
 from policy.checks.checked import CheckedPolicy, CheckedRule
@@ -9,6 +11,9 @@ from policy.checks.context import CheckContext
 from policy.checks.report import Report
 from policy.diagnostics import Label
 from policy.model import Verdict
+
+# At the start of a statement, or of a line of one that is not at the margin.
+_DEFAULT = re.compile(r"^[ \t]*default\b", re.IGNORECASE | re.MULTILINE)
 
 
 def check_defaults(layer: Layer, policy: CheckedPolicy, report: Report) -> None:
@@ -39,7 +44,7 @@ def check_defaults(layer: Layer, policy: CheckedPolicy, report: Report) -> None:
 def _may_have_default(layer: Layer) -> bool:
     """Return whether a statement that did not parse is probably the default."""
     return any(
-        one.word == "default" or one.text.lower().startswith("default") for one in layer.broken
+        one.word == "default" or _DEFAULT.search(one.text) is not None for one in layer.broken
     )
 
 

@@ -128,7 +128,10 @@ class Builder:
         )
         merged = merge(checked.policies, tools)
         work.problems += without_consequences(
-            (*checked.diagnostics, *merged.diagnostics), work.problems, unread=work.unread
+            (*checked.diagnostics, *merged.diagnostics),
+            work.problems,
+            sources=work.sources,
+            unread=work.unread,
         )
         if has_errors(work.problems):
             return work.failed()

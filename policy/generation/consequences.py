@@ -7,27 +7,36 @@ with hyphens.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from policy.diagnostics import Diagnostic, Severity
 from policy.generation.walk import POLICY_SUFFIX, SETTINGS_FILE
-from policy.model import Span
+from policy.model import Source, Span
 
 # What a policy file that was not read may have defined.
 _OF_A_POLICY = frozenset(
     "missing-default unknown-name unknown-rule unknown-pack unknown-tool unknown-param "
     "bad-interpolation delegate-to-nobody unreached-ask allow-without-effect".split()
 )
-# What `placet.toml` may have defined: a default, facts, tools.
-_OF_THE_SETTINGS = frozenset({"missing-default", "unknown-fact", "unknown-tool", "unreached-ask"})
+# What a table of `placet.toml` defines, by the word that is in the file if the table is. With one
+# error in the file, only its rules are read.
+_OF_A_TABLE = {
+    "permissions": frozenset({"missing-default", "unreached-ask"}),
+    "context": frozenset({"unknown-fact"}),
+    "catalogue": frozenset({"unknown-tool", "unknown-field"}),
+}
 
 
 def without_consequences(
-    found: Iterable[Diagnostic], before: Sequence[Diagnostic], *, unread: Collection[str]
+    found: Iterable[Diagnostic],
+    before: Sequence[Diagnostic],
+    *,
+    sources: Mapping[str, Source],
+    unread: Collection[str],
 ) -> tuple[Diagnostic, ...]:
     """Return the diagnostics that are not consequences of earlier ones.
 
-    `unread` are the names of the files whose contents are not known.
+    `sources` are the texts of the files, `unread` the names of those that could not be read.
     """
     errors = [problem for problem in before if problem.severity is Severity.ERROR]
     if not errors:
@@ -36,13 +45,19 @@ def without_consequences(
     if any(name.endswith(POLICY_SUFFIX) for name in unread):
         missing |= _OF_A_POLICY
     if any(problem.place[0] == SETTINGS_FILE for problem in errors):
-        missing |= _OF_THE_SETTINGS
+        missing = missing.union(*_defined_by(sources.get(SETTINGS_FILE)))
     hyphens = [problem.span for problem in errors if problem.code == "hyphen-in-name"]
     return tuple(
         problem
         for problem in found
         if problem.code not in missing and not _is_part_of_name(problem, hyphens)
     )
+
+
+def _defined_by(settings: Source | None) -> list[frozenset[str]]:
+    """Return the codes of what may be defined in a configuration with an error."""
+    text = None if settings is None else settings.text
+    return [codes for word, codes in _OF_A_TABLE.items() if text is None or word in text]
 
 
 def _is_part_of_name(problem: Diagnostic, hyphens: list[Span | None]) -> bool:

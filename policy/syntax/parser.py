@@ -43,6 +43,10 @@ _MAX_UNSEEN = 20
 # Levels around a condition: the clause, the rule, and the list that holds it.
 _ABOVE = 4
 
+# Lines at the margin that probably belong to a broken statement above them.
+_TABLE_KEY = re.compile(r'["\w*./-]+[ \t]*=')
+_ITEM = re.compile(r'(?:"[^"\n]*"|[\w.*?]+)[ \t]*,?')
+_CASE = re.compile(r"[^\s{]+[ \t]*\{[^\n]*->")
 _HEADER = re.compile(r"(?:policy|pack)(?![A-Za-z0-9_-])(?![ \t]*:)")
 # Nesting needs one of these, so the depth of a statement with few of them is not measured. Counting
 # each one takes a tenth of the time of a regular expression that finds them all.
@@ -81,9 +85,14 @@ def parse(
     header: Header | None = None
     statements: list[Statement] = []
     broken: list[BrokenStatement] = []
+    if cuts.stray is not None:
+        start, end = cuts.stray
+        broken.append(broken_statement(cuts.code[start:end], source.span(start, end)))
     unchanged: list[KnownRule] = []
     for number, piece in enumerate(cuts.pieces):
         text = piece.text
+        if broken and _is_rest_of(broken[-1], text):
+            continue
         before = known.get(source.text[piece.start : piece.end])
         if before is not None:
             span = span_in(source, piece.start, piece.end)
@@ -102,8 +111,10 @@ def parse(
             broken.append(broken_statement(text, source.span(piece.start, piece.end)))
         elif not isinstance(node, PolicyHeader | PackHeader):
             statements.append(node)
-    if not (broken and broken[0].word in ("policy", "pack")):
-        diagnostics += _missing(source, cuts)
+    if not (statements or unchanged) and _is_foreign(cuts, broken):
+        diagnostics = [*_marks(source, unseen_at), _foreign(source, broken[0])]
+    elif not _may_have_header(cuts, broken):
+        diagnostics.append(_missing(source, cuts))
     tree = PolicyFile(
         source=source,
         header=header,
@@ -118,6 +129,9 @@ def parse(
 
 def _likely_header(source: Source, cuts: SplitFile, statements: list[Statement]) -> Header | None:
     """Return the header of a file that has no valid one, from its first statement."""
+    if cuts.stray is not None:
+        start, end = cuts.stray
+        return likely_header(cuts.code[start:end], source.span(start, end), has_parameters=False)
     if not cuts.pieces:
         return None
     first = next((piece for piece in cuts.pieces if _is_header(piece.text)), cuts.pieces[0])
@@ -229,21 +243,58 @@ def _stray(source: Source, cuts: SplitFile) -> Iterator[Diagnostic]:
             "syntax-error",
             "an indented line continues a statement, but none has begun",
             span=source.span(*cuts.stray),
-            help="start the statement in column one",
+            help="begin each statement at the margin, without a space before it",
         )
 
 
-def _missing(source: Source, cuts: SplitFile) -> Iterator[Diagnostic]:
-    if any(_is_header(piece.text) for piece in cuts.pieces):
-        return
+def _is_rest_of(broken: BrokenStatement, text: str) -> bool:
+    """Return whether a statement is probably the rest of a broken one."""
+    if not text.strip(")]};, "):
+        return True
+    if broken.text.startswith("["):
+        return _TABLE_KEY.match(text) is not None
+    if broken.text.endswith(("=", ",")):
+        return _ITEM.fullmatch(text) is not None
+    return broken.word == "test" and _CASE.match(text) is not None
+
+
+def _may_have_header(cuts: SplitFile, broken: list[BrokenStatement]) -> bool:
+    """Return whether a file has a header, perhaps one with an error that is reported by itself."""
+    if cuts.stray is not None or any(_is_header(piece.text) for piece in cuts.pieces):
+        return True
+    return any(one.word in ("policy", "pack") for one in broken)
+
+
+def _is_foreign(cuts: SplitFile, broken: list[BrokenStatement]) -> bool:
+    """Return whether a file in which nothing parses is probably of another language."""
+    if not broken or _may_have_header(cuts, broken):
+        return False
+    return len(broken) > 1 or not broken[0].word
+
+
+def _foreign(source: Source, broken: BrokenStatement) -> Diagnostic:
+    """Return the diagnostic of a file in another language, at its first statement."""
+    first = broken.span
+    end = source.text.find("\n", first.start, first.end)
+    return diagnose(
+        "missing-header",
+        "this is not the policy language",
+        span=source.span(first.start, first.end if end < 0 else end),
+        help="begin with the line `policy for every agent`, then write `default deny` and rules "
+        "such as `allow file_read when reads only workspace`",
+    )
+
+
+def _missing(source: Source, cuts: SplitFile) -> Diagnostic:
     start, end = (cuts.pieces[0].start, cuts.pieces[0].end) if cuts.pieces else (0, 0)
     first_line = source.text.find("\n", start, end)
-    yield diagnose(
+    return diagnose(
         "missing-header",
         "the file does not declare which agents it applies to",
         span=source.span(start, end if first_line < 0 else first_line),
-        help='begin with `policy for every agent`, `policy for agent "…"`, `policy for role "…"` '
-        'or `pack "…"`',
+        help="begin with the line `policy for every agent`; a file for some agents begins with "
+        '`policy for agent "…"`, `policy for agents "…"` or `policy for role "…"`, a pack with '
+        '`pack "…"`',
     )
 
 

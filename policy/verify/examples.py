@@ -20,6 +20,7 @@ from policy.verify.test_setup import FACTS, NOBODY_SAID, CaseSetup, NotGivable, 
 # The time in tests that give none, used only to place earlier calls before it.
 _SOME_TIME = datetime(2026, 1, 1, tzinfo=UTC)
 _MOST_SHOWN = 3  # reasons in a message
+_NO_RULE = frozenset({"default", "none"})
 _MOST_TIMES = 100_000  # earlier calls added to the history by one `after`
 
 
@@ -177,18 +178,19 @@ class _Runner:
         if decision.verdict is not case.verdict:
             return _failed(
                 case,
-                f"the verdict is {decision.verdict}, not {case.verdict}",
+                f"this test fails: the verdict is {decision.verdict}, not {case.verdict}",
                 decision=decision,
             )
         deciding = {reason.rule for reason in decision.deciding}
         if case.by is not None and case.by not in deciding:
             return _failed(
                 case,
-                f"the verdict is {decision.verdict}, but not by `{visible(case.by, 80)}`",
+                f"this test fails: the verdict is {decision.verdict}, but not by "
+                f"`{visible(case.by, 80)}`",
                 decision=decision,
             )
         if case.becoming is not None and not same_json(decision.call.input, becoming):
-            return _failed(case, "the call becomes another one", decision=decision)
+            return _failed(case, "this test fails: the call becomes another one", decision=decision)
         if case.by is None and deciding == {"schema"} and not decision.rewritten:
             return _no_call(case, decision)
         return None
@@ -210,8 +212,21 @@ def _failed(case: tree.Case, message: str, *, decision: Decision) -> Diagnostic:
         message,
         span=case.span,
         label=_seen(decision),
-        help="correct the rule, or the test if the rule is right",
+        help=_correction(case, decision),
     )
+
+
+def _correction(case: tree.Case, decision: Decision) -> str:
+    """Return what to do about a test that fails."""
+    if {reason.rule for reason in decision.deciding} == {"schema"}:
+        return "correct the input of the call, which the schema of the tool refuses"
+    expects_grant = case.verdict is not Verdict.DENY and decision.verdict is Verdict.DENY
+    if expects_grant and all(reason.rule in _NO_RULE for reason in decision.deciding):
+        return (
+            "no rule allows this call: correct the rule that should, or the test; `placet explain` "
+            "shows each rule's conditions for a call"
+        )
+    return "correct the rule, or the test if the rule is right"
 
 
 def _seen(decision: Decision) -> str:
@@ -247,7 +262,8 @@ def _unknown_fact(name: str, span: Span) -> Diagnostic:
         "unknown-fact",
         f"a test cannot set `{visible(name, 80)}`",
         span=span,
-        help=did_you_mean(name, FACTS) or f"it can set {', '.join(FACTS)} and `context.…`",
+        help=did_you_mean(name, FACTS)
+        or f"it can set {', '.join(f'`{fact}`' for fact in FACTS)} and `context.…`",
     )
 
 

@@ -90,8 +90,8 @@ def _explained(generation: Generation, line: str) -> str:
     return text.partition("\n\ndecided by the policy ")[0] + "\n"
 
 
-def load(case: Case, builder: Builder | None = None) -> Built:
-    """Build the case's policy folder, and nothing of the disk."""
+def load(case: Case, builder: Builder | None = None, *, catalog: Catalog | None = None) -> Built:
+    """Build the case's policy folder, and nothing of the disk; with this catalogue, if given."""
     builder = builder or Builder()
     files = {
         name: ReadFile(
@@ -112,7 +112,7 @@ def load(case: Case, builder: Builder | None = None) -> Built:
         unread=MappingProxyType({}),
         digest="sha256:0",
     )
-    return builder.build(snapshot, catalog=_catalog(case), number=1, now=_LONG_AGO)
+    return builder.build(snapshot, catalog=catalog or _catalog(case), number=1, now=_LONG_AGO)
 
 
 def require_known_tools(case: Case) -> None:

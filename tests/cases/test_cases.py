@@ -62,7 +62,7 @@ def checks(case: Case) -> dict[str, str]:
 
 def reports(case: Case) -> dict[str, str]:
     """Build the policies of the case, and show what is wrong with them as `placet check` does."""
-    built = load(case)
+    built = load(case, catalog=builtin_catalog())
     report = render(built.diagnostics, sources=built.sources)
     return {"report": report, "diagnostics": diagnostic_lines(built.diagnostics)}
 

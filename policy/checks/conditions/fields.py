@@ -109,6 +109,12 @@ def field_type(
     return answers.kind
 
 
+def has_field(tools: ToolFields, name: str) -> bool:
+    """Return whether the schema of some of the tools names a field of the input."""
+    views = (_asked(spec, tools) for spec in tools.specs)
+    return any(name in (view.named_fields(()) or ()) for view in views if view is not None)
+
+
 def _ask(tools: ToolFields, path: tuple[Step, ...]) -> _Answers:
     answers = [(spec, _answer(spec, path, tools)) for spec in tools.specs]
     kinds = dict.fromkeys(found for _, found in answers if isinstance(found, ValueType))

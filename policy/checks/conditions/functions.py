@@ -39,7 +39,8 @@ def read_function(expr: tree.Function, context: StatementContext, parts: PartRea
             span=expr.span,
             help=f"write `{name}(x in LIST: …)`"
             if is_selection
-            else did_you_mean(name, [*FUNCTIONS, *SELECTIONS])
+            else _function_elsewhere(name)
+            or did_you_mean(name, [*FUNCTIONS, *SELECTIONS])
             or f"there are {in_backticks([*FUNCTIONS])}",
         )
         return BROKEN
@@ -48,6 +49,38 @@ def read_function(expr: tree.Function, context: StatementContext, parts: PartRea
         return BROKEN
     value = FunctionCall(function=name, args=tuple(arg.value for arg in args))
     return TypedValue(value=value, kind=_result(name, signature, args))
+
+
+# Functions of other languages, and what is written here.
+_ELSEWHERE = {
+    "len": "length(a)",
+    "size": "length(a)",
+    "strlen": "length(a)",
+    "now": "now",
+    "startswith": "a starts with b",
+    "starts_with": "a starts with b",
+    "endswith": "a ends with b",
+    "ends_with": "a ends with b",
+    "contains": "a contains b",
+    "includes": "a contains b",
+    "matches": "a matches /…/",
+    "match": "a matches /…/",
+    "regex": "a matches /…/",
+    "exists": "a is present",
+    "isset": "a is present",
+    "defined": "a is present",
+    "is_null": "a is absent",
+    "any": "any x in LIST: …",
+    "all": "all x in LIST: …",
+    "split": "words(a, 1)",
+    "parse_url": "url(a)",
+    "urlparse": "url(a)",
+}
+
+
+def _function_elsewhere(name: str) -> str:
+    written = _ELSEWHERE.get(name.lower())
+    return f"write `{written}`" if written else ""
 
 
 def _matches(

@@ -64,15 +64,21 @@ def _list_on_right(
             "wrong-kind",
             f"`in` needs a set or a list, not {right.kind}",
             span=expr.right.span,
-            help=f"write `{print_expr(expr.right)} contains {print_expr(expr.left)}`"
-            if is_text
-            else f"write `{print_expr(expr.left)} == {print_expr(expr.right)}`",
+            help=_instead_of_in(print_expr(expr.left), expr.right, is_text=is_text),
         )
         return None
     if right.kind.must_be("list"):
         _check_left(expr, left, right.kind.element, context)
         _check_items(expr, left, right, context)
     return Membership(left=left.value, right=right.value, text=text)
+
+
+def _instead_of_in(left: str, right: tree.Expr, *, is_text: bool) -> str:
+    """Return the help for an `in` before something that has no items."""
+    shown = print_expr(right)
+    if isinstance(right, tree.Text):
+        return f"write `{left} == {shown}`, a list `{left} in [{shown}]`, or `{left} like {shown}`"
+    return f"write `{shown} contains {left}`" if is_text else f"write `{left} == {shown}`"
 
 
 def _check_items(

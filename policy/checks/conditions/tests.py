@@ -113,6 +113,8 @@ def _truth(expr: tree.Expr, context: StatementContext) -> Test:
 
 def _condition_help(expr: tree.Expr, kind: ValueType) -> str:
     shown = print_expr(expr)
+    if isinstance(expr, tree.Text):
+        return f"list several items in brackets: `reads [{shown}, …]`, or compare: `… == {shown}`"
     if kind.must_be("list"):
         return f"test it: `{shown} == []`, or `any x in {shown}: …`"
     return f"test it: `{shown} == …`, or `{shown} is present`"

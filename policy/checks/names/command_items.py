@@ -13,12 +13,25 @@ def command_item(text: str, span: Span, check: CheckContext) -> CommandPattern |
     """Read an item, and report a program without a profile."""
     from policy.programs import CommandPattern, read_command_pattern
 
+    if _is_of_another_tool(text, check):
+        return Unreadable(reason=f"arguments follow a space: {quote(f'{text[:-2]} *')}")
     pattern = read_command_pattern(text, check.profiles)
     if isinstance(pattern, CommandPattern) and pattern.program:
         program = pattern.program[0]
         if check.profiles.profile(program) is None:
             _report_unprofiled(program, span, check)
     return pattern
+
+
+def _is_of_another_tool(text: str, check: CheckContext) -> bool:
+    """Return whether this is a command with `:*` behind it, as Claude Code writes any arguments."""
+    from policy.programs import CommandPattern, read_command_pattern
+
+    command = text.removesuffix(":*")
+    if command == text:
+        return False
+    pattern = read_command_pattern(command, check.profiles)
+    return isinstance(pattern, CommandPattern) and " ".join(pattern.program or ()) == command
 
 
 def _report_unprofiled(program: str, span: Span, check: CheckContext) -> None:

@@ -13,6 +13,7 @@ from policy.checks.conditions.typed_value import TypedValue, literal
 from policy.checks.conditions.value_types import FACT_ROOTS, FACTS
 from policy.checks.names import sets
 from policy.checks.names.interpolation import constant_named, dotted_name
+from policy.checks.names.name_hints import hint_for_fact, hint_for_name
 from policy.checks.names.scopes import HOST_WORDS, MAX_DEPTH, Definition, report_too_deep
 from policy.diagnostics import Label, did_you_mean, nearest
 from policy.model import Span, freeze
@@ -68,7 +69,11 @@ def _report_unknown(name: str, span: Span, context: StatementContext) -> None:
     else:
         known = [*context.scope.visible(), *context.locals, *FACT_ROOTS]
         message = f"unknown name `{name}`"
-        help = did_you_mean(name, known) or "define it with `let`, or write a string in quotes"
+        help = (
+            hint_for_name(name, context.tools, context.check.catalog)
+            or did_you_mean(name, known)
+            or f'define it with `let`, or write a string in quotes: `"{name}"`'
+        )
     context.report.add("unknown-name", message, span=span, help=help)
 
 
@@ -98,7 +103,8 @@ def _defined(
                 f"`{node.name}` is a set of {what}, but a single value is needed here",
                 span=expr.span,
                 labels=(Label(span=found.span, text="defined here"),),
-                help="use a set after `in`, or after a verb such as `reads`",
+                help="use a set after `in`, or after a verb such as `reads`; several sets are "
+                "listed in brackets: `reads [a, b]`",
             )
             return BROKEN
 
@@ -169,7 +175,10 @@ def fact_named(
         "unknown-fact",
         f"unknown fact `{root}.{name}`",
         span=expr.span,
-        help=_meant(root, name, names) or undeclared or f"`{root}` has {in_backticks(names)}",
+        help=_meant(root, name, names)
+        or hint_for_fact(f"{root}.{name}")
+        or undeclared
+        or f"`{root}` has {in_backticks(names)}",
     )
     return BROKEN
 

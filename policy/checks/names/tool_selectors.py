@@ -42,6 +42,9 @@ _ELSEWHERE = ALIASES | {
     "WebFetch": "web_fetch",
 }
 
+# What newcomers write for every tool.
+_EVERYTHING = frozenset({"all", "any", "anything", "everything", "every", "tools", "all_tools"})
+
 # The identities of the parts on either side of `except`, and whether the position grants.
 _Parts: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], bool]
 
@@ -346,6 +349,13 @@ class SelectorReader:
                 severity=Severity.WARNING,
                 message=message,
                 help="the catalogue has no tool of this server; the rule applies once it has",
+            )
+        if pattern.origin is None and pattern.text.lower() in _EVERYTHING:
+            return _Unknown(
+                severity=Severity.ERROR,
+                message=message,
+                help="write `*` for every tool",
+                near=True,
             )
         here = None if pattern.origin else _ELSEWHERE.get(pattern.text)
         if here is not None and self.catalog.get(here) is not None:

@@ -86,7 +86,7 @@ def test_a_failed_test_is_a_wrong_policy(tmp_path: Path) -> None:
     rules = rules_in(tmp_path, POLICY.replace("-> deny by default", "-> allow"))
     ran = run("check", rules)
     assert ran.code == 1
-    assert "error[failed-test]: the verdict is deny, not allow" in ran.out
+    assert "error[failed-test]: this test fails: the verdict is deny, not allow" in ran.out
 
 
 @pytest.mark.parametrize("code", CODES)

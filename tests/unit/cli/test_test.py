@@ -21,7 +21,7 @@ def test_a_failing_test_is_shown_with_the_rules_that_decided(tmp_path: Path) -> 
     rules = rules_in(tmp_path, FAILING)
     ran = run("test", rules)
     assert ran.code == 1
-    assert "error[failed-test]: the verdict is deny, not allow" in ran.out
+    assert "error[failed-test]: this test fails: the verdict is deny, not allow" in ran.out
     assert "deny by default (global.policy:3)" in ran.out
     assert f"{rules}/global.policy:" in ran.out
     assert ran.out.endswith("2 passed, 1 failed\n")
@@ -86,7 +86,7 @@ def test_the_junit_report_is_xml_whatever_the_tests_hold(tmp_path: Path) -> None
     assert failed.get("name", "").startswith("wrong \\u{7} title (line ")
     failure = failed.find("failure")
     assert failure is not None
-    assert failure.get("message") == "the verdict is deny, not allow"
+    assert failure.get("message") == "this test fails: the verdict is deny, not allow"
     assert failure.get("type") == "failed-test"
 
 

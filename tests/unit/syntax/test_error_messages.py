@@ -6,7 +6,7 @@ import pytest
 
 from policy.model import Source
 from policy.syntax import parse
-from policy.syntax.error_messages import MISTAKES, Mistake
+from policy.syntax.mistakes import MISTAKES, Mistake, filled
 
 
 def _marked(example: str) -> tuple[str, str]:
@@ -23,8 +23,8 @@ def test_an_example_is_told_at_its_token(mistake: Mistake) -> None:
     source = Source(name="a.policy", text=f"{header}{text}\n")
     found = [d for d in parse(source).diagnostics if d.code != "missing-header"]
     assert [d.code for d in found] == [mistake.code]
-    assert found[0].message == mistake.message.replace("{}", token)
-    assert found[0].help == mistake.help
+    assert found[0].message == filled(mistake.message, token)
+    assert found[0].help == mistake.said(token)[1]
     span = found[0].span
     assert span is not None
     assert source.text[span.start : span.end] == token

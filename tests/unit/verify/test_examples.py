@@ -64,7 +64,7 @@ def test_another_verdict_fails_at_the_case_and_says_what_was_seen(tmp_path: Path
     (error,) = errors(made)
     assert made.generation is None
     assert error.code == "failed-test"
-    assert error.message == "the verdict is allow, not deny"
+    assert error.message == "this test fails: the verdict is allow, not deny"
     assert "allow by read (global.policy:4): reads only work" in error.label
     assert error.span is not None
     assert (error.span.line, error.span.column) == (13, 3)
@@ -75,7 +75,7 @@ def test_the_named_rule_must_carry_the_verdict(tmp_path: Path) -> None:
         tmp_path, f'test "t"\n{NOON}  file_read {{path: "/etc/passwd"}} -> deny by no-guests\n'
     )
     (error,) = errors(made)
-    assert error.message == "the verdict is deny, but not by `no-guests`"
+    assert error.message == "this test fails: the verdict is deny, but not by `no-guests`"
 
 
 def test_every_failing_case_is_said(tmp_path: Path) -> None:
@@ -128,7 +128,8 @@ def test_the_rewritten_input_is_compared_whole(tmp_path: Path, becoming: str, pa
         tmp_path,
         f'test "t"\n  bash_exec {{command: "ls", timeout: 90}} -> allow becoming {becoming}\n',
     )
-    assert [e.message for e in errors(made)] == ([] if passes else ["the call becomes another one"])
+    said = "this test fails: the call becomes another one"
+    assert [e.message for e in errors(made)] == ([] if passes else [said])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,36 @@
+"""Common mistakes, each with an example: `MISTAKES` lists all, and the first that fits counts.
+
+The tests parse every example.
+"""
+
+from policy.syntax.mistakes.cases import CALLS, OUTCOMES, OUTSIDE, TITLES
+from policy.syntax.mistakes.conditions import OPERATORS, QUANTIFIERS, RESOURCES, TESTS
+from policy.syntax.mistakes.mistake import Mistake, filled, meant
+from policy.syntax.mistakes.rules import CLAUSES, TOOLS
+from policy.syntax.mistakes.statements import AT_START, DEFAULTS, DEFINITIONS, HEADERS
+from policy.syntax.mistakes.values import ENDS, NAMES, NUMBERS, REGEXES, STRINGS
+
+# From the special to the general.
+MISTAKES: tuple[Mistake, ...] = (
+    *HEADERS,
+    *DEFAULTS,
+    *AT_START,
+    *ENDS,
+    *TITLES,
+    *CALLS,
+    *OUTCOMES,
+    *DEFINITIONS,
+    *RESOURCES,
+    *STRINGS,
+    *QUANTIFIERS,
+    *OPERATORS,
+    *TESTS,
+    *REGEXES,
+    *NUMBERS,
+    *OUTSIDE,
+    *TOOLS,
+    *CLAUSES,
+    *NAMES,
+)
+
+__all__ = ["MISTAKES", "Mistake", "filled", "meant"]

@@ -1,0 +1,322 @@
+"""Mistakes in conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from policy.syntax import tree
+from policy.syntax.inline_printer import with_article
+from policy.syntax.mistakes.mistake import Mistake, one_of
+
+_VERB = "reads|writes|runs|connects|sends"
+_WINDOW = "write `now within 09:00..17:00`"
+
+
+def _any_of(words: Iterable[str]) -> str:
+    *first, last = (f"`{word}`" for word in words)
+    return f"{', '.join(first)} or {last}"
+
+
+OPERATORS: tuple[Mistake, ...] = (
+    Mistake(
+        example="deny bash_exec when input.a == 1 «&&» input.b == 2",
+        found=r"&&?",
+        message="conditions are joined with `and`",
+        help="write `and`",
+    ),
+    Mistake(
+        example="deny bash_exec when input.a == 1 «||» input.b == 2",
+        found=r"\|\|?",
+        message="conditions are joined with `or`",
+        help="write `or`",
+    ),
+    Mistake(
+        example="deny bash_exec when «!»input.a",
+        found=r"!(?!=)",
+        message="a condition is negated with `not`",
+        help="write `not …`, or `!=` between two values",
+    ),
+    Mistake(
+        example="deny bash_exec when input.a «<>» 1",
+        before=r"(?P<at><)",
+        found=r">",
+        message="values are compared for inequality with `!=`",
+        help="write `a != b`",
+    ),
+    Mistake(
+        example="deny bash_exec when input.a «===» 1",
+        before=r"(?P<at>[!=]=)",
+        found=r"=",
+        message="there is no `{}`",
+        help="write `==` or `!=`",
+    ),
+    Mistake(
+        example="deny bash_exec when input.a «=~» /x/",
+        found=r"=~|~=|~",
+        expected=one_of("COMPARISON"),
+        message="a string is matched with `matches` or `contains`",
+        help="write `matches /…/` for the whole string, `contains /…/` to search in it",
+    ),
+    Mistake(
+        example="deny bash_exec when input.a «=>» 1",
+        found=r"=[<>]",
+        expected=one_of("COMPARISON"),
+        message="there is no `{}`",
+        help="write `>=` or `<=`",
+    ),
+    Mistake(
+        example="deny bash_exec when input.a «=» 1",
+        found=r"=",
+        expected=one_of("COMPARISON"),
+        message="`=` assigns a value; `==` compares",
+        help="write `==`",
+    ),
+    Mistake(
+        example="rewrite bash_exec set input.a «==» 1",
+        before=r"(?:set|given|,)\s+[\w.\[\]\"]+\s*",
+        found=r"==",
+        message="`==` compares; `=` assigns a value",
+        help="write `=`",
+    ),
+    Mistake(
+        example="deny bash_exec when input.a «equals» 1",
+        found=r"(?:equals?|eq|equal\s+to|same\s+as)(?![A-Za-z0-9_-])",
+        expected=one_of("COMPARISON"),
+        message="values are compared with `==`",
+        help="write `==`",
+    ),
+    Mistake(
+        example="deny bash_exec when input.a == 1 and input.b == 2 «or» input.c == 3",
+        found=r"(?:and|or)(?![A-Za-z0-9_-])",
+        expected=one_of("_AND", "_OR"),
+        message="`and` and `or` are combined without parentheses",
+        help="use parentheses to group them: `(a and b) or c`, `a and (b or c)`",
+        code="mixed-and-or",
+    ),
+    Mistake(
+        example="deny bash_exec when input.a == 1 «and»",
+        before=r"\b(?P<at>and|or|not|when|unless)",
+        found=r"\s*\Z",
+        message="a condition is missing after `{}`",
+        help="write it there, or on an indented line below",
+    ),
+    Mistake(
+        example="deny bash_exec when 1 < input.a «<» 5",
+        found=r"==|!=|<=|>=|<|>",
+        expected=one_of("_AND"),
+        message="a comparison has exactly two operands",
+        help="write two comparisons, joined with `and`",
+    ),
+)  # fmt: skip
+
+TESTS: tuple[Mistake, ...] = (
+    Mistake(
+        example='deny bash_exec when input.a is «not "x"»',
+        before=r"\bis\s+",
+        found=r"not\s+(?!(?:present|absent|an?)\b)\S+",
+        message="there is no `is not`",
+        help="write `!=` to compare two values, `is absent`, or `not (a is …)`",
+    ),
+    Mistake(
+        example="deny bash_exec when input.a is «not» present",
+        before=r"\bis\s+",
+        found=r"not(?![A-Za-z0-9_-])",
+        message="there is no `is not`",
+        help="write `is absent`, or `not (a is …)`",
+    ),
+    Mistake(
+        example='deny bash_exec when input.a is «"x"»',
+        before=r"\bis\s+",
+        found=r'"[^"\n]*"?|[0-9][\w.]*|(?:true|false|equal(?:\s+to)?|==)(?!\w)',
+        message="values are compared with `==`",
+        help="write `==`; `is` is followed by a type, `present` or `absent`",
+    ),
+    Mistake(
+        example="deny bash_exec when input.a is «string»",
+        before=r"\bis\s+",
+        found=rf"(?:{'|'.join(tree.TYPE_NAMES)})(?![A-Za-z0-9_-])",
+        expected=one_of("_A"),
+        message="`{}` needs an article here",
+        help="write `is a string`, `is an object`",
+    ),
+    Mistake(
+        example="deny bash_exec when input.a is «null»",
+        before=r"\bis\s+(?:an?\s+)?",
+        found=r"(?:null|None|nil|undefined|missing|empty|unset)\b",
+        message="`{}` is not a type or state of a value",
+        help="write `is absent`",
+    ),
+    Mistake(
+        example="deny bash_exec when input.a is «whatever»",
+        before=r"\bis\s+(?:an?\s+)?",
+        found=r"[A-Za-z_]+",
+        message="`{}` is not a type or state of a value",
+        help=f"use {_any_of(map(with_article, (*tree.STATES, *tree.TYPE_NAMES)))}",
+        near_to=(*tree.STATES, *tree.TYPE_NAMES),
+    ),
+    Mistake(
+        example='deny bash_exec when input.a «startswith» "x"',
+        found=r"(?i:(?:starts?|begins?|ends?)[_-]?with)\b",
+        expected=one_of("TEXT_OPERATOR"),
+        message="`starts with` and `ends with` are two words",
+        help='write `starts with "…"` or `ends with "…"`',
+    ),
+    Mistake(
+        example='deny bash_exec when input.a «includes» "x"',
+        found=r"(?:includes?|contain|has|holds?)(?![A-Za-z0-9_-])",
+        expected=one_of("TEXT_OPERATOR"),
+        message="a string is searched with `contains`",
+        help='write `contains "…"`',
+    ),
+    Mistake(
+        example='deny bash_exec when input.a.«startswith»("x")',
+        before=r"\.(?P<at>\w+)\s*",
+        found=r"(?=\()",
+        message="`{}` is not a function: values have no methods",
+        help="write `a starts with b`, `a ends with b`, `a contains b` or `length(a)`",
+    ),
+    Mistake(
+        example='deny bash_exec when input.a matches «"x.*"»',
+        found=r'"[^"\n]*"?',
+        before=r"\b(?:matches|matching)\s+",
+        message="a regular expression is written between slashes",
+        help='write `matches /…/`; for a pattern with `*` write `like "…"`',
+    ),
+    Mistake(
+        example="deny bash_exec when input.a like «/x/»",
+        before=r"\blike\s+",
+        found=r"/[^/\n]*/?",
+        message="`like` is followed by a pattern in double quotes",
+        help='write `like "*…*"`, or `contains /…/` for a regular expression',
+    ),
+    Mistake(
+        example='deny bash_exec when input.a in ("x"«,» "y")',
+        before=r"\bin\s*\([^()\n]*",
+        found=r",",
+        message="a list is written in brackets",
+        help='write `in ["a", "b"]`',
+    ),
+    Mistake(
+        example="deny bash_exec when now «between» 09:00 and 17:00",
+        found=r"(?:between|from|during|in)(?=\s+[0-9])",
+        message="a window of time is written with `within`",
+        help=_WINDOW,
+    ),
+    Mistake(
+        example="deny bash_exec when now within «8:00»..18:00",
+        found=r"[0-9]+:?[0-9]*\s*(?:am|pm)?\b",
+        expected=one_of("TIME_OF_DAY"),
+        message="`{}` is not a time of day",
+        help=f"use four digits from `00:00` to `23:59`: {_WINDOW}",
+    ),
+    Mistake(
+        example="deny bash_exec when now within 09:00«-»17:00",
+        before=r"[0-9]{2}:[0-9]{2}\s*",
+        found=r"-|–|(?:to|and|until|till)\b|,|\.+",
+        expected=one_of("__ANON_0"),
+        message="the two times are separated by `..`",
+        help=_WINDOW,
+    ),
+)  # fmt: skip
+
+QUANTIFIERS: tuple[Mistake, ...] = (
+    Mistake(
+        example="deny bash_exec when input.a == 1 and «any» x in input.b: x == 1",
+        before=r"\b(?:and|or|not)\s+(?P<at>any|all)\s+",
+        found=r"(?=\w)",
+        message="`{}` inside a condition needs parentheses",
+        help="write `({} x in …: …)`",
+    ),
+    Mistake(
+        example="deny bash_exec when «any»(x in input.b: x == 1)",
+        before=r"\b(?P<at>any|all)\s*",
+        found=r"(?=\()",
+        message="`{}` is followed by its variable, without a parenthesis",
+        help="write `{} x in LIST: CONDITION`",
+    ),
+    Mistake(
+        example="deny bash_exec when any x «for» x in input.b",
+        before=r"\b(?:any|all)\s+\w+\s+",
+        found=r"\S+",
+        expected=one_of("_IN"),
+        message="the variable is followed by `in` and a list",
+        help="write `any x in LIST: CONDITION`",
+    ),
+    Mistake(
+        example="deny bash_exec when any x in input.b «and» x == 1",
+        before=r"\b(?:any|all)\s+\w+\s+in\s+[^:\n]*",
+        found=r"\S+",
+        expected=one_of("COLON"),
+        message="a colon is missing after the list",
+        help="write `any x in LIST: CONDITION`",
+    ),
+)  # fmt: skip
+
+RESOURCES: tuple[Mistake, ...] = (
+    Mistake(
+        example='deny * when reads "a"«,» "b"',
+        before=rf"\b(?:{_VERB})(?:\s+(?:any|only|outside|to))*\s+(?:\"[^\"\n]*\"|[\w.]+)\s*",
+        found=r",",
+        message="several items are listed in brackets",
+        help='write them as a list: `["a", "b"]`, or name a set of them',
+    ),
+    Mistake(
+        example="deny * when «read» only workspace",
+        before=r"\b(?P<at>read|write|run|connect|send)\s+",
+        found=r"(?=only\b|any\b|outside\b|to\b|[\w\"\[])",
+        message="`{}` is not a verb of conditions",
+        help="write `{}s …`",
+    ),
+    Mistake(
+        example="deny * when connects to «only» corp",
+        before=r"\b(?:connects|sends)\s+to\s+(?P<at>only|any|outside)\s+",
+        found=r"(?=\S)",
+        message="`{}` comes directly after the verb",
+        help="write `connects only to …`, `sends only to …`, or `connects outside …`",
+    ),
+    Mistake(
+        example="deny web_fetch when connects «corp»",
+        before=r"\b(?:connects|sends)(?:\s+(?:any|only))?\s+",
+        found=r"[^\s]+",
+        expected=one_of("_TO"),
+        message="`to` is missing",
+        help="write `connects to …`, `connects only to …`, `sends to …`; `outside` takes no `to`",
+    ),
+    Mistake(
+        example="deny * when reads «from» workspace",
+        before=rf"\b(?:{_VERB})(?:\s+(?:any|only|outside|to))*\s+"
+        r"(?P<at>from|of|on|inside|within|under|below|into)\s+",
+        found=r"(?=\S)",
+        message="`{}` is not needed after the verb",
+        help="remove it",
+    ),
+    Mistake(
+        example='deny * when reads «in» "/srv/**"',
+        before=rf"\b(?:{_VERB})(?:\s+(?:any|only|outside|to))*\s+(?P<at>in)\s+",
+        found=r"(?=\S)",
+        message="`{}` is not needed after the verb",
+        help="remove it",
+    ),
+    Mistake(
+        example="deny * when reads «/.*[.]pem/»",
+        before=rf"(?:{_VERB})(?:\s+(?:any|only|outside|to))*\s+",
+        found=r"/[^/\s]*(?:[.]\*|[.]\+|\\|\[|\$|\^|\|)[^/\s]*/(?![\w*])",
+        message="a resource is described by a pattern, not by a regular expression",
+        help='write a pattern in double quotes, such as `"**/*.pem"` or `"git diff *"`',
+    ),
+    Mistake(
+        example="deny * when reads «~/.ssh/**»",
+        before=rf"(?:(?<![=!<>])=|,|\[|\b(?:{_VERB})(?:\s+(?:any|only|outside|to))*|except)\s*",
+        found=r"(?:~|\.{1,2}(?=/)|/(?=[\w.*/])|\*)[^\s,\"\])]*",
+        expected=one_of("STRING"),
+        message="a path, host or command is written in double quotes",
+        help='write `"{}"`',
+    ),
+    Mistake(
+        example="deny * when reads «src/**»",
+        before=rf"\b(?:{_VERB})(?:\s+(?:any|only|outside|to))*\s+(?P<at>[\w-]+)",
+        found=r"[.*/@:-][^\s,\"\])]*",
+        message="`{}` needs double quotes here, unless it is the name of a set",
+        help='write `"{}"`; the name of a set has no hyphens',
+    ),
+)  # fmt: skip
