@@ -127,7 +127,7 @@ class CallEffects:
         self._other_names = other_names
         # Whether wildcards match more than in a plain shell.
         self._lenient = False
-        self._folders: dict[Folders, PathContext] = {(): paths}
+        self._folders: dict[tuple[str, ...], PathContext] = {(): paths}
 
     def of(self, verb: str) -> tuple[KnownResource, ...]:
         """Return the known resources that the call accesses with `verb`."""
@@ -227,10 +227,7 @@ class CallEffects:
         """Return the path context after changing to `folders`, in a command of the call."""
         if self.links is not None and by is not None:
             return self.links.seen_by(by, folders)
-        known = self._folders.get(folders)
-        if known is None:
-            known = self._folders[folders] = after_cd(folders, self.paths)
-        return known
+        return after_cd(folders, self._folders)
 
     def by_one_name(self, access: Access) -> Thing:
         """Return the accessed resource, by this name alone even where the file has others."""

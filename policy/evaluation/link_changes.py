@@ -84,15 +84,7 @@ class LinkChanges:
 
     def seen_by(self, command: SimpleCommand, folders: tuple[str, ...] | None = ()) -> PathContext:
         """Return the path context of a command, after it changes to `folders`."""
-        known = self._known_to(command)
-        if folders is None:
-            return after_cd(None, known[()])
-        place = len(folders)
-        while folders[:place] not in known:
-            place -= 1
-        for end in range(place, len(folders)):
-            known[folders[: end + 1]] = after_cd(folders[end : end + 1], known[folders[:end]])
-        return known[folders]
+        return after_cd(folders, self._known_to(command))
 
     def _known_to(self, command: SimpleCommand) -> dict[tuple[str, ...], PathContext]:
         """Return the cache for all commands that follow the same link-creating commands."""

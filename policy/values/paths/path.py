@@ -157,18 +157,29 @@ def links_passed(path: Path, context: PathContext) -> tuple[str, ...]:
     return tuple(passed)
 
 
-def after_cd(folders: tuple[str, ...] | None, context: PathContext) -> PathContext:
+def after_cd(
+    folders: tuple[str, ...] | None, known: dict[tuple[str, ...], PathContext]
+) -> PathContext:
     """Return the context of a command that runs after `cd` to each of `folders`; None: unknown.
 
-    The folder is the link's target, where links are followed.
+    `known` caches the context after each of them, and has the one before the first (`()`).
     """
-    for folder in folders or ():
-        place = read_path(folder, context)
-        if isinstance(place, Unreadable):
-            folders = None
-            break
-        context = replace(context, cwd=place.resolved or place.lexical)
-    return replace(context, directory_unknown=True) if folders is None else context
+    if folders is None:
+        return replace(known[()], directory_unknown=True)
+    place = len(folders)
+    while folders[:place] not in known:
+        place -= 1
+    for end in range(place, len(folders)):
+        known[folders[: end + 1]] = _after_one(folders[end], known[folders[:end]])
+    return known[folders]
+
+
+def _after_one(folder: str, context: PathContext) -> PathContext:
+    """Return the context after `cd` to a folder: the target of the link, if it is one."""
+    place = read_path(folder, context)
+    if isinstance(place, Unreadable):
+        return replace(context, directory_unknown=True)
+    return replace(context, cwd=place.resolved or place.lexical)
 
 
 def normal_path(text: str) -> str:

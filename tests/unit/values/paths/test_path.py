@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -121,11 +122,26 @@ def test_a_relative_path_needs_a_folder() -> None:
 
 
 def test_cd_is_followed() -> None:
-    assert after_cd(("sub", ".."), CONTEXT).cwd == "/w/sub"
-    assert after_cd(("/x", "y"), CONTEXT).cwd == "/x/y"
-    assert after_cd(None, CONTEXT).directory_unknown
-    assert after_cd(("a\\b",), CONTEXT).directory_unknown
-    assert after_cd((), CONTEXT) == CONTEXT
+    assert after_cd(("sub", ".."), {(): CONTEXT}).cwd == "/w/sub"
+    assert after_cd(("/x", "y"), {(): CONTEXT}).cwd == "/x/y"
+    assert after_cd(None, {(): CONTEXT}).directory_unknown
+    assert after_cd(("a\\b",), {(): CONTEXT}).directory_unknown
+    assert after_cd((), {(): CONTEXT}) == CONTEXT
+
+
+def test_each_folder_is_entered_once_however_many_commands_follow() -> None:
+    asked: list[str] = []
+
+    def resolve(path: str) -> str:
+        asked.append(path)
+        return path
+
+    known: dict[tuple[str, ...], PathContext] = {(): replace(CONTEXT, resolve=resolve)}
+    folders = tuple(f"d{number}" for number in range(50))
+    for end in range(len(folders) + 1):
+        after_cd(folders[:end], known)
+
+    assert len(asked) == len(folders)
 
 
 def test_dots_leave_the_folder_that_a_link_leads_to() -> None:
