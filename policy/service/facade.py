@@ -9,7 +9,7 @@ from typing import Any
 
 from policy.approvals import Grant
 from policy.config_edit import Configured
-from policy.model import Caller, ToolError
+from policy.model import Caller, NotFound, ToolError
 from policy.service.asking.sandbox import Sandbox
 from policy.service.configuration import Configurations
 from policy.service.elevations import Elevations, elevation_of
@@ -28,6 +28,7 @@ from policy.store import Freezing
 from policy.tools import (
     Authored,
     ExecutionContext,
+    Provider,
     Registration,
     RegistryFeed,
     ToolDefinition,
@@ -36,7 +37,9 @@ from policy.tools import (
     ToolRegistry,
     ToolService,
     handler_for,
+    provider_schemas,
 )
+from policy.values import quote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +88,27 @@ class GovernedService:
     def list(self) -> builtins.list[ToolDefinition]:
         """Return the tools this caller may use, by name; each says whether a call may ask."""
         return self.visibility.shown(self.stack.list(), self.caller)
+
+    def list_tools(self, category: str | None = None) -> builtins.list[ToolDefinition]:
+        """Return the tools that `list` shows, of one category if one is given."""
+        shown = self.list()
+        return shown if category is None else [one for one in shown if one.category == category]
+
+    def get_tool(self, name: str) -> ToolDefinition:
+        """Return what `describe` does; raise NotFound for a tool that this caller does not see."""
+        found = self.describe(name)
+        if found is None:
+            raise NotFound(name, f"no tool is called {quote(name)} here")
+        return found
+
+    def get_tool_schemas(self, provider: Provider = "openai") -> builtins.list[dict[str, Any]]:
+        """Return the tools that `list` shows in the form that a model provider's interface takes.
+
+        `provider` is `openai` (Chat Completions, which many servers take), `openai-responses`,
+        `anthropic` or `gemini`. Raises ValueError for another one, and for a tool whose name the
+        provider does not accept.
+        """
+        return provider_schemas(self.list(), provider)
 
     def list_yaml(self) -> str:
         """Return the result of `list` as YAML, escaped so that no description can break out."""

@@ -13,6 +13,7 @@ from policy.tools.handler import ExecutionContext, ToolHandler, place_of, quotes
 from policy.tools.handlers.builtin import builtin_handlers
 from policy.tools.handlers.limits import Limits
 from policy.tools.handlers.shell import CALL_VARIABLE
+from policy.tools.provider_schemas import PROVIDERS, Provider, provider_schemas
 from policy.tools.registry import ToolRegistry, running_tool
 from policy.tools.registry_feed import Missed, RegistryFeed, RegistryNews
 from policy.tools.registry_snapshot import (
@@ -38,6 +39,7 @@ from policy.tools.usage import Usage, tokens
 
 __all__ = [
     "CALL_VARIABLE",
+    "PROVIDERS",
     "AiTool",
     "Authored",
     "BuiltinHandler",
@@ -48,6 +50,7 @@ __all__ = [
     "Limits",
     "Missed",
     "PassThrough",
+    "Provider",
     "Registered",
     "Registration",
     "RegistryChange",
@@ -76,6 +79,7 @@ __all__ = [
     "handler_for",
     "handler_of",
     "place_of",
+    "provider_schemas",
     "quotes_errors",
     "running_tool",
     "source_of",

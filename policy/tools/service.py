@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from policy.catalog import VERSION_MARK, ToolSpec
 from policy.decision import GenerationId
-from policy.model import EMPTY
+from policy.model import thaw
 
 ToolSource: TypeAlias = Literal["builtin", "mcp", "extension"]
 _SOURCES: dict[str, ToolSource] = {"host": "builtin", "mcp": "mcp", "ext": "extension"}
@@ -74,11 +74,14 @@ class ToolDefinition:
     `parameters` is its JSON Schema, strict if `strict` is set; `output` that of its result, if
     known. `llm_context` contains examples of use, `usage_rule` a line for the prompt of models
     that have the tool. `may_ask` means that a call may wait for an approval.
+
+    All of it is plain JSON values, which `json`, `orjson` and pydantic write. Each definition has
+    schemas of its own: what a caller does to them changes no other.
     """
 
     name: str
     description: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     category: str | None = None
     requires_confirmation: bool = False
     strict: bool = False
@@ -88,6 +91,10 @@ class ToolDefinition:
     version: int | None = None
     may_ask: bool = False
     source: ToolSource = "builtin"
+
+    def __post_init__(self) -> None:
+        for name in ("parameters", "output"):
+            object.__setattr__(self, name, thaw(getattr(self, name)))
 
     @property
     def full_name(self) -> str:
