@@ -1,7 +1,7 @@
 """Replaces a file as a whole: readers see the old content or the new, never half.
 
-Writers that hold the folder wait for each other, in this process and in others. The new bytes stand
-under another name, safe on the disk, before they take the place of the old ones.
+Writers lock the folder, in this process and in others. The new bytes are on the disk under another
+name before they replace the old ones.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from contextlib import contextmanager, suppress
 
 PATIENCE = 10.0  # seconds that a writer waits for another one
 _PAUSE = 0.01
-_MODE = 0o644  # of a file that was not there; the process's mask counts too
-_PRIVATE = 0o600  # until it has the rights of the one that it replaces
+_MODE = 0o644  # of a new file, as the process's umask allows
+_PRIVATE = 0o600  # until the file gets the permissions of the one that it replaces
 
 
 class FolderBusy(Exception):
-    """Another writer has held the folder for all of the time that this one could wait."""
+    """Another writer has kept the folder locked for as long as this one could wait."""
 
 
 class FileChanged(Exception):
-    """The file is not what it was when it was read."""
+    """The file has changed since it was read."""
 
 
 @contextmanager
 def exclusive_lock(folder: str, *, patience: float = PATIENCE) -> Iterator[None]:
-    """Keep other writers out of a folder for as long as the block runs; raises Busy."""
-    # The folder itself is what is locked: no file is left behind in it.
+    """Lock a folder against other writers while the block runs; raises FolderBusy."""
+    # The folder itself is locked, so that no lock file remains in it.
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         _lock(handle, until=time.monotonic() + patience)
@@ -55,20 +55,20 @@ def _lock(handle: int, *, until: float) -> None:
 
 
 def replace_file(path: str, content: bytes, *, before: bytes | None) -> None:
-    """Put `content` in the place of `before`, None where there was no file; raises Moved, OSError.
+    """Replace `before` by `content`; None if there was no file. Raises FileChanged and OSError.
 
-    A link stays a link, and what it leads to is replaced; access rights stay as they are.
+    A link stays a link, and its target is replaced; permissions stay as they are.
     """
     target = os.path.realpath(path)
     folder = os.path.dirname(target)
-    # A name that begins with a dot is none that a policy folder is read by.
+    # Files whose name begins with a dot are not read as part of a policy.
     fresh = os.path.join(folder, f".placet-{uuid.uuid4().hex}.tmp")
     rights = _MODE if before is None else _PRIVATE
     handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, rights)
     try:
         with open(handle, "wb") as file:
             if before is not None:
-                _like(file.fileno(), target)
+                _copy_permissions(file.fileno(), target)
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -79,7 +79,7 @@ def replace_file(path: str, content: bytes, *, before: bytes | None) -> None:
         with suppress(OSError):
             os.unlink(fresh)
         raise
-    _settle(folder)
+    _sync_folder(folder)
 
 
 def _content(path: str) -> bytes | None:
@@ -90,16 +90,16 @@ def _content(path: str) -> bytes | None:
         return None
 
 
-def _like(handle: int, target: str) -> None:
-    """Give the open file the rights of the one it replaces and, where possible, its owner."""
+def _copy_permissions(handle: int, target: str) -> None:
+    """Give the open file the permissions of the one it replaces and, if possible, its owner."""
     old = os.stat(target)
     with suppress(PermissionError):
         os.fchown(handle, old.st_uid, old.st_gid)
     os.fchmod(handle, stat.S_IMODE(old.st_mode))
 
 
-def _settle(folder: str) -> None:
-    """Let the new name outlast a loss of power; not every file system can."""
+def _sync_folder(folder: str) -> None:
+    """Write the new name to the disk, in case of a power failure; not every file system can."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:

@@ -1,7 +1,7 @@
-"""Changes one key of a policy's `placet.toml`, after checking what the policy becomes.
+"""Changes one key of a policy's `placet.toml`, after checking the policy with that change.
 
 The folder with the edit is built in memory exactly as a reload would build it, tests included, and
-nothing is written unless it makes a generation. Edits of one folder wait for each other.
+nothing is written unless the result is valid. Edits of one folder wait for each other.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from policy.values import Unreadable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configured:
-    """One edit of `placet.toml`: what stood at `key` before and what stands there after, as TOML.
+    """One edit of `placet.toml`: the value at `key` before and after it, as TOML.
 
-    `looser` says that the edit may let through what was stopped, None for a key outside of the
-    tables of permissions. The digests are those of the file, None where there was none. `changed`
-    says that the file is now another; `generation` is the policy with the edit, and the one in
-    force where a store made it. `diff` is unified, empty where nothing changes.
+    `looser` is whether the edit may allow more calls, None for a key outside of the tables of
+    permissions. The digests are those of the file, None if there was none. `changed` is whether the
+    file changed; `generation` is the policy with the edit, and the one in force if a store made it.
+    `diff` is a unified diff, empty if nothing changes.
     """
 
     key: str
@@ -59,7 +59,7 @@ class Configured:
     diagnostics: tuple[Diagnostic, ...]
 
 
-# Is told of an edit that is right, before it is made; raising leaves everything as it was.
+# Called with a valid edit before it is made; if it raises, nothing is changed.
 Witness: TypeAlias = Callable[[Configured], None]
 
 
@@ -74,17 +74,17 @@ def configure(
     witness: Witness | None = None,
     dry_run: bool = False,
 ) -> Configured:
-    """Set one key of the configuration of the policy at `path`; None as the value takes it away.
+    """Set one key of the configuration of the policy at `path`; the value None removes it.
 
-    Raises PolicyInvalid with every diagnostic if the policy could not be used with the edit, and
-    ConfigurationRefused if the edit cannot be made; then nothing is written. With `dry_run`
-    nothing is written either way.
+    Raises PolicyInvalid with every diagnostic if the policy would be invalid with the edit, and
+    ConfigurationRefused if the edit cannot be made; then nothing is written. With `dry_run` nothing
+    is written in any case.
     """
     keys = read_key(key)
     if isinstance(keys, Unreadable):
         raise ConfigurationRefused(keys.reason)
     folder = _folder(path)
-    work = _Work(
+    edit = _Edit(
         path=keys,
         value=plain_value(value),
         catalog=builtin_catalog() if catalog is None else catalog,
@@ -93,9 +93,9 @@ def configure(
     )
     try:
         if dry_run:
-            return replace(work.planned(read_folder(path))[0], changed=False)
+            return replace(edit.planned(read_folder(path))[0], changed=False)
         with exclusive_lock(folder):
-            return work.made(read_folder(path), witness)
+            return edit.made(read_folder(path), witness)
     except FolderBusy:
         raise ConfigurationRefused(
             "another edit of this configuration is under way; try again", again=True
@@ -111,13 +111,13 @@ def configure(
 
 
 def read_configuration(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what `placet.toml` says, nothing where there is none; raises PolicyInvalid."""
+    """Return the content of `placet.toml`, empty if there is none; raises PolicyInvalid."""
     _, text = _text(read_folder(path))
     return tomllib.loads(text)
 
 
 def value_of(path: str | os.PathLike[str], key: str) -> Any:
-    """Return what stands at a key, None for nothing; raises like `configure`."""
+    """Return the value at a key, None if it is not set; raises like `configure`."""
     keys = read_key(key)
     if isinstance(keys, Unreadable):
         raise ConfigurationRefused(keys.reason)
@@ -148,8 +148,8 @@ def _text(snapshot: Snapshot) -> tuple[bytes, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Work:
-    """One edit to be made; `value` None takes the key away."""
+class _Edit:
+    """One edit to be made; `value` None removes the key."""
 
     path: Path
     value: Any
@@ -158,7 +158,7 @@ class _Work:
     number: int
 
     def made(self, snapshot: Snapshot, witness: Witness | None) -> Configured:
-        """Make the edit; raises Moved, OSError, and what `planned` and the witness raise."""
+        """Make the edit; raises FileChanged, OSError, and what `planned` and the witness raise."""
         planned, content = self.planned(snapshot)
         if not planned.changed:
             return planned
@@ -173,7 +173,7 @@ class _Work:
         return planned
 
     def planned(self, snapshot: Snapshot) -> tuple[Configured, bytes]:
-        """Return what the edit would come to and the file's new bytes, without writing."""
+        """Return the result of the edit and the file's new bytes, without writing."""
         mark, old = _text(snapshot)
         new = self._edited(old)
         content = mark + new.encode()
@@ -203,7 +203,7 @@ class _Work:
         before = value_at(tomllib.loads(text), self.path)
         tables = isinstance(self.value, dict) or (self.value is None and isinstance(before, dict))
         if tables and self.path[0] in ("permissions", "policies"):
-            # As a whole, nobody could say whether it lets through what was stopped.
+            # For a whole table, it is not known whether it allows more calls.
             raise ConfigurationRefused("rules are set key by key, not as a whole table")
         if None not in (before, self.value) and _written(before) == _written(self.value):
             return text
@@ -236,9 +236,9 @@ def _diff(old: str, new: str) -> str:
 
 
 def _default(path: Path, built: Built) -> Verdict | None:
-    """Return the strictest that a tool may meet where no rule of a key's layer speaks of it.
+    """Return the strictest verdict that may apply to a tool that no rule of a key's layer names.
 
-    That is a default of the layer, or, for what is delegated, the gap that the layer can fill.
+    That is a default of the layer; a tool that is delegated, and that no rule allows, is denied.
     """
     assert built.generation is not None
     agent = path[2] if path[:2] == ("permissions", "agents") and len(path) > 2 else None
@@ -248,8 +248,8 @@ def _default(path: Path, built: Built) -> Verdict | None:
         everyone = layer.key.kind == "every"
         if everyone if agent is None else not everyone and layer.key.names == (agent,):
             gap = bool(delegated) if everyone else layer.key in delegated
-            plain = any(default.tools is None for default in layer.defaults)
-            if gap or (everyone and not plain):
+            has_plain_default = any(default.tools is None for default in layer.defaults)
+            if gap or (everyone and not has_plain_default):
                 return Verdict.DENY
             return strictest(default.verdict for default in layer.defaults)
     return Verdict.DENY if agent is None else None

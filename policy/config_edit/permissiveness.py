@@ -1,7 +1,7 @@
 """Whether a change of the configuration allows more than before.
 
-Only the tables of permissions are judged, and an edit counts as looser where that cannot be ruled
-out: a `deny` or `ask` that goes may have stood before an `allow` somewhere else.
+Only the tables of permissions are judged, and an edit counts as more permissive unless that is
+ruled out: a `deny` or `ask` that is removed may have overruled an `allow` somewhere else.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ _RANKS = {"allow": 0, "ask": 1, "deny": 2}
 def is_more_permissive(
     path: Path, before: Any, after: Any, *, default: Verdict | None
 ) -> bool | None:
-    """Tell whether an edit may let through what was stopped; None for a key of no such table.
+    """Tell whether an edit may allow more calls; None for a key outside of these tables.
 
-    `default` is the strictest that a tool may meet in the key's layer where no rule speaks of it,
-    None where nothing takes there. None stands for a key that is not there.
+    `default` is the strictest verdict that may apply in the key's layer to a tool that no rule
+    names, None if nothing restricts it. `before` and `after` are None for a key that is not set.
     """
     table = _table(path)
     if table == "filter":
-        return _filter_is_looser(path[-1], before, after)
+        return _filter_allows_more(path[-1], before, after)
     if table == "default":
-        alone = None if path[1] == "agents" else Verdict.DENY
-        return _rank(after, alone) < _rank(before, alone)
+        fallback = None if path[1] == "agents" else Verdict.DENY
+        return _rank(after, fallback) < _rank(before, fallback)
     if table == "rule":
-        return _rule_is_looser(before, after, default)
+        return _rule_allows_more(before, after, default)
     if path[0] == "tools":
-        return _confirmation_is_looser(path, before, after)
+        return _confirmation_allows_more(path, before, after)
     return None
 
 
 def _table(path: Path) -> str:
-    """Return what kind of table a key stands in; "" for any other."""
+    """Return the type of permission table that a key is in; "" for any other key."""
     where = path
     if len(path) == 5 and path[:2] == ("permissions", "agents"):
         where = ("permissions", *path[3:])
@@ -54,35 +54,35 @@ def _table(path: Path) -> str:
 
 
 def _rank(verdict: Any, otherwise: Verdict | None) -> int:
-    """Return how strict an entry is; what is no verdict loads nothing, and so denies everything."""
+    """Return how strict an entry is; an invalid verdict does not load, and so denies everything."""
     if verdict is None:
         return 0 if otherwise is None else _RANKS.get(otherwise.value, 0)
     return _RANKS.get(verdict, 2) if isinstance(verdict, str) else 2
 
 
-def _rule_is_looser(before: Any, after: Any, default: Verdict | None) -> bool:
+def _rule_allows_more(before: Any, after: Any, default: Verdict | None) -> bool:
     if after is None:
         return _rank(before, default) > _RANKS["allow"]
-    # A rule that was not there gives where the default does not.
+    # A new rule allows more if it is less strict than the default.
     return _rank(after, default) < _rank(before, default)
 
 
-def _filter_is_looser(key: str, before: Any, after: Any) -> bool:
+def _filter_allows_more(key: str, before: Any, after: Any) -> bool:
     old, new = _names(before), _names(after)
     if key == "allowed":
         return bool(new - old) or after is None
-    # What must be confirmed is also given, once it is.
+    # A tool that must be confirmed is allowed once it is.
     return bool(old - new) or (key == "require_confirmation" and bool(new - old))
 
 
-def _confirmation_is_looser(path: Path, before: Any, after: Any) -> bool | None:
-    """Tell whether a tool need no longer be confirmed, also where its table goes as a whole."""
+def _confirmation_allows_more(path: Path, before: Any, after: Any) -> bool | None:
+    """Tell whether a tool need no longer be confirmed, also if its whole table is removed."""
     lost = bool(_confirmed(path, before) - _confirmed(path, after))
     return lost if lost or path[2:] == ("requires_confirmation",) else None
 
 
 def _confirmed(path: Path, value: Any) -> frozenset[str]:
-    """Return the tools that are to be confirmed by what stands at a path below `tools`."""
+    """Return the tools that must be confirmed, by the value at a path below `tools`."""
     if len(path) > 3 or path[2:3] not in ((), ("requires_confirmation",)):
         return frozenset()
     if len(path) == 3:

@@ -1,9 +1,9 @@
 """Sets or removes one key in the text of a TOML file; all else stays.
 
-tomlkit keeps comments, blank lines, order, quoting and line endings. A new key goes below the last
-one of its table, a new table to the end of the file; an entry that is removed takes the comment on
-its own line along, and its table where nothing is left in it. tomllib then reads the result: it is
-refused unless it holds that change and no other, and all other comments.
+tomlkit keeps comments, blank lines, order, quoting and line endings. A new key is added below the
+last one of its table, a new table at the end of the file. With an entry, the comment on its line is
+removed, and its table if that becomes empty. tomllib then reads the result: it is refused unless it
+has exactly that change, and all other comments.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Way: TypeAlias = tuple[tuple[Container, int], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """The key that was to be removed is not there."""
+    """The key that should be removed is not set."""
 
 
 class _RefusedError(Exception):
@@ -39,7 +39,7 @@ class _RefusedError(Exception):
 
 
 def value_at(table: Mapping[str, Any], path: Path) -> Any:
-    """Return the value at a path of parsed TOML; None, which TOML does not have, for nothing."""
+    """Return the value at a path of parsed TOML; None, which TOML does not have, if not set."""
     found: Any = table
     for name in path:
         if not isinstance(found, Mapping) or name not in found:
@@ -62,7 +62,7 @@ def unset_value(text: str, path: Path) -> str | Unreadable | Missing:
 
 
 def _edited(text: str, path: Path, value: Any) -> str | Unreadable:
-    """Return the text with the edit; None as the value removes the entry."""
+    """Return the text with the edit; the value None removes the entry."""
     ending = "\r\n" if "\r\n" in text else "\n"
     whole = text if not text or text.endswith("\n") else text + ending
     try:
@@ -86,7 +86,7 @@ def _edited(text: str, path: Path, value: Any) -> str | Unreadable:
 
 
 def _way(container: Container, path: Path) -> Way:
-    """Return the way to the entry at a path, or to the value within which it is; or nothing."""
+    """Return the way to the entry at a path, or to the value that contains it; else empty."""
     for place, (key, item) in enumerate(container.body):
         if key is None or key.key != path[0]:
             continue
@@ -98,7 +98,7 @@ def _way(container: Container, path: Path) -> Way:
 
 
 def _end(way: Way, path: Path) -> tuple[Item, Path]:
-    """Return the value that a way leads to, and the rest of the path, which is within it."""
+    """Return the value that a way leads to, and the rest of the path within it."""
     container, place = way[-1]
     item = container.body[place][1]
     if isinstance(item, AoT):
@@ -123,7 +123,7 @@ def _remove(way: Way, path: Path) -> None:
         return
     container, place = way[-1]
     del container.body[place]
-    for above, place in reversed(way[:-1]):  # the tables that are left empty, up to a header
+    for above, place in reversed(way[:-1]):  # the tables that become empty, up to a header
         key, table = above.body[place]
         if table.trivia.comment or not all(
             isinstance(left, Whitespace) for _, left in container.body
@@ -136,7 +136,7 @@ def _remove(way: Way, path: Path) -> None:
 
 
 def _inline(item: Any, names: Path, path: Path) -> InlineTable:
-    """Return the inline table below an inline table, made where it is missing."""
+    """Return the inline table below an inline table, created if it is missing."""
     for name in names:
         if isinstance(item, InlineTable):
             item = item.setdefault(name, tomlkit.inline_table())
@@ -146,7 +146,7 @@ def _inline(item: Any, names: Path, path: Path) -> InlineTable:
 
 
 def _table(container: Container, path: Path) -> Container | None:
-    """Return the table at a path that entries can be added to: it has a header, or dotted keys."""
+    """Return the table at a path to which entries can be added: with a header, or dotted keys."""
     if not path:
         return container
     for key, item in reversed(container.body):
@@ -170,19 +170,19 @@ def _add(table: Container, name: str, value: Any, ending: str) -> None:
 
 
 def _new_table(text: str, path: Path, value: Any, ending: str) -> str:
-    """Return the lines of a table with one entry, to stand at the end of a text."""
+    """Return the lines of a table with one entry, for the end of a text."""
     blank = "" if not text or text.endswith((2 * ending, "\n\n")) else ending
     entry = f"{write_key(path[-1:])} = {write_item(value).as_string()}"
     return f"{blank}[{write_key(path[:-1])}]{ending}{entry}{ending}"
 
 
 def _checked(before: str, after: str, path: Path, value: Any) -> str | Unreadable:
-    """Return the new text if tomllib finds that change in it and no other."""
+    """Return the new text if tomllib finds exactly that change in it."""
     wanted = tomllib.loads(before)
     _change(wanted, path, value)
     if _comparable(tomllib.loads(after)) != _comparable(wanted):
         return Unreadable(reason=_IN_THE_WAY)
-    # The comment on the line of an entry goes with it; all others stay.
+    # The comment on the line of an entry is removed with it; all others stay.
     dropped = len(comments(before)) - len(comments(after))
     return Unreadable(reason=_COMMENTS) if dropped > (value is None) else after
 
@@ -197,7 +197,7 @@ def _change(table: dict[str, Any], path: Path, value: Any) -> None:
 
 
 def _comparable(value: Any) -> Any:
-    """Return a value in a form that tells types apart and tables neither by order nor if empty."""
+    """Return a value in a form that distinguishes types, but neither order nor empty tables."""
     match value:
         case Mapping():
             parts = {key: _comparable(part) for key, part in value.items()}

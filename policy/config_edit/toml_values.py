@@ -1,8 +1,8 @@
-"""Keys and values of TOML as a person writes them, and as the file has them.
+"""Keys and values of TOML: as a person types them, and as the file has them.
 
-A key is TOML's, dotted, its parts quoted where needed; a part without blanks, dots, quotes and
-brackets needs no quotes (`permissions.tools.memory_*`). A value is TOML's too; a single word that
-is not TOML is a string (`ask`).
+A key is a dotted key of TOML, its parts quoted if needed; a part without blanks, dots, quotes and
+brackets needs no quotes (`permissions.tools.memory_*`). A value is TOML too; a single word that is
+not TOML is a string (`ask`).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def write_key(path: Path) -> str:
 
 
 def read_value(text: str) -> Any | Unreadable:
-    """Return the value that a text stands for: a literal of TOML, or a single word."""
+    """Return the value of a text: a literal of TOML, or a single word."""
     if len(text) <= _LONGEST_VALUE and "\n" not in text and _is_unicode(text):
         try:
             return tomlkit.value(text.strip(" \t")).unwrap()
@@ -84,7 +84,7 @@ def write_value(value: Any) -> str | Unreadable:
 
 
 def _is_unicode(text: str) -> bool:
-    """Tell whether a string can be encoded: it holds no surrogate of its own."""
+    """Tell whether a string can be encoded, as it has no lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -93,7 +93,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value of the types that tomllib gives: a string for a member of an enum."""
+    """Return a value in the types that tomllib returns: a string for a member of an enum."""
     match value:
         case str():
             return str.__str__(value)

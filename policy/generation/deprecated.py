@@ -1,4 +1,4 @@
-"""Parameters that are still accepted for one release: they do nothing, or have another name."""
+"""Deprecated parameters, accepted for one release: they have no effect, or another name."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from policy.syntax import Engine
 
 
 def accept_cache(cache: object) -> None:
-    """Warn whoever asks for the cache of checked rules on disk, which was removed in 0.1."""
+    """Warn a caller who asks for the cache of checked rules on disk, which no longer exists."""
     if cache:
         warnings.warn(
-            "`cache` has no effect: checked rules are no longer kept on disk",
+            "`cache` has no effect, as checked rules are no longer kept on disk; "
+            "it will be removed in the next release",
             DeprecationWarning,
             stacklevel=3,
         )
 
 
 def chosen_engine(engine: Engine, *, plain: bool) -> Engine:
-    """Return what reads statements, and warn a caller who asks for Lark by the former name."""
+    """Return the engine that parses statements; warn a caller who uses Lark's former name."""
     if not plain:
         return engine
-    warnings.warn('`plain=True` is now `engine="lark"`', DeprecationWarning, stacklevel=3)
+    warnings.warn(
+        '`plain=True` is now `engine="lark"`; the old name will be removed in the next release',
+        DeprecationWarning,
+        stacklevel=3,
+    )
     return "lark"

@@ -11,16 +11,16 @@ _GIVE = "give the path of a folder with `.policy` files, or of one such file"
 
 
 def keeps_changing() -> Diagnostic:
-    """Say that no two reads agreed."""
+    """Report that no two passes read the same."""
     return diagnose(
         "unreadable-file",
         "the policy folder kept changing while it was read",
-        help="wait until what writes there is done",
+        help="wait until the program that writes there is done",
     )
 
 
 def beyond_limit(name: str, files: int, *, size: int) -> Diagnostic:
-    """Say at which file the folder went beyond a limit, of files or of bytes."""
+    """Report the file at which the folder exceeded a limit, of files or of bytes."""
     return diagnose(
         "file-too-large",
         f"the policy folder holds more than {files} files or {size // 1_000_000} MB",
@@ -30,27 +30,27 @@ def beyond_limit(name: str, files: int, *, size: int) -> Diagnostic:
 
 
 def link_cycle(name: str) -> Diagnostic:
-    """Say that a link makes the folder endless."""
+    """Report a link that leads back to a folder above it."""
     return diagnose(
         "link-cycle",
-        f"the link `{visible(name)}` leads back to a folder it stands in",
+        f"the link `{visible(name)}` leads back to a folder that contains it",
         file=visible(name),
         help="remove the link",
     )
 
 
 def too_deep(name: str, deepest: int) -> Diagnostic:
-    """Say that a folder lies too deep."""
+    """Report a folder that is nested too deeply."""
     return diagnose(
         "unreadable-file",
-        f"`{visible(name)}` lies more than {deepest} folders deep",
+        f"`{visible(name)}` is more than {deepest} folders deep",
         file=visible(name),
         help="keep the policy folder flat enough to review",
     )
 
 
-def name_not_text(name: str) -> Diagnostic:
-    """Say that a file's name is no text."""
+def name_not_utf8(name: str) -> Diagnostic:
+    """Report a file whose name is not UTF-8."""
     return diagnose(
         "not-utf8",
         f"the file name `{visible(name)}` is not UTF-8",
@@ -59,20 +59,20 @@ def name_not_text(name: str) -> Diagnostic:
     )
 
 
-def misspelt(name: str) -> Diagnostic:
-    """Say that a file is called like one that counts but for letter case."""
+def wrong_case(name: str) -> Diagnostic:
+    """Report a file whose name would be right in lower case."""
     return diagnose(
         "unreadable-file",
-        f"`{visible(name)}` is not read: names end in `.policy`, in small letters, and the "
+        f"`{visible(name)}` is not read: names end in `.policy`, in lower case, and the "
         "configuration is called `placet.toml`",
         file=visible(name),
-        help="rename it if it is to count, or take it out of the folder",
+        help="rename it if it should be read, or remove it from the folder",
     )
 
 
 def no_folder(root: str) -> Diagnostic:
-    """Say that there is no folder to read."""
-    what = "is no folder" if os.path.lexists(root) else "does not exist"
+    """Report that there is no folder to read."""
+    what = "is not a folder" if os.path.lexists(root) else "does not exist"
     return diagnose(
         "unreadable-file",
         f"the policy folder `{visible(root, 1000)}` {what}",
@@ -81,40 +81,40 @@ def no_folder(root: str) -> Diagnostic:
 
 
 def empty_path() -> Diagnostic:
-    """Say that the path is an empty text, which is not taken for the working folder."""
+    """Report that the path is empty; it does not mean the working folder."""
     return diagnose("unreadable-file", "the path of the policy is empty", help=_GIVE)
 
 
 def not_a_policy(file: str) -> Diagnostic:
-    """Say that a file is called like no policy."""
-    return diagnose("unreadable-file", f"`{visible(file, 1000)}` is no policy", help=_GIVE)
+    """Report a file whose name does not end in `.policy`."""
+    return diagnose("unreadable-file", f"`{visible(file, 1000)}` is not a policy", help=_GIVE)
 
 
 def outside_folder(name: str) -> Diagnostic:
-    """Say that a link leads out of the folder."""
+    """Report a link that leads out of the folder."""
     return diagnose(
         "outside-folder",
         f"`{visible(name)}` is a link that leads out of the policy folder",
         file=visible(name),
-        help="put the file itself into the folder, so that all that decides stands in one place",
+        help="put the file itself into the folder, so that the whole policy is in one place",
     )
 
 
 def not_regular(name: str) -> Diagnostic:
-    """Say that a name is no file's."""
+    """Report a name that is not a regular file's."""
     return diagnose(
         "unreadable-file",
-        f"`{visible(name)}` is no regular file",
+        f"`{visible(name)}` is not a regular file",
         file=visible(name),
-        help="pipes, sockets and devices are never opened; put a file there",
+        help="pipes, sockets and devices are never opened; replace it by a file",
     )
 
 
 def too_large(name: str, size: int, *, limit: int) -> Diagnostic:
-    """Say that a file is too large."""
+    """Report a file that is too large."""
     return diagnose(
         "file-too-large",
-        f"`{visible(name)}` holds {size} bytes, more than {limit}",
+        f"`{visible(name)}` has {size} bytes, more than {limit}",
         file=visible(name),
         help="split the file",
     )
@@ -129,7 +129,7 @@ _WHY = {
 
 
 def unreadable(name: str, problem: OSError) -> Diagnostic:
-    """Say what the system says of a file."""
+    """Report the system's error for a file."""
     why = _WHY.get(problem.errno or 0, f"could not be read ({problem.strerror or 'unknown'})")
     return diagnose(
         "unreadable-file",

@@ -1,8 +1,8 @@
 """Reads a policy's folder as one `Snapshot`: the bytes of all files, as of one moment.
 
-A pass lists the folder and reads its files; passes are repeated until two in a row saw the same.
-Then all of it stood on disk together at the moment between the two, so a save of several files or
-a swapped link can never be read half and half.
+A pass lists the folder and reads its files; passes are repeated until two in a row are equal. Then
+all of these bytes were on disk at the moment between the two, so a save of several files, or the
+replacement of a link, is never read half.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from policy.generation.walk import (
     POLICY_SUFFIX,
     Found,
     Walk,
-    is_misspelt,
+    has_wrong_case,
 )
 
 LARGEST_FILE = 5_000_000  # bytes
 
-_PART = 65_536  # bytes, of what a file has grown by
+_PART = 65_536  # bytes to read at once if a file has grown
 _PASSES = 20
 _PAUSE = 0.005  # seconds, growing with each pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadFile:
-    """One file as it was read: its name in the folder, where it really lies, and its bytes."""
+    """One file as it was read: its name in the folder, its path with links resolved, its bytes."""
 
     name: str
     lexical: str
@@ -47,14 +47,12 @@ class ReadFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """Everything that was read, at one moment.
+    """All files of a policy, as of one moment.
 
-    `root` is the policy folder (`real_root` with links resolved) and `only` the one file that is
-    meant, if the path was a file.
-    `links` are those on the way to the folder and to what is read, and `linked` the folders that
-    links in it lead to.
-    `unread` says of names that matter why they could not be read; a data file's problem counts
-    only if something names it. `digest` covers names, contents and problems.
+    `root` is the policy folder (`real_root` with links resolved); if the path was a file, `only` is
+    its name. `links` are the links on the way to the folder and its files, and `linked` the folders
+    that links in it lead to. `unread` has the problem of each file that could not be read; that of
+    a data file matters only if a rule names the file. `digest` covers names, contents and problems.
     """
 
     path: str
@@ -86,9 +84,9 @@ def content_digest(content: bytes) -> str:
 
 
 def read_folder(path: str | os.PathLike[str]) -> Snapshot:
-    """Return what stands at `path`, a policy folder or one `.policy` file, as of one moment.
+    """Return the files at `path`, a policy folder or one `.policy` file, as of one moment.
 
-    Never raises for what is on disk: what cannot be read is in `unread`.
+    Never raises because of the disk: files that cannot be read are in `unread`.
     """
     place = absolute_path(path)
     if not place:
@@ -102,20 +100,20 @@ def read_folder(path: str | os.PathLike[str]) -> Snapshot:
             return after
         before = after
         time.sleep(_PAUSE * attempt)
-    moving = file_problems.keeps_changing()
-    return _snapshot(before.path, before.root, before.only, before.files, {"": moving})
+    problem = file_problems.keeps_changing()
+    return _snapshot(before.path, before.root, before.only, before.files, {"": problem})
 
 
 def absolute_path(path: str | os.PathLike[str]) -> str:
-    """Return the absolute path of a policy; an empty one stays empty, and is none."""
-    given = os.fspath(path)
-    if not isinstance(given, str):
-        raise TypeError(f"the path of a policy is a text or a `Path`, not {type(given).__name__}")
-    return os.path.abspath(given) if given else ""
+    """Return the absolute path of a policy; an empty path stays empty, and is invalid."""
+    text = os.fspath(path)
+    if not isinstance(text, str):
+        raise TypeError(f"the path of a policy is a string or a `Path`, not {type(text).__name__}")
+    return os.path.abspath(text) if text else ""
 
 
 def with_file(snapshot: Snapshot, name: str, content: bytes) -> Snapshot:
-    """Return the snapshot that a read would give if this file held `content`."""
+    """Return the snapshot as it would be read if this file contained `content`."""
     lexical = os.path.join(snapshot.root, name)
     file = ReadFile(name=name, lexical=lexical, real=os.path.realpath(lexical), content=content)
     files = dict(sorted({**snapshot.files, name: file}.items()))
@@ -127,15 +125,15 @@ Signature: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
 
 
 def signature(path: str | os.PathLike[str]) -> Signature:
-    """Return what a change on disk would change, without reading a byte of content."""
+    """Return a value that differs after any change on disk, without reading contents."""
     files = Walk(absolute_path(path)).files()
     return tuple(sorted((file.name, _stat_signature(file.path)) for file in files))
 
 
 def is_cut(before: Signature, now: Signature) -> bool:
-    """Tell whether a file is the very same one, and shorter than it was.
+    """Tell whether a file is shorter than before, and still the same file (inode).
 
-    So it stands in the middle of a save in place. One that is put in the place of another is whole.
+    It may be in the middle of a save in place. A file that replaces another one is complete.
     """
     known = dict(before)
     return any(
@@ -150,7 +148,7 @@ def _stat_signature(path: str) -> tuple[int, ...]:
         found = os.stat(path)
     except OSError as problem:
         return (problem.errno or 0,)
-    # The first three are what tells a file that was cut.
+    # `is_cut` compares the first three.
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
@@ -172,8 +170,8 @@ def _read_once(place: str) -> Snapshot:
         files[found.name] = outcome
     snapshot = _snapshot(place, walk.root, walk.only, files, walk.unread, real_root=walk.real_root)
     ways = {walk.root, *walk.linked}
-    plainly = os.path.join(walk.real_root, "")
-    ways |= {file.lexical for file in files.values() if file.real != plainly + file.name}
+    without_links = os.path.join(walk.real_root, "")
+    ways |= {file.lexical for file in files.values() if file.real != without_links + file.name}
     links = {link for way in ways for link in links_on_the_way(way)}
     return replace(snapshot, links=tuple(sorted(links)), linked=tuple(sorted({*walk.linked})))
 
@@ -189,10 +187,10 @@ def _snapshot(
 ) -> Snapshot:
     digest = hashlib.sha256()
     for name in sorted({*files, *unread}):
-        # Lengths before the parts, so that no two folders can give one text to hash.
-        told = files[name].content if name in files else unread[name].message.encode()
+        # Lengths precede the parts, so that two different folders never hash the same bytes.
+        content = files[name].content if name in files else unread[name].message.encode()
         kind = b"file" if name in files else b"problem"
-        for part in (kind, name.encode("utf-8", "surrogateescape"), told):
+        for part in (kind, name.encode("utf-8", "surrogateescape"), content):
             digest.update(len(part).to_bytes(8, "big"))
             digest.update(part)
     return Snapshot(
@@ -211,14 +209,14 @@ def _read_file(walk: Walk, found: Found) -> ReadFile | Diagnostic:
     try:
         name.encode()
     except UnicodeEncodeError:
-        return file_problems.name_not_text(name)
-    if is_misspelt(name):
-        return file_problems.misspelt(name)
+        return file_problems.name_not_utf8(name)
+    if has_wrong_case(name):
+        return file_problems.wrong_case(name)
     try:
         real = found.real or os.path.realpath(found.path, strict=True)
         if not walk.holds(real):
             return file_problems.outside_folder(name)
-        # Nothing but a regular file is ever opened.
+        # Only regular files are opened.
         if found.real is None and not stat.S_ISREG(os.stat(real).st_mode):
             return file_problems.not_regular(name)
         content = _read_regular(name, real)
@@ -230,8 +228,8 @@ def _read_file(walk: Walk, found: Found) -> ReadFile | Diagnostic:
 
 
 def _read_regular(name: str, real: str) -> bytes | Diagnostic:
-    """Return the content of a file that was a regular one a moment ago."""
-    # Non-blocking, should a pipe have taken its place since; then `fstat` tells.
+    """Return the content of a file that was a regular file a moment ago."""
+    # Non-blocking, in case a pipe has replaced it since; `fstat` reports that.
     descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
         found = os.fstat(descriptor)
@@ -250,7 +248,7 @@ def _read_regular(name: str, real: str) -> bytes | Diagnostic:
 
 
 def _all_of(descriptor: int, size: int) -> bytes:
-    """Return what a file holds, of which `size` bytes are expected; no more than is too much."""
+    """Return the content of a file, with `size` bytes expected; stop when it is too large."""
     content = os.read(descriptor, size + 1)
     while len(content) <= LARGEST_FILE and (more := os.read(descriptor, _PART)):
         content += more

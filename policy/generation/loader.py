@@ -23,7 +23,7 @@ def read_policy(
     engine: Engine = "tables",
     shortcuts: Shortcuts = ALL_SHORTCUTS,
 ) -> Built:
-    """Read and check a policy folder or file; what is wrong is in the diagnostics.
+    """Read and check a policy folder or file; problems are in the diagnostics.
 
     `engine` and `shortcuts` as in `PolicyStore`.
     """
@@ -52,7 +52,7 @@ def load(
     plain: bool = False,
     shortcuts: Shortcuts = ALL_SHORTCUTS,
 ) -> Generation:
-    """Return the generation of a policy folder or file; the rest as in `read_policy`.
+    """Return the generation of a policy folder or file; parameters as in `read_policy`.
 
     Raises PolicyInvalid with all diagnostics if any is an error. `cache` and `remembering`
     have no effect here, and `plain=True` is the former name of `engine="lark"`.
@@ -65,7 +65,7 @@ def load(
         shortcuts=shortcuts,
     )
     if built.generation is None:
-        from policy.model import PolicyInvalid  # most processes have no error to tell
+        from policy.model import PolicyInvalid  # most processes have no error to report
 
         raise PolicyInvalid(built.diagnostics)
     return built.generation

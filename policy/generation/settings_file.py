@@ -220,7 +220,7 @@ def parse_toml(source: Source) -> dict[str, Any] | Diagnostic:
         offset = len(source.text) if place else 0
     return diagnose(
         "bad-settings",
-        f"this is no TOML: {visible(message[:1].lower() + message[1:], 200)}",
+        f"this is not TOML: {visible(message[:1].lower() + message[1:], 200)}",
         span=source.span(offset, min(offset + 1, len(source.text))),
         help="mend the line, or look at toml.io for how it is written",
     )

@@ -1,7 +1,7 @@
-"""Finds the files of a policy in its folder, and where each really is.
+"""Finds the files of a policy in its folder, and the path of each with links resolved.
 
-One listing of each folder says most of it. Every further question to the system is a moment in
-which threads that decide calls take the interpreter, so none is asked that the listing answers.
+The listing of each folder has most of this. Every other system call lets threads that decide calls
+take over the interpreter, so none is made for something that the listing contains.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ POLICY_SUFFIX = ".policy"
 DATA_SUFFIXES = (".toml", ".json")
 
 MOST_FILES = 10_000
-MOST_ENTRIES = 100_000  # whatever they are called: a folder is no place for a source tree
+MOST_ENTRIES = 100_000  # of any name: a policy folder should not contain a source tree
 LARGEST_FOLDER = 100_000_000  # bytes, all files together
 DEEPEST = 32  # folders
 
-# What a single policy file may use of the folder it stands in.
+# The folders beside a single policy file that it may use.
 BESIDE_A_FILE = ("packs", "data", "programs")
 
 
 class Found(NamedTuple):
-    """A file that matters: its name in the folder, and its path as spelled.
+    """A file of the policy: its name in the folder, and its path as spelled.
 
-    `real` is the path with links resolved, where it was listed as a regular file; None where the
-    name may be a link, or anything else.
+    `real` is the path with links resolved if it was listed as a regular file; None if it may be a
+    link or of another type.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Found(NamedTuple):
 
 
 class Walk:
-    """One walk through the folder: what matters there, and what went wrong on the way."""
+    """One walk through the folder: the files of the policy, and the problems found."""
 
     def __init__(self, place: str) -> None:
         self.unread: dict[str, Diagnostic] = {}
@@ -56,7 +56,7 @@ class Walk:
         self.real_root = os.path.realpath(self.root)
 
     def files(self) -> Iterator[Found]:
-        """Yield every file that matters, whether readable or not."""
+        """Yield every file of the policy, readable or not."""
         if self.unread:
             return
         if self.only is not None:
@@ -78,7 +78,7 @@ class Walk:
                 if _is_data(entry.name) and not os.path.isdir(entry.path):
                     yield Found(entry.name, entry.path)
         else:
-            yield from self._misspelt_settings()
+            yield from self._settings_in_wrong_case()
         for folder in BESIDE_A_FILE:
             path = os.path.join(self.root, folder)
             if os.path.isdir(path):
@@ -87,10 +87,10 @@ class Walk:
                     self.linked += (path, real) if os.path.islink(path) else ()
                     yield from self._below(folder + "/", (self.real_root, real))
 
-    def _misspelt_settings(self) -> Iterator[Found]:
-        """Yield the configuration that would count but for the letter case of its name.
+    def _settings_in_wrong_case(self) -> Iterator[Found]:
+        """Yield files that would be the configuration if the letter case of their name were right.
 
-        The file may stand in a folder of anything, so nothing else of a listing counts.
+        The folder of a single policy file may contain anything else, which does not matter.
         """
         with suppress(OSError), os.scandir(self.root) as entries:
             for entry in entries:
@@ -103,7 +103,7 @@ class Walk:
             listed = None if entry.is_symlink() else os.path.join(above[-1], entry.name)
             if _is_folder(entry):
                 yield from self._folder(name, entry.path, listed, above=above)
-            elif _matters(name):
+            elif _is_of_policy(name):
                 regular = listed is not None and entry.is_file()
                 yield Found(name, entry.path, listed if regular else None)
 
@@ -142,17 +142,17 @@ def _name_of(entry: os.DirEntry[str]) -> str:
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Tell whether an entry is a folder or leads to one; what cannot be looked at is none."""
+    """Tell whether an entry is a folder or a link to one; False if that cannot be read."""
     try:
         return entry.is_dir()
     except OSError:
         return False
 
 
-def is_misspelt(name: str) -> bool:
-    """Tell whether a name is that of a policy or of the configuration but for its letter case.
+def has_wrong_case(name: str) -> bool:
+    """Tell whether a name differs from a policy's or the configuration's only in letter case.
 
-    Such a file is meant to count, and who wrote it would not notice that it does not.
+    Its author expects such a file to be read, and would not notice that it is not.
     """
     small = name.lower()
     if small == SETTINGS_FILE:
@@ -160,8 +160,8 @@ def is_misspelt(name: str) -> bool:
     return small.endswith(POLICY_SUFFIX) and not name.endswith(POLICY_SUFFIX)
 
 
-def _matters(name: str) -> bool:
-    return name.endswith(POLICY_SUFFIX) or _is_data(name) or is_misspelt(name)
+def _is_of_policy(name: str) -> bool:
+    return name.endswith(POLICY_SUFFIX) or _is_data(name) or has_wrong_case(name)
 
 
 def _is_data(name: str) -> bool:

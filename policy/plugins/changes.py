@@ -10,7 +10,7 @@ from policy.capabilities import Difference
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginRegistered:
-    """A plugin is there that was not."""
+    """A plugin was registered; `revision` grows with every event."""
 
     plugin: str
     revision: int
@@ -19,7 +19,7 @@ class PluginRegistered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginRegranted:
-    """A plugin's grants are others now."""
+    """A plugin's grants have changed."""
 
     plugin: str
     revision: int
@@ -28,7 +28,7 @@ class PluginRegranted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginUnregistered:
-    """A plugin is gone, and everything it contributed with it."""
+    """A plugin was removed, with everything it contributed."""
 
     plugin: str
     revision: int

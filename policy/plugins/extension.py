@@ -11,9 +11,9 @@ from policy.tools import ExecutionContext, ToolDefinition, ToolHandler
 
 
 class ExtensionHandler:
-    """Runs a tool for its plugin: by its origin, and with what the plugin has been granted.
+    """Runs a tool of a plugin under its origin, and passes it the plugin's granted capabilities.
 
-    `granted` is empty until the plugin is registered, and exchanged whole when grants change.
+    `granted` is empty until the plugin is registered, and replaced as a whole when grants change.
     """
 
     def __init__(self, plugin: str, declared: ToolCapability, inner: ToolHandler) -> None:
@@ -43,5 +43,5 @@ class ExtensionHandler:
         return self._definition
 
     async def invoke(self, input: dict[str, Any], ctx: ExecutionContext) -> Any:
-        """Run the tool; its context says what the plugin may use."""
+        """Run the tool; its context has the capabilities that the plugin may use."""
         return await self._inner.invoke(input, replace(ctx, capabilities=self.granted))

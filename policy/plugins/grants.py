@@ -10,7 +10,7 @@ from policy.generation import Generation
 
 
 class Current(Protocol):
-    """The part of a policy store that says what is in force."""
+    """The part of a policy store that returns the generation in force."""
 
     @property
     def current(self) -> object:
@@ -19,7 +19,7 @@ class Current(Protocol):
 
 
 def configured_grants(store: Current) -> Callable[[str], Grants]:
-    """Return what `[plugins.NAME] grant = […]` says now; without a policy in force, nothing."""
+    """Return a function for the current `[plugins.NAME] grant = […]`; nothing without a policy."""
 
     def of(plugin: str) -> Grants:
         generation = store.current
@@ -31,11 +31,11 @@ def configured_grants(store: Current) -> Callable[[str], Grants]:
 
 
 def fixed_grants(patterns: Mapping[str, Iterable[str]]) -> Callable[[str], Grants]:
-    """Return grants that are given here, by plugin; raise PluginRefused for what is no pattern."""
-    given: dict[str, Grants] = {}
-    for plugin, wanted in patterns.items():
+    """Return a function for these grants by plugin; raise PluginRefused for an invalid pattern."""
+    grants: dict[str, Grants] = {}
+    for plugin, texts in patterns.items():
         try:
-            given[plugin] = grants_of(wanted)
+            grants[plugin] = grants_of(texts)
         except PluginRefused as error:
-            raise PluginRefused(*(f"{plugin}: {said}" for said in error.problems)) from None
-    return lambda plugin: given.get(plugin, NOTHING)
+            raise PluginRefused(*(f"{plugin}: {problem}" for problem in error.problems)) from None
+    return lambda plugin: grants.get(plugin, NOTHING)

@@ -1,7 +1,7 @@
-"""What a plugin has registered: one type of registration for each kind of capability.
+"""What a plugin has registered: one type of registration for each type of capability.
 
-`target` is whatever stands behind a capability, as the runtime that loaded the plugin gives it; the
-host that serves such capabilities knows what to do with it.
+`target` implements a capability, as the runtime that loaded the plugin provides it; the host
+application that serves such capabilities knows how to use it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from policy.tools import ToolHandler
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRegistration:
-    """A tool of a plugin; while it is withheld, no registry of tools holds its handler."""
+    """A tool of a plugin; while it is withheld, its handler is in no registry of tools."""
 
     plugin: str
     declaration: ToolCapability
@@ -59,7 +59,7 @@ class ChannelRegistration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderRegistration:
-    """A provider of models of a plugin."""
+    """A plugin's provider of models."""
 
     plugin: str
     declaration: ProviderCapability
@@ -69,7 +69,7 @@ class ProviderRegistration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewayMethodRegistration:
-    """A method of the gateway of a plugin."""
+    """A plugin's method of the gateway."""
 
     plugin: str
     declaration: GatewayMethodCapability
@@ -79,7 +79,7 @@ class GatewayMethodRegistration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpRouteRegistration:
-    """A route of the HTTP server of a plugin."""
+    """A plugin's route of the HTTP server."""
 
     plugin: str
     declaration: HttpRouteCapability
@@ -99,7 +99,7 @@ class CliRegistration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceRegistration:
-    """A service beside the host of a plugin."""
+    """A plugin's service that runs beside the host application."""
 
     plugin: str
     declaration: ServiceCapability
@@ -109,7 +109,7 @@ class ServiceRegistration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandRegistration:
-    """A command of conversations of a plugin."""
+    """A plugin's command in conversations."""
 
     plugin: str
     declaration: CommandCapability
@@ -163,7 +163,7 @@ PluginRegistration: TypeAlias = (
 )
 
 
-def registration_of(  # noqa: C901 - one line for each kind
+def registration_of(  # noqa: C901 - one case for each type
     plugin: str, declaration: CapabilityDeclaration, *, active: bool, target: Any
 ) -> PluginRegistration:
     """Return the registration of a declared capability."""

@@ -1,7 +1,7 @@
 """`PluginRegistry`: plugins, their grants, and the capabilities that may be used.
 
-What is declared but not granted is kept as withheld: its tool is in no registry of tools, and
-whoever serves the other kinds is not given it.
+A capability that is declared but not granted is withheld: its tool is in no registry of tools, and
+the host application does not get it.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from policy.tools import Authored
 
 _LOG = logging.getLogger(__name__)
 
-# What a plugin is granted now.
+# Returns the current grants of a plugin.
 GrantsOf: TypeAlias = Callable[[str], Grants]
 Subscriber: TypeAlias = Callable[[PluginChange], None]
 
 
 class Reloads(Protocol):
-    """Tells of changes of the configuration, as a policy store does."""
+    """Reports changes of the configuration, as a policy store does."""
 
     def subscribe(self, callback: Callable[[Any], None]) -> Callable[[], None]:
         """Call back after every change."""
@@ -64,14 +64,14 @@ class PluginEntry:
 
     @property
     def difference(self) -> Difference:
-        """What it declares against what it is granted."""
+        """The difference between its declarations and its grants."""
         return compare(self.manifest, self.grants)
 
 
 class PluginRegistry:
-    """The plugins of one service. Each is registered and unregistered whole.
+    """The plugins of one service. Each is registered and unregistered as a whole.
 
-    Grants are read again after every change of the policy's configuration, where a store is given.
+    If `reloads` is given, grants are read again after every change of the configuration.
     """
 
     def __init__(
@@ -95,8 +95,8 @@ class PluginRegistry:
     ) -> Difference:
         """Add a plugin with everything it declares, or raise PluginRefused and change nothing.
 
-        `tools` are the handlers of its tools by their names; `targets` what stands behind its
-        other capabilities, by `kind:name`.
+        `tools` are the handlers of its tools by name; `targets` implement its other capabilities,
+        by `kind:name`.
         """
         with self._alone():
             handlers = handlers_of(
@@ -130,7 +130,7 @@ class PluginRegistry:
         return entry.difference
 
     def unregister(self, plugin: str) -> PluginManifest | None:
-        """Remove a plugin and all it contributed; None if it is not there."""
+        """Remove a plugin and all that it contributed; None if it is not registered."""
         with self._alone():
             entry = self._plugins.get(plugin)
             if entry is None:
@@ -144,7 +144,7 @@ class PluginRegistry:
         return entry.manifest
 
     def regrant(self) -> None:
-        """Read all grants again: what is no longer granted is withdrawn at once."""
+        """Read all grants again: capabilities that are no longer granted are withdrawn at once."""
         self._regrant_wanted = True
         self._settle()
 
@@ -153,7 +153,7 @@ class PluginRegistry:
         return tuple(sorted(self._plugins))
 
     def active(self, kind: Kind) -> tuple[PluginRegistration, ...]:
-        """Return what may be used of one kind: this is what a host serves."""
+        """Return the granted capabilities of one type, which a host application may serve."""
         plugins = self._plugins
         return tuple(
             one
@@ -170,24 +170,24 @@ class PluginRegistry:
         return next((one for one in entry.registrations if key_of(one.declaration) == key), None)
 
     def difference(self, plugin: str) -> Difference | None:
-        """Return what a plugin declares against what it is granted; None if it is not there."""
+        """Return the difference between declarations and grants; None for an unknown plugin."""
         entry = self._plugins.get(plugin)
         return None if entry is None else entry.difference
 
     def table(self) -> str:
-        """Return every capability and what becomes of it, as lines for people."""
+        """Return every capability and its state, as lines for people."""
         plugins = self._plugins
         return table(plugins[plugin].difference for plugin in sorted(plugins))
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Tell `subscriber` of every change from now on, in order; return what ends that."""
+        """Call `subscriber` with every later change, in order; return a function to stop."""
         return self._listeners.add(subscriber)
 
     def _install(self, entry: PluginEntry) -> None:
         """Announce all tools of a plugin and register the granted ones, or none of them."""
         done: list[ToolRegistration] = []
         try:
-            # Together, and the withheld ones too, so that rules can speak of all of them.
+            # All at once, and the withheld ones too, so that rules can name them.
             self._service.registry.announce([one.target for one in _tools(entry)])
             for one in _tools(entry):
                 _grant(one.target, entry)

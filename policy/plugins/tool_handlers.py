@@ -28,9 +28,9 @@ def handlers_of(
     targets: Mapping[str, Any],
     registered: Mapping[str, PluginManifest],
 ) -> dict[str, ExtensionHandler]:
-    """Return the handler of each declared tool by its key; raise PluginRefused for what is wrong.
+    """Return the handler of each declared tool by its key; raise PluginRefused with all problems.
 
-    `registered` are the plugins that are there already, by their identifiers.
+    `registered` are the manifests of plugins that are registered already, by identifier.
     """
     declared = {one.name: one for one in manifest.capabilities if isinstance(one, ToolCapability)}
     others = {key_of(one) for one in manifest.capabilities} - {f"tool:{n}" for n in declared}
@@ -39,7 +39,7 @@ def handlers_of(
     problems += [f"`{key}` is not declared" for key in targets if key not in others]
     if manifest.id in registered:
         problems.append(f"a plugin called `{manifest.id}` is registered already")
-    problems += _taken(manifest, registered)
+    problems += _conflicts(manifest, registered)
     if problems:
         raise PluginRefused(*problems)
     try:
@@ -51,12 +51,12 @@ def handlers_of(
         raise PluginRefused(str(error)) from error
 
 
-def _taken(manifest: PluginManifest, registered: Mapping[str, PluginManifest]) -> list[str]:
-    """Return what this plugin declares and another one has already; tools never collide."""
+def _conflicts(manifest: PluginManifest, registered: Mapping[str, PluginManifest]) -> list[str]:
+    """Return the names that another plugin has declared already; tools never conflict."""
     taken = {
         name: other
-        for other, its in registered.items()
-        for one in its.capabilities
+        for other, known in registered.items()
+        for one in known.capabilities
         for name in _global_names(one)
     }
     return [
@@ -73,7 +73,7 @@ def _global_names(declaration: CapabilityDeclaration) -> tuple[str, ...]:
         case ToolCapability():
             return ()
         case HttpRouteCapability(path=path, methods=methods):
-            # What a part is called makes no other route of it.
+            # Routes that differ only in the names of their parameters are the same.
             route = _PARAMETER.sub("{}", path)
             routes = tuple(f"the route `{method} {route}`" for method in methods)
             return (f"`{key_of(declaration)}`", *routes)

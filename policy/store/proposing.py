@@ -28,16 +28,16 @@ def propose_rule(
     builder: Builder | None = None,
     engine: Engine = "tables",
 ) -> Proposal | NoProposal:
-    """Return what the files of `snapshot`, which made `generation`, would have to say.
+    """Return the edit of the files of `snapshot` that would allow the call `asked`.
 
-    `catalog` is what they were built with, `builder` what may have built them; `name` is
-    for a new rule. `engine` is what reads statements. Nothing is written.
+    `generation` was built from these files with `catalog`, perhaps by `builder`; a new rule is
+    called `name`. `engine` parses statements. Nothing is written.
     """
     call, caller, facts = asked
     facts = generation.complete(facts)
     spec = generation.catalog.get(call.tool)
     if spec is None:
-        return NoProposal(why=("the tool is not known any more",))
+        return NoProposal(why=("the tool is no longer known",))
     judge = _judge(generation)
     decision = judge(call, caller, facts)
     building = builder or Builder()
@@ -84,6 +84,6 @@ def _with(snapshot: Snapshot, texts: Mapping[str, str]) -> Snapshot:
     files = dict(snapshot.files)
     for name, text in texts.items():
         files[name] = replace(files[name], content=text.encode())
-    told = "\n".join(content_digest(files[name].content) for name in sorted(files))
-    digest = content_digest(told.encode())
+    digests = "\n".join(content_digest(files[name].content) for name in sorted(files))
+    digest = content_digest(digests.encode())
     return replace(snapshot, files=MappingProxyType(files), digest=digest)

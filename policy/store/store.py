@@ -1,8 +1,8 @@
 """`PolicyStore`: the one mutable reference to the generation in force.
 
-Readers take the reference and need no lock. Building is serialised, and what was built is only
-published if the folder still stands as it was read, so an older build never follows a newer one.
-Anything wrong keeps the last good generation and says since when it is stale, and why.
+Readers take the reference and need no lock. Builds run one after another, and a build is published
+only if the folder has not changed since it was read, so an older build never replaces a newer one.
+After an error the last good generation stays in force, and the status says since when and why.
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ from policy.store.status import Reloaded, Status, first_error
 from policy.store.watcher import watch_path
 from policy.syntax import Engine
 
-# How often a folder that changes while it is being built is built again before what was read
-# last is published after all; the watcher looks again anyway.
+# How often a folder that changes during a build is built again before the last result is published
+# anyway; the watcher will look again.
 _ROUNDS = 10
-# What is in force counts as stale when nobody has looked at the files for so many polls, or for so
-# many seconds where that is longer.
+# The generation in force counts as stale if the files were not read for this many polls, or for
+# this many seconds if that is longer.
 _POLLS_MISSED = 5
 _OVERDUE = 5.0
-_NOT_LOOKED_AT = "the files could not be looked at since"
+_NOT_READ = "the files could not be looked at since"
 
 Subscriber: TypeAlias = Callable[[Reloaded], None]
 
-_SOMEBODY = Caller()
-_NOWHERE = Facts()
+_ANY_CALLER = Caller()
+_NO_FACTS = Facts()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +74,8 @@ class _State:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Work:
-    """What a build depends on: the files, the revision of the catalogue, and what is guarded."""
+class _BuildInput:
+    """What a build depends on: the files, the catalogue's revision, and the protected files."""
 
     digest: str
     tools: int
@@ -87,13 +87,13 @@ class PolicyStore:
 
     The first load happens at once; if it fails, `current` is None and everything is denied.
     `poll` and `settle` are in seconds: how often the folder is compared without an event, and how
-    long an error, or a file that was cut short, waits for one more read before it is believed (a
-    save may be half done).
+    long the store waits before it reads an invalid or shortened file again (a save may be half
+    done).
     `guarded` are files besides those of the policy that no tool may write, and `audit` the file of
-    records, with all that is kept beside it. Without `remembering`, every build checks everything
-    anew; `engine` is what reads statements (`plain=True` is the former name of Lark's);
-    `shortcuts` are those that deciding takes. None of them changes what comes out.
-    `clock` says what time it is, and `ticks` how much has passed. `freezer` is the emergency stop.
+    records, with all files kept beside it. Without `remembering`, every build checks everything
+    again; `engine` parses the statements (`plain=True` is the former name of Lark's); `shortcuts`
+    are those that decisions use. None of them changes a result.
+    `clock` returns the time, and `ticks` a monotonic time. `freezer` is the emergency stop.
     """
 
     def __init__(
@@ -123,34 +123,35 @@ class PolicyStore:
         self._settle = settle
         self._clock = clock
         self._ticks = ticks
-        # When the last look that came to an end began, by `ticks` and by `clock`.
-        self._looked = (ticks(), clock())
+        # When the last completed read of the files began, by `ticks` and by `clock`.
+        self._last_read = (ticks(), clock())
         self._watching = 0
-        # Reloading has a thread that no call of a tool can take.
-        self._aside = Threads("reloading", most=1)
+        # Reloading has its own thread, so that calls of tools cannot delay it.
+        self._thread = Threads("reloading", most=1)
         self._subscribers: tuple[Subscriber, ...] = tuple(on_change)
         self._building = threading.RLock()
-        kept = ProtectedFiles(files=frozenset(os.path.abspath(os.fspath(file)) for file in guarded))
-        kept |= state_protected() if self._path else ProtectedFiles()
+        files = frozenset(os.path.abspath(os.fspath(file)) for file in guarded)
+        protected = ProtectedFiles(files=files)
+        protected |= state_protected() if self._path else ProtectedFiles()
         if audit is not None:
-            kept |= audit_protected(audit)
+            protected |= audit_protected(audit)
         accept_cache(cache)
         self._builder, self._drafts = (
             Builder(
-                guarded=kept,
+                guarded=protected,
                 remembering=remembering,
                 engine=chosen_engine(engine, plain=plain),
                 shortcuts=shortcuts,
             )
-            # Edits are built beside what is being reloaded, one after the other.
+            # The second one builds edits, which do not wait for a reload.
             for _ in range(2)
         )
         self._editing = threading.Lock()
         self.freezer = Freezer.of(self._path) if self._path else Freezer()
-        self._done: _Work | None = None
-        self._good: _Work | None = None
-        # The files of what is in force, as they stood.
-        self._stood: Signature = ()
+        self._done: _BuildInput | None = None
+        self._good: _BuildInput | None = None
+        # The signature of the files of the generation in force.
+        self._good_signature: Signature = ()
         # The texts of the last build, for showing its diagnostics.
         self._sources: Mapping[str, Source] = EMPTY
         self._state = _State(
@@ -177,22 +178,22 @@ class PolicyStore:
 
     @property
     def status(self) -> Status:
-        """Which generation is in force, and whether the files say something newer.
+        """Which generation is in force, and whether the files differ from it.
 
-        While they are watched, it is stale too where nobody came to look at them for too long.
+        While the files are watched, it is also stale if they were not read for too long.
         """
         status = self._state.status
         if status.stale or not self._is_overdue():
             return status
-        return replace(status, stale_since=self._looked[1], because=_NOT_LOOKED_AT)
+        return replace(status, stale_since=self._last_read[1], because=_NOT_READ)
 
     @property
     def catalog(self) -> Catalog:
-        """The tools policies are checked against, besides those their own configuration adds."""
+        """The tools that policies are checked against, besides those that their settings add."""
         return self._catalog
 
     def decide(
-        self, call: ToolCall, caller: Caller = _SOMEBODY, *, facts: Facts = _NOWHERE
+        self, call: ToolCall, caller: Caller = _ANY_CALLER, *, facts: Facts = _NO_FACTS
     ) -> Decision:
         """Return the decision of the generation in force; deny if there is none."""
         return self.answer(call.tool, call.input, caller=caller, facts=facts).decision
@@ -202,8 +203,8 @@ class PolicyStore:
         tool: str,
         input: object,
         *,
-        caller: Caller = _SOMEBODY,
-        facts: Facts = _NOWHERE,
+        caller: Caller = _ANY_CALLER,
+        facts: Facts = _NO_FACTS,
     ) -> Answer:
         """Return the answer of the generation in force to a raw call; deny if there is none."""
         generation = self._state.generation
@@ -212,10 +213,10 @@ class PolicyStore:
         return generation.answer(tool, input, caller=caller, facts=facts)
 
     def subscribe(self, callback: Subscriber) -> Callable[[], None]:
-        """Call `callback` after every swap and every change of the status; return how to stop.
+        """Call `callback` after every change of generation or status; return a function to stop.
 
-        It is called in the thread that reloads, in the order of the changes; that the files were
-        not looked at in time is told by the event loop that watches them.
+        It is called in the thread that reloads, in the order of the changes; if the files were not
+        read in time, the event loop that watches them calls it.
         """
         with self._building:
             self._subscribers = (*self._subscribers, callback)
@@ -232,9 +233,8 @@ class PolicyStore:
     def extend_catalog(self, specs: Iterable[ToolSpec]) -> Reloaded:
         """Add tools to the catalogue and check the policy against it again.
 
-        Raises CatalogError where the tools cannot stand in one catalogue, and PolicyInvalid where
-        the policy has errors with these tools that it does not have without them. Then nothing has
-        changed.
+        Raises CatalogError if the tools cannot be in one catalogue, and PolicyInvalid if the policy
+        has errors with these tools that it does not have without them. Then nothing changes.
         """
         with self._building:
             return self._extend(specs, running=self._builder.running, others_follow=True)
@@ -262,14 +262,15 @@ class PolicyStore:
     def _extend(
         self, specs: Iterable[ToolSpec], *, running: Mapping[str, str], others_follow: bool
     ) -> Reloaded:
-        before_it = self._builder.running
+        running_before = self._builder.running
         extended = self._catalog.with_tools(specs, converting=True)
-        changed = extended != self._catalog or _reads_otherwise(extended, self._catalog)
-        if not changed and not (running.keys() - before_it.keys() and self._may_list_tools()):
+        changed = extended != self._catalog or _differs_in_coercion(extended, self._catalog)
+        if not changed and not (running.keys() - running_before.keys() and self._may_list_tools()):
             self._builder.running = self._drafts.running = running
             return self.reload()
         without = self.reload()
-        known = (self._catalog, self._tools, self._done, self._good, self._stood, self._state)
+        before = self._state
+        kept = (self._catalog, self._tools, self._done, self._good, self._good_signature)
         self._tried += 1
         self._catalog, self._tools = extended, self._tried
         self._builder.running = self._drafts.running = running
@@ -277,11 +278,12 @@ class PolicyStore:
             outcome = self._look()
         caused = _new_errors(outcome, without)
         if any(found.code != "unknown-tool" or not others_follow for found in caused):
-            self._catalog, self._tools, self._done, self._good, self._stood, self._state = known
-            self._builder.running = self._drafts.running = before_it
+            self._state = before
+            self._catalog, self._tools, self._done, self._good, self._good_signature = kept
+            self._builder.running = self._drafts.running = running_before
             others = (found for found in outcome.diagnostics if found not in caused)
             raise PolicyInvalid((*caused, *others), sources=self._sources)
-        self._tell_of(outcome, before=known[-1])
+        self._notify_if_changed(outcome, before=before)
         return outcome
 
     def _may_list_tools(self) -> bool:
@@ -298,10 +300,10 @@ class PolicyStore:
         audit: str | os.PathLike[str] | None = None,
         approvals: str | os.PathLike[str] | None = None,
     ) -> None:
-        """Keep a file of records or a store of approvals from every tool, whatever is edited.
+        """Protect a file of records or a store of approvals from every tool, despite later edits.
 
-        Who uses one that the configuration names calls this too: another name there leaves the one
-        in use as it is.
+        Code that uses the file named in the configuration calls this too: if another name is
+        configured later, the file in use stays protected.
         """
         more = ProtectedFiles() if audit is None else audit_protected(audit)
         more |= ProtectedFiles() if approvals is None else approvals_protected(approvals)
@@ -312,7 +314,7 @@ class PolicyStore:
             if generation is None or good is None:
                 return
             if more.is_in(generation.program.floor):
-                # What is in force has it already: the same files are no other policy.
+                # The generation in force protects them already, so it stays.
                 self._good = replace(good, guarded=self._builder.guarded)
                 if self._done == good:
                     self._done = self._good
@@ -327,14 +329,14 @@ class PolicyStore:
         witness: Witness | None = None,
         dry_run: bool = False,
     ) -> Configured:
-        """Set one key of `placet.toml`, None taking it away, and put that in force at once.
+        """Set one key of `placet.toml`, None removing it, and put the result in force at once.
 
-        Raises PolicyInvalid and ConfigurationRefused, and changes nothing, where that cannot be.
-        The `generation` of the answer is the one in force. Blocks while it builds and writes.
+        Raises PolicyInvalid and ConfigurationRefused, and then changes nothing. The `generation` of
+        the result is the one in force. Blocks while it builds and writes.
         """
         with self._editing:
             current = self.current
-            made = configure(
+            configured = configure(
                 self._path,
                 key,
                 value,
@@ -345,33 +347,33 @@ class PolicyStore:
                 dry_run=dry_run,
             )
         if dry_run:
-            return made
+            return configured
         reloaded = self.reload()
         if reloaded.generation is None:
-            return made
-        return replace(made, generation=reloaded.generation, diagnostics=reloaded.diagnostics)
+            return configured
+        return replace(configured, generation=reloaded.generation, diagnostics=reloaded.diagnostics)
 
     def reload(self) -> Reloaded:
-        """Read the files now and, if they say something new and right, put it in force.
+        """Read the files now and, if they are changed and valid, put them in force.
 
         The watcher does exactly this. Blocks while it reads and builds.
         """
         with self._building, no_collecting():
             before = self._state
             outcome = self._look()
-            self._tell_of(outcome, before=before)
+            self._notify_if_changed(outcome, before=before)
         return outcome
 
     def _look(self) -> Reloaded:
-        """Read the files and publish what they say, without telling anybody."""
+        """Read the files and publish the result, without notifying subscribers."""
         started = time.perf_counter()
-        before, looked = self._state, (self._ticks(), self._clock())
+        before, began = self._state, (self._ticks(), self._clock())
         try:
             self._bring_up_to_date()
-        except Exception as error:  # noqa: BLE001 — watching must outlive any flaw of ours
+        except Exception as error:  # noqa: BLE001 — watching must survive an error in Placet
             self._done = None
-            self._stay((unexpected(error),), self._clock())
-        self._looked = looked
+            self._keep_stale((unexpected(error),), self._clock())
+        self._last_read = began
         after = self._state
         return Reloaded(
             changed=after.generation is not before.generation,
@@ -381,10 +383,10 @@ class PolicyStore:
             milliseconds=(time.perf_counter() - started) * 1000,
         )
 
-    def _tell_of(self, outcome: Reloaded, *, before: _State) -> None:
-        """Tell subscribers of a swap or a change of the status, if there was one."""
-        if outcome.changed or _told(before.status) != _told(outcome.status):
-            self._tell(outcome)
+    def _notify_if_changed(self, outcome: Reloaded, *, before: _State) -> None:
+        """Notify subscribers if the generation or the status has changed."""
+        if outcome.changed or _published(before.status) != _published(outcome.status):
+            self._notify(outcome)
 
     @asynccontextmanager
     async def watch(self) -> AsyncIterator[PolicyStore]:
@@ -393,21 +395,21 @@ class PolicyStore:
         watching = asyncio.create_task(
             watch_path(
                 self._path,
-                self._reload_aside,
+                self._reload_in_thread,
                 poll=self._poll,
                 ready=ready,
-                looked=self._has_looked,
+                unchanged=self._found_unchanged,
                 ticks=self._ticks,
             )
         )
         listening = asyncio.create_task(ready.wait())
-        timing = asyncio.create_task(self._tell_when_overdue())
+        timing = asyncio.create_task(self._notify_when_overdue())
         try:
             await asyncio.wait((watching, listening), return_when=asyncio.FIRST_COMPLETED)
             if watching.done():
                 await watching
-            # What changed between the last load and the beginning of listening.
-            await self._reload_aside()
+            # For changes between the last load and the start of listening.
+            await self._reload_in_thread()
             self._watching += 1
             try:
                 yield self
@@ -418,37 +420,37 @@ class PolicyStore:
                 task.cancel()
             await asyncio.gather(listening, watching, timing, return_exceptions=True)
 
-    async def _reload_aside(self) -> None:
-        """Reload in a thread, so that calls go on being served; cancelling waits for its end."""
-        work = asyncio.ensure_future(self._aside.run(self.reload))
+    async def _reload_in_thread(self) -> None:
+        """Reload in a thread, so that calls are still served; cancelling waits for its end."""
+        work = asyncio.ensure_future(self._thread.run(self.reload))
         try:
             await asyncio.shield(work)
         except asyncio.CancelledError:
             await work
             raise
 
-    def _has_looked(self, began: float) -> None:
-        """Note a look that found nothing new."""
-        if began > self._looked[0]:
-            self._looked = (began, self._clock())
+    def _found_unchanged(self, began: float) -> None:
+        """Record a look at the files, begun at this time, that found no change."""
+        if began > self._last_read[0]:
+            self._last_read = (began, self._clock())
 
     @property
     def _patience(self) -> float:
         return max(_OVERDUE, _POLLS_MISSED * self._poll)
 
     def _is_overdue(self) -> bool:
-        return self._watching > 0 and self._ticks() - self._looked[0] > self._patience
+        return self._watching > 0 and self._ticks() - self._last_read[0] > self._patience
 
-    async def _tell_when_overdue(self) -> None:
-        """Tell subscribers when the files were not looked at in time, and when they are again."""
-        was_overdue, before = False, _told(self._state.status)
+    async def _notify_when_overdue(self) -> None:
+        """Notify subscribers when the files were not read in time, and when they are again."""
+        was_overdue, before = False, _published(self._state.status)
         while True:
             await asyncio.sleep(self._patience / 4)
-            generation, status, read = self.current, self.status, _told(self._state.status)
-            is_overdue = status.because == _NOT_LOOKED_AT
-            # What a reload has found out meanwhile, it has told itself.
+            generation, status, read = self.current, self.status, _published(self._state.status)
+            is_overdue = status.because == _NOT_READ
+            # A reload in between has notified subscribers itself.
             if is_overdue != was_overdue and (is_overdue or read == before):
-                self._tell(
+                self._notify(
                     Reloaded(
                         changed=False,
                         generation=generation,
@@ -460,14 +462,16 @@ class PolicyStore:
             was_overdue, before = is_overdue, read
 
     def _bring_up_to_date(self) -> None:
-        """Build until what was built is what stands on disk, and publish that."""
-        waited: tuple[_Work, Built] | None = None
+        """Build until the result matches the files on disk, and publish it."""
+        waited: tuple[_BuildInput, Built] | None = None
         for last in (*(False,) * _ROUNDS, True):
             seen = signature(self._path)
             snapshot = read_folder(self._path)
-            work = _Work(digest=snapshot.digest, tools=self._tools, guarded=self._builder.guarded)
+            work = _BuildInput(
+                digest=snapshot.digest, tools=self._tools, guarded=self._builder.guarded
+            )
             if work == self._done:
-                self._checked()
+                self._set_checked()
                 return
             if work == self._good:
                 self._restore(work)
@@ -476,8 +480,8 @@ class PolicyStore:
                 built = waited[1]
             else:
                 built = self._build(snapshot, work)
-                if (built.generation is None or is_cut(self._stood, seen)) and not last:
-                    # Perhaps half a save: it is believed when it is still there.
+                if (built.generation is None or is_cut(self._good_signature, seen)) and not last:
+                    # This may be half a save: it is published if it is still there later.
                     waited = (work, built)
                     time.sleep(self._settle)
                     continue
@@ -485,33 +489,33 @@ class PolicyStore:
                 self._publish(built, work, seen)
                 return
 
-    def _checked(self) -> None:
+    def _set_checked(self) -> None:
         before = self._state
         self._state = replace(before, status=replace(before.status, checked_at=self._clock()))
 
-    def _build(self, snapshot: Snapshot, work: _Work) -> Built:
+    def _build(self, snapshot: Snapshot, work: _BuildInput) -> Built:
         current, good = self._state.generation, self._good
         number = 1 if current is None else current.id.number + 1
         if current is not None and good is not None and replace(good, guarded=work.guarded) == work:
-            number = current.id.number  # the same policy, with more out of reach
+            number = current.id.number  # the same policy, with more protected files
         return self._builder.build(
             snapshot, catalog=self._catalog, number=number, now=self._clock()
         )
 
-    def _publish(self, built: Built, work: _Work, seen: Signature) -> None:
+    def _publish(self, built: Built, work: _BuildInput, seen: Signature) -> None:
         self._done, self._sources = work, built.sources
         now = self._clock()
         if built.generation is not None:
-            self._good, self._stood = work, seen
+            self._good, self._good_signature = work, seen
             self._state = _State(
                 generation=built.generation,
                 status=_fresh(built.generation, built.diagnostics, now),
             )
             return
-        self._stay(built.diagnostics, now)
+        self._keep_stale(built.diagnostics, now)
 
-    def _stay(self, diagnostics: tuple[Diagnostic, ...], now: datetime) -> None:
-        """Keep what is in force, and say since when and why it is not what the files say."""
+    def _keep_stale(self, diagnostics: tuple[Diagnostic, ...], now: datetime) -> None:
+        """Keep the generation in force, and record since when and why it differs from the files."""
         before = self._state
         self._state = _State(
             generation=before.generation,
@@ -524,23 +528,23 @@ class PolicyStore:
             ),
         )
 
-    def _restore(self, work: _Work) -> None:
-        """Take the status back: the files say again what is in force."""
+    def _restore(self, work: _BuildInput) -> None:
+        """Reset the status: the files are again those of the generation in force."""
         generation = self._state.generation
         assert generation is not None
         self._done = work
         status = _fresh(generation, generation.warnings, self._clock())
         self._state = _State(generation=generation, status=status)
 
-    def _tell(self, outcome: Reloaded) -> None:
+    def _notify(self, outcome: Reloaded) -> None:
         for subscriber in self._subscribers:
-            # A listener's mistake must not keep a policy from taking effect, nor from others.
+            # An error in a subscriber must not stop the policy or the other subscribers.
             with suppress(Exception):
                 subscriber(outcome)
 
 
-def _reads_otherwise(tools: Catalog, before: Catalog) -> bool:
-    """Tell whether a tool makes something else of its input, being the same otherwise."""
+def _differs_in_coercion(tools: Catalog, before: Catalog) -> bool:
+    """Tell whether a tool, otherwise equal, converts its input in a different way."""
     pairs = zip(tools.specs, before.specs, strict=True)
     return any(one.coerce is not other.coerce for one, other in pairs)
 
@@ -567,5 +571,5 @@ def _fresh(generation: Generation, diagnostics: tuple[Diagnostic, ...], now: dat
     )
 
 
-def _told(status: Status) -> tuple[GenerationId | None, datetime | None, str | None]:
+def _published(status: Status) -> tuple[GenerationId | None, datetime | None, str | None]:
     return (status.generation, status.stale_since, status.because)

@@ -1,8 +1,8 @@
 """Watches a policy's path, and calls back whenever something may have changed.
 
-Events only say when to look; what is in force depends on contents alone. A watch on a file goes
-deaf once the file is replaced, and a watch on a folder once the folder is, so the folder's parent
-is watched too, and every `poll` seconds the listing is compared, whatever the events said.
+Events only say when to look; the policy in force depends on contents alone. A watch on a file ends
+when the file is replaced, and a watch on a folder when the folder is, so the folder's parent is
+watched too, and every `poll` seconds the listing is compared, with or without events.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from policy.generation import DATA_SUFFIXES, POLICY_SUFFIX, signature
 from policy.runtime import Threads
 
-_DEBOUNCE = 50  # milliseconds that a burst may last before it is looked at anyway
+_DEBOUNCE = 50  # milliseconds that a burst may last before its events are handled anyway
 _STEP = 10  # milliseconds of quiet that end a burst
 _AFTER_TROUBLE = 0.05  # seconds before a folder whose watch broke is watched again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """One folder to listen at: which one it was when looked up, and whether all below counts.
+    """One folder to watch: its identity when it was looked up, and whether all below counts.
 
     `only` is the one name in it that counts, if not everything does.
     """
@@ -36,7 +36,7 @@ class Target:
 
 
 def targets(path: str) -> tuple[Target, ...]:
-    """Return the folders that tell of changes at `path`, as they stand now; none for no path."""
+    """Return the folders to watch for changes at `path`, as they are now; none for no path."""
     if not path:
         return ()
     place = os.path.abspath(path)
@@ -67,16 +67,16 @@ async def watch_path(
     *,
     poll: float,
     ready: asyncio.Event | None = None,
-    looked: Callable[[float], None] = lambda began: None,
+    unchanged: Callable[[float], None] = lambda began: None,
     ticks: Callable[[], float] = time.monotonic,
 ) -> None:
     """Await `changed` after every change at `path`, until cancelled.
 
-    `ready` is set once listening has begun: what changes after that is not missed. `looked` is told
-    of every look that found nothing new, when it began by `ticks`.
+    `ready` is set once listening has begun: later changes are not missed. `unchanged` is called
+    after every look that found no change, with the time by `ticks` when it began.
     """
     looking = Threads("looking for edits", most=1)
-    # From before listening began, so that a change in between is seen by the first comparison.
+    # From before listening began, so that the first comparison finds a change in between.
     seen = signature(path)
     woken = False
     while True:
@@ -95,12 +95,12 @@ async def watch_path(
                     seen = now
                     await changed()
                 else:
-                    looked(began)
+                    unchanged(began)
                 woken = await _woken(wake, poll)
         finally:
             stop.set()
             await asyncio.gather(*listeners, return_exceptions=True)
-        # A folder came, went or was replaced: listen at the new one, then look.
+        # A folder was created, removed or replaced: watch the new one, then look.
         woken = True
 
 
@@ -153,8 +153,8 @@ def _counts(target: Target) -> Callable[[object, str], bool]:
             return name == target.only or path == target.path
         if name.lower().endswith((POLICY_SUFFIX, *DATA_SUFFIXES)):
             return True
-        # A plain file of another name (a log, an editor's copy) says nothing; a folder or a link
-        # that came, went or was swapped may have changed everything below it.
+        # A regular file with another name (a log, an editor's copy) does not matter; a folder or a
+        # link that was created, removed or replaced may have changed everything below it.
         try:
             return not stat.S_ISREG(os.lstat(path).st_mode)
         except OSError:

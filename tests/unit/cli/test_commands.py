@@ -88,7 +88,7 @@ class TestPaths:
         for path in (tmp_path, tmp_path / "x.policy"):
             ran = run(name, path, *ASKING.get(name, ()))
             assert ran.code == 2
-            assert "`x.policy` is no regular file" in ran.out + ran.err
+            assert "`x.policy` is not a regular file" in ran.out + ran.err
 
 
 @pytest.mark.parametrize("name", ["decide", "explain", "test", "fmt"])

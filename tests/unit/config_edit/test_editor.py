@@ -158,7 +158,7 @@ def test_an_edit_can_mend_what_keeps_a_policy_from_loading(folder: Path) -> None
 
 def test_a_file_that_is_no_toml_is_left_to_people(folder: Path) -> None:
     (folder / "placet.toml").write_text("[permissions\n", "utf-8")
-    assert "no TOML" in refused(folder, "permissions.tools.bash", "deny")[0]
+    assert "not TOML" in refused(folder, "permissions.tools.bash", "deny")[0]
     with pytest.raises(policy.PolicyInvalid):
         read_configuration(folder)
 

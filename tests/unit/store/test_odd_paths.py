@@ -45,7 +45,7 @@ def test_a_file_of_another_kind_is_no_policy(tmp_path: Path) -> None:
     (tmp_path / "a.policy").write_text(POLICY)
     for name in ("rules.txt", ".policy"):
         (tmp_path / name).write_text(POLICY)
-        assert said_of(tmp_path / name) == f"`{tmp_path / name}` is no policy"
+        assert said_of(tmp_path / name) == f"`{tmp_path / name}` is not a policy"
 
 
 def test_a_folder_that_is_not_there_is_named_in_full(tmp_path: Path) -> None:
