@@ -130,6 +130,7 @@ class CommandAnalysis:
     ) -> Invocation:
         if free:
             free = not any(one.guarded or one.unknown for one in self.usage.options)
+            free = free and not any(one.guarded for one in self.usage.operands)
         return Invocation(
             command=self.command,
             program=program,

@@ -9,6 +9,7 @@ from policy.programs.invocation import Effect, Invocation, Verb
 from policy.programs.nested_commands import ANY_WORDS, NOT_SEARCHED, FoundPaths, NestedCommands, Run
 from policy.programs.profiles.profile import UNTIL_THE_END
 from policy.programs.profiles.registry import Profiles
+from policy.programs.profiles.variables import listed_folders
 from policy.programs.words.remotes import is_web_url
 from policy.shell import Assignment, SimpleCommand, Word
 
@@ -138,6 +139,8 @@ class CommandEffects:
     def variable(self, assignment: Assignment) -> None:
         """Record how a variable affects the command that it is set for."""
         role = self.profiles.variable(assignment.name)
+        if role != "command":
+            role = self.profiles.variable_set(assignment)
         name, value = assignment.name, assignment.value
         if role is None or role == "harmless" or (value.known and not value.text):
             return
@@ -145,6 +148,12 @@ class CommandEffects:
             self.gap(f"the variable `{name}` may make programs run code")
         elif role == "command":
             self.run(self.nesting.script(value, label=name, folder=()))
+        elif role == "folders":
+            for folder in listed_folders(value) or ():
+                self.note_access("list-tree", Word(folder), option="")
+                self.note_access("read", Word(folder), option="")
+            if listed_folders(value) is None:
+                self.note_access("read", value, option="")
         else:
             self.note_access(role, value, option="")
 

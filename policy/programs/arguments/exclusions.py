@@ -59,7 +59,7 @@ def exclusions_of(profile: Profile, items: Sequence[Item]) -> Exclusions | None:
 
 def is_steered_by_variable(effects: CommandEffects) -> bool:
     """Return whether a variable of a command may change what its program does."""
-    roles = (effects.profiles.variable(each.name) for each in effects.command.assignments)
+    roles = map(effects.profiles.variable_set, effects.command.assignments)
     return any(role not in (None, "harmless") for role in roles)
 
 

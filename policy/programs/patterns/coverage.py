@@ -71,7 +71,7 @@ def needs_no_pattern(
     if not redirections_covered and uncovered_redirections(invocation):
         return False
     return all(
-        is_harmless_assignment(one, profiles)
+        is_harmless_assignment(one, invocation, profiles)
         or (not command.words and profiles.variable(one.name) is None)
         for one in command.assignments
     )

@@ -18,6 +18,7 @@ from policy.programs.patterns.word_match import (
 )
 from policy.programs.profiles.profile import MANY_WORDS
 from policy.programs.profiles.registry import Profiles
+from policy.programs.profiles.variables import listed_folders
 from policy.programs.standard_folders import STANDARD_PLACES
 from policy.shell import Assignment, Redirection, Word
 from policy.values import any_of, both, compile_name_glob
@@ -116,9 +117,17 @@ def is_harmless_redirection(redirection: Redirection) -> bool:
     )
 
 
-def is_harmless_assignment(assignment: Assignment, profiles: Profiles) -> bool:
-    """Return whether setting a variable only affects language, time zone or appearance."""
-    role = profiles.variable(assignment.name)
+def is_harmless_assignment(
+    assignment: Assignment, invocation: Invocation, profiles: Profiles
+) -> bool:
+    """Return whether setting a variable for a command does no more than the command itself.
+
+    It only affects language, time zone or appearance, or it adds folders of the project to the code
+    of a program that runs such code.
+    """
+    role = profiles.variable_set(assignment)
+    if role == "folders":
+        return invocation.unseen and listed_folders(assignment.value) is not None
     # Of the script's private variables only those matter that some program is known to use.
     return role == "harmless" or (role is None and assignment.kept)
 
@@ -299,7 +308,8 @@ def _matches_assignments(invocation: Invocation, pattern: CommandPattern) -> boo
         answer = both(answer, found)
     spelled = {wanted.name for wanted in pattern.assignments}
     for one in invocation.command.assignments:
-        if one.name not in spelled and not is_harmless_assignment(one, pattern.profiles):
+        harmless = is_harmless_assignment(one, invocation, pattern.profiles)
+        if one.name not in spelled and not harmless:
             answer = both(answer, None)
     return answer
 

@@ -136,7 +136,8 @@ def _operand(command: Invocation, pattern: CommandPattern) -> str | None:
 def _assignment(command: Invocation, pattern: CommandPattern) -> str | None:
     spelled = {one.name for one in pattern.assignments}
     for given in command.command.assignments:
-        if given.name not in spelled and not is_harmless_assignment(given, pattern.profiles):
+        harmless = is_harmless_assignment(given, command, pattern.profiles)
+        if given.name not in spelled and not harmless:
             return f"the variable {quote(given.name)} is not in the pattern {quote(pattern.text)}"
     return None
 

@@ -23,6 +23,7 @@ from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.profile_file import ProfileFile
 from policy.programs.profiles.section import Section
 from policy.programs.profiles.variables import VariableRole, Variables
+from policy.shell import Assignment
 from policy.values import quote
 
 # The other names of a program are before the first table of its file.
@@ -100,11 +101,21 @@ class Profiles:
         """Return the role of an environment variable, None if it is not known."""
         if name in self._roles:
             return self._roles[name]
-        files = self._files.get(profile_file.ENVIRONMENT, ())
-        found = _variables(tuple((file.name, file.text) for file in files)).role(name)
+        found = self._environment().role(name)
         if len(self._roles) < _MOST_NAMES:
             self._roles[name] = found
         return found
+
+    def variable_set(self, given: Assignment) -> VariableRole | None:
+        """Return the role of a variable with the value that it is set to."""
+        role = self.variable(given.name)
+        if role is None or role == "harmless":
+            return role
+        return "harmless" if self._environment().is_harmless_value(given) else role
+
+    def _environment(self) -> Variables:
+        files = self._files.get(profile_file.ENVIRONMENT, ())
+        return _variables(tuple((file.name, file.text) for file in files))
 
     def faults(self, names: Container[str] | None = None) -> tuple[ProfileFault, ...]:
         """Return every mistake in the files of these names, or in all."""

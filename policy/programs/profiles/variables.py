@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from policy.programs.profiles.faults import Faults
+from policy.shell import Assignment, Word
 from policy.values import quote
 
-# `command`: its value is a command line; `code`: it makes programs load or run something; `read`
-# and `write`: it names a file.
-VariableRole: TypeAlias = Literal["harmless", "command", "code", "read", "write"]
+# `command`: its value is a command line; `code`: it makes programs load or run something;
+# `folders`: a list of folders with code; `read` and `write`: it names a file.
+VariableRole: TypeAlias = Literal["harmless", "command", "code", "folders", "read", "write"]
 _ROLES: tuple[VariableRole, ...] = get_args(VariableRole)
+_VALUES = "values"
+_KEYS = (*_ROLES, _VALUES)
+_NO_VALUES: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Variables:
-    """Roles by exact name, and by glob of names in the order of the file."""
+    """Roles by exact name, and by glob of names in the order of the file.
+
+    `values` are the globs of the words of which a value may consist to be harmless, by name.
+    """
 
     exact: Mapping[str, VariableRole]
     globs: tuple[tuple[str, VariableRole], ...] = ()
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: _NO_VALUES)
 
     def role(self, name: str) -> VariableRole | None:
         """Return the role of a variable; None if it is not known."""
@@ -31,8 +40,34 @@ class Variables:
         return next((role for glob, role in self.globs if fnmatchcase(name, glob)), None)
 
     def extending(self, earlier: Variables) -> Variables:
-        """Return these roles, completed by the earlier ones."""
-        return Variables({**earlier.exact, **self.exact}, (*self.globs, *earlier.globs))
+        """Return these roles, completed by the earlier ones.
+
+        A name with another role than before loses the values that were harmless.
+        """
+        kept = {name: globs for name, globs in earlier.values.items() if self.role(name) is None}
+        return Variables(
+            {**earlier.exact, **self.exact},
+            (*self.globs, *earlier.globs),
+            {**kept, **self.values},
+        )
+
+    def is_harmless_value(self, given: Assignment) -> bool:
+        """Return whether a variable is set to a value that is known to be harmless."""
+        globs = self.values.get(given.name)
+        if globs is None or given.appends or not given.value.known or given.value.home:
+            return False
+        words = given.value.text.split()
+        return all(any(fnmatchcase(word, glob) for glob in globs) for word in words)
+
+
+def listed_folders(value: Word) -> tuple[str, ...] | None:
+    """Return the folders of a list if all are the current one or plain names below it."""
+    if not value.known or value.home:
+        return None
+    folders = tuple(folder or "." for folder in value.text.split(":"))
+    if any(each.startswith(("/", "~")) or ".." in each.split("/") for each in folders):
+        return None
+    return folders
 
 
 def read_variables(table: Mapping[str, Any], faults: Faults) -> Variables:
@@ -40,8 +75,8 @@ def read_variables(table: Mapping[str, Any], faults: Faults) -> Variables:
     exact: dict[str, VariableRole] = {}
     globs: list[tuple[str, VariableRole]] = []
     for key in table:
-        if key not in _ROLES:
-            faults.add((key,), f"{quote(key)} is not a key here", help=f"keys: {', '.join(_ROLES)}")
+        if key not in _KEYS:
+            faults.add((key,), f"{quote(key)} is not a key here", help=f"keys: {', '.join(_KEYS)}")
     for role in _ROLES:
         listed = table.get(role, "")
         if not isinstance(listed, str):
@@ -54,4 +89,17 @@ def read_variables(table: Mapping[str, Any], faults: Faults) -> Variables:
                 globs.append((name, role))
             else:
                 exact[name] = role
-    return Variables(exact, tuple(globs))
+    return Variables(exact, tuple(globs), _harmless_values(table.get(_VALUES, {}), faults))
+
+
+def _harmless_values(table: object, faults: Faults) -> Mapping[str, tuple[str, ...]]:
+    if not isinstance(table, Mapping):
+        faults.add((_VALUES,), f"`{_VALUES}` must be a table")
+        return _NO_VALUES
+    found: dict[str, tuple[str, ...]] = {}
+    for names, globs in table.items():
+        if not isinstance(globs, str) or not globs.split():
+            faults.add((_VALUES, names), "the harmless values must be a string of words, as globs")
+            continue
+        found |= dict.fromkeys(names.split(), tuple(globs.split()))
+    return found

@@ -13,6 +13,7 @@ from policy.programs.embedded.jq import read_jq
 from policy.programs.embedded.sed import read_sed
 from policy.programs.embedded.sql import read_sql
 from policy.programs.invocation import Effect, Verb
+from policy.programs.profiles.variables import listed_folders
 from policy.programs.words.file_forms import read_form, read_mount, read_output_format
 from policy.programs.words.readers import WORD_READERS
 from policy.programs.words.remotes import read_copy_place, read_remote
@@ -117,9 +118,14 @@ def _assignment(effects: CommandEffects, word: Word, label: str) -> bool:
     if not equals and not word.known:
         effects.gap(f"which variable `{label}` sets is not known")
         return True
-    if equals:
-        effects.variable(Assignment(name, replace(word, text=value, home=False)))
-    return effects.profiles.variable(name) != "harmless"
+    if not equals:
+        return effects.profiles.variable(name) != "harmless"
+    given = Assignment(name, replace(word, text=value, home=False))
+    effects.variable(given)
+    role = effects.profiles.variable_set(given)
+    # Programs that are started later are judged with it.
+    plain = role == "folders" and listed_folders(given.value) is not None
+    return not (plain or role == "harmless")
 
 
 def _place(effects: CommandEffects, word: Word, verb: Verb) -> bool:

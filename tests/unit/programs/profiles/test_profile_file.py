@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from policy.programs import ProfileFault, Profiles
 from policy.programs.profiles.profile_file import ProfileFile, read_profile_file
+from policy.shell import Assignment, Word
 
 
 def faults(text: str, file: str = "x.toml") -> tuple[ProfileFault, ...]:
@@ -150,3 +151,22 @@ def test_variables_are_found_by_name_and_by_glob() -> None:
     assert profiles.variable("LD_PRELOAD") == "code"
     assert profiles.variable("LC_X") == "command"
     assert profiles.variable("lang") is None
+
+
+def test_a_later_role_of_a_variable_ends_its_harmless_values() -> None:
+    early = 'code = "X Y"\n[values]\n"X Y" = "-a --b=*"\n'
+    later = Profiles.of({"environment.toml": early}, {"environment.toml": 'code = "X"\n'})
+
+    def role(name: str, text: str, profiles: Profiles) -> str | None:
+        return profiles.variable_set(Assignment(name, Word(text)))
+
+    first = Profiles.of({"environment.toml": early})
+    assert role("X", "-a --b=1", first) == role("X", "", first) == "harmless"
+    assert role("X", "-a -c", first) == role("X", "--b=1 x", first) == "code"
+    assert role("X", "-a", later) == "code"
+    assert role("Y", "-a", later) == "harmless"
+
+
+@pytest.mark.parametrize("text", ["values = 3\n", "[values]\nX = 1\n", "[values]\nX = ' '\n"])
+def test_harmless_values_are_a_table_of_words(text: str) -> None:
+    assert Profiles.of({"environment.toml": text}).faults()
