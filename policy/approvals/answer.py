@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from policy.approvals.entitlement import Person
+from policy.approvals.entitlement import Person, as_tuple
 from policy.approvals.request import ApprovalRequest
 
 
@@ -16,6 +16,10 @@ class Approved:
     by: str
     groups: tuple[str, ...] = ()
     with_: tuple[Person, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", as_tuple(self.groups))
+        object.__setattr__(self, "with_", as_tuple(self.with_))
 
     @property
     def people(self) -> tuple[Person, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from policy.model import Caller, Reason, Terms
 from policy.values import without_invisible
@@ -24,6 +25,14 @@ class Person:
     groups: tuple[str, ...] = ()
     agent: str | None = None
     session: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", as_tuple(self.groups))
+
+
+def as_tuple(given: Any) -> Any:
+    """Return a list or set as a tuple; anything else as it is."""
+    return tuple(given) if isinstance(given, (list, set, frozenset)) else given
 
 
 def entitled(people: Iterable[Person], caller: Caller) -> tuple[Person, ...]:

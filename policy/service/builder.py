@@ -22,7 +22,7 @@ from policy.service.freezes import Freezes
 from policy.service.host_arguments import (
     folder_of,
     keep_from_tools,
-    require_sink,
+    require_arguments,
     settle_reach,
 )
 from policy.service.host_objects import AnyApprover
@@ -90,7 +90,7 @@ def build_tool_service(
     audit_required: bool = True,
     caller: Caller | None = None,
     workspace: str | os.PathLike[str] | None = None,
-    home: str | None = None,
+    home: str | os.PathLike[str] | None = None,
     context: Callable[[Caller], Mapping[str, Any]] = lambda caller: EMPTY,
     clock: Clock = utc_now,
     look_up: LookUp = look_up_host,
@@ -114,12 +114,26 @@ def build_tool_service(
 
     Raises CatalogError or ToolError if two tools have the same name, PolicyInvalid if the policy
     has errors with these tools that it does not have without them, TypeError or ValueError for
-    invalid arguments: an audit sink without a `write`, or with an async one, which nothing would
-    await, an approver that cannot be asked, a workspace that is not a folder, a policy in reach of
-    the tools that must not be (PolicyInReach).
+    invalid arguments, such as an audit sink without a `write`, or with an async one, which nothing
+    would await, an approver that cannot be asked, a workspace that is not a folder, and a policy in
+    reach of the tools that must not be (PolicyInReach).
     """
-    if audit is not None:
-        require_sink(audit)
+    require_arguments(
+        store=store,
+        audit=audit,
+        approvals=approvals,
+        caller=caller,
+        context=context,
+        clock=clock,
+        look_up=look_up,
+        limits=limits,
+        seconds={
+            **(timeouts or {}),
+            "default_timeout": default_timeout,
+            "approval_timeout": approval_timeout,
+        },
+        asks_per_session=asks_per_session,
+    )
     guards = GuardCell()
     guards.set_approver(approver)
     given_folder = None if workspace is None else folder_of(workspace)
@@ -134,7 +148,7 @@ def build_tool_service(
     folder = given_folder or os.path.realpath(settings.workspace or os.getcwd())
     settle_reach(getattr(store, "path", None), folder, wanted=policy_in_workspace)
     # `~` must mean the same folder in rules and in a shell.
-    at_home = home or settings.home or os.path.expanduser("~")
+    at_home = os.fspath(home or settings.home or os.path.expanduser("~"))
     allowed = limits or _limits(settings)
     handlers = tuple(builtin_handlers(allowed)) if given is None else given
     announcing.at_start(handlers, by=registry)

@@ -14,6 +14,7 @@ from policy.service.asking.sandbox import Sandbox
 from policy.service.configuration import Configurations
 from policy.service.elevations import Elevations, elevation_of
 from policy.service.freezes import Freezes
+from policy.service.host_arguments import require_caller
 from policy.service.host_objects import AnyApprover, AnyContextRule
 from policy.service.in_flight import HERE, InFlight, enclosing_call
 from policy.service.judging.classification import SmartFilter
@@ -145,7 +146,8 @@ class GovernedService:
         return self.visibility.lines(self.caller)
 
     def bound_to(self, caller: Caller) -> GovernedService:
-        """Return this service for another caller."""
+        """Return this service for another caller. Raises TypeError if it is none."""
+        require_caller(caller)
         return replace(self, caller=caller)
 
     def set_smart_filter(self, smart_filter: SmartFilter | None) -> None:

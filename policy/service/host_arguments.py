@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Mapping
 
 from policy.approvals import SqliteApprovals
 from policy.audit import JsonlSink
 from policy.diagnostics import visible
-from policy.service.host_objects import is_async, method_of
+from policy.model import Caller
+from policy.service.host_objects import is_async, method_of, takes
 from policy.store import PolicyStore
+from policy.tools import Limits
 
 _LOG = logging.getLogger(__name__)
 
@@ -18,13 +21,90 @@ class PolicyInReach(ValueError):
     """A policy is in the workspace of its tools, or contains it."""
 
 
-def require_sink(sink: object) -> None:
-    """Raise TypeError for an object that is not an audit sink."""
+def require_arguments(
+    *,
+    store: object,
+    audit: object,
+    approvals: object,
+    caller: object,
+    context: object,
+    clock: object,
+    look_up: object,
+    limits: object,
+    seconds: Mapping[str, float | None],
+    asks_per_session: int | None,
+) -> None:
+    """Raise TypeError or ValueError for arguments by which every call would be denied or fail.
+
+    `seconds` are limits of time by what they are for. None is an argument that was left out.
+    """
+    if store is not None:
+        _require_store(store)
+    if audit is not None:
+        _require_sink(audit)
+    if approvals is not None:
+        for name in ("count", "refused", "note_refusal", "grants", "give", "spend"):
+            method_of(approvals, name, what="approvals store")
+    if caller is not None:
+        require_caller(caller)
+    if limits is not None and not isinstance(limits, Limits):
+        raise TypeError("`limits` must be a `Limits`")
+    _require_function("context", context, "caller")
+    _require_function("clock", clock)
+    if is_async(context) or is_async(clock):
+        raise TypeError("`context` and `clock` must not be async: nothing awaits them")
+    _require_function("look_up", look_up, "name")
+    if not is_async(look_up):
+        raise TypeError("`look_up` must be async: a look-up must not block other calls")
+    for what, limit in seconds.items():
+        _require_seconds(what, limit)
+    _require_count("asks_per_session", asks_per_session)
+
+
+def require_caller(caller: object) -> None:
+    """Raise TypeError for an object that is not a caller."""
+    if not isinstance(caller, Caller):
+        raise TypeError(f"`{type(caller).__name__}` is not a `Caller`: pass `Caller(agent=…)`")
+
+
+def _require_store(store: object) -> None:
+    if isinstance(store, (str, os.PathLike)):
+        raise TypeError(f"a path is not a policy store: pass `PolicyStore({os.fspath(store)!r})`")
+    for name in ("current", "status", "catalog", "extend_catalog"):
+        if not hasattr(store, name):
+            kind = type(store).__name__
+            raise TypeError(f"`{kind}` has no `{name}`, so it is no policy store: pass one")
+
+
+def _require_sink(sink: object) -> None:
     if is_async(method_of(sink, "write", what="audit sink")):
         raise TypeError(
             f"`{type(sink).__name__}.write` is async: an audit sink must return once the record is"
             " stored, and nothing would await it"
         )
+
+
+def _require_function(what: str, given: object, *arguments: str) -> None:
+    if not callable(given) or not takes(given, len(arguments)):
+        raise TypeError(f"`{what}` must be a function that takes ({', '.join(arguments)})")
+
+
+def _require_seconds(what: str, limit: object) -> None:
+    if limit is None:
+        return
+    if isinstance(limit, bool) or not isinstance(limit, (int, float)):
+        raise TypeError(f"the time limit `{what}` must be a number of seconds")
+    if not limit > 0:
+        raise ValueError(f"the time limit `{what}` must be more than 0 seconds")
+
+
+def _require_count(what: str, count: object) -> None:
+    if count is None:
+        return
+    if isinstance(count, bool) or not isinstance(count, int):
+        raise TypeError(f"`{what}` must be a whole number")
+    if count < 0:
+        raise ValueError(f"`{what}` must not be negative")
 
 
 def folder_of(workspace: str | os.PathLike[str]) -> str:

@@ -120,6 +120,11 @@ def _immediate(part: object, name: str, *, what: str) -> Callable[..., Any]:
     return method
 
 
+def takes(function: Callable[..., Any], count: int) -> bool:
+    """Return whether a function can be called with so many arguments."""
+    return _form(function, count) is not None
+
+
 def _form(method: Callable[..., Any], *counts: int) -> int | None:
     """Return the first of the numbers of arguments that a method takes; None if it takes none."""
     try:

@@ -22,9 +22,11 @@ from policy.catalog import (
 from policy.decision import Visibility, lines_for, visibility_of
 from policy.generation import Generation
 from policy.model import EMPTY, Caller, Facts
+from policy.service.judging.classification import Confirm, Deny
 from policy.service.judging.guards import Guards
 from policy.service.judging.identity import denials
 from policy.service.judging.judge import Judge, NoPolicy
+from policy.service.judging.tool_filter import ToolFilter
 from policy.tools import ToolDefinition
 
 # Returns a tool's visibility, by its full name, for inputs with certain fields.
@@ -97,19 +99,37 @@ def visibility_of_tools(
 ) -> Expected:
     """Return the visibility of each tool for `caller` with these facts.
 
-    Filters and context rules depend on inputs, so they are not considered here.
+    Of filters, only a ToolFilter is considered: others, and context rules, depend on inputs.
     """
     if judge is None or (isinstance(judge, NoPolicy) and guards.smart_filter is None):
         return lambda name, fields: Visibility.HIDDEN
+    smart_filter = guards.smart_filter
     if isinstance(judge, Generation):
         program = judge.program
-        return lambda name, fields: visibility_of(program, name, caller, facts, fields=fields)
 
-    def expected(name: str, fields: Mapping[str, Any]) -> Visibility:
-        spec = judge.spec(name) if isinstance(judge, NoPolicy) else None
-        return Visibility.HIDDEN if _barred(caller, name, spec, facts) else Visibility.OPEN
+        def expected(name: str, fields: Mapping[str, Any]) -> Visibility:
+            return visibility_of(program, name, caller, facts, fields=fields)
 
-    return expected
+    else:
+
+        def expected(name: str, fields: Mapping[str, Any]) -> Visibility:
+            spec = judge.spec(name) if isinstance(judge, NoPolicy) else None
+            return Visibility.HIDDEN if _barred(caller, name, spec, facts) else Visibility.OPEN
+
+    if not isinstance(smart_filter, ToolFilter):
+        return expected
+    return lambda name, fields: _filtered(expected(name, fields), smart_filter, name)
+
+
+def _filtered(visibility: Visibility, smart_filter: ToolFilter, name: str) -> Visibility:
+    """Return the stricter of a visibility and of the filter's answer, which no input changes."""
+    match smart_filter.classify(name, EMPTY):
+        case Deny():
+            return Visibility.HIDDEN
+        case Confirm() if visibility is Visibility.OPEN:
+            return Visibility.ASKS
+        case _:
+            return visibility
 
 
 def _with_fewer(definition: ToolDefinition, fewer: FewerOperations) -> ToolDefinition:

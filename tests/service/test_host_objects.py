@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from policy import PolicyStore, build_tool_service
+from policy import PolicyStore, build_tool_service, load
 from policy.approvals import Approved, Denied
 from policy.model import PermissionDenied
 from policy.service import Allow, Confirm, Deny, GovernedService, Rewrite, RuleContext
@@ -251,3 +252,69 @@ async def test_the_host_reads_in_its_log_what_failed(
     with caplog.at_level(logging.ERROR), pytest.raises(PermissionDenied):
         await service.execute("echo", {})
     assert [record.getMessage()[: len(said)] for record in caplog.records] == [said]
+
+
+def _no_caller() -> dict[str, Any]:
+    return {}
+
+
+async def _later(caller: Any) -> dict[str, Any]:
+    return {}
+
+
+def _addresses(name: str) -> tuple[str, ...]:
+    return ()
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ({"caller": "coder"}, TypeError, "`str` is not a `Caller`"),
+        (
+            {"context": {"mode": "x"}},
+            TypeError,
+            r"`context` must be a function that takes \(caller",
+        ),
+        ({"context": _no_caller}, TypeError, r"`context` must be a function"),
+        ({"context": _later}, TypeError, "must not be async"),
+        ({"clock": datetime.now(tz=UTC)}, TypeError, "`clock` must be a function"),
+        ({"look_up": "1.1.1.1"}, TypeError, "`look_up` must be a function"),
+        ({"look_up": _addresses}, TypeError, "`look_up` must be async"),
+        ({"approvals": object()}, TypeError, "`object` is not an approvals store"),
+        ({"limits": {"read": 5}}, TypeError, "must be a `Limits`"),
+        ({"default_timeout": 0}, ValueError, "`default_timeout` must be more than 0"),
+        ({"default_timeout": "5"}, TypeError, "`default_timeout` must be a number"),
+        ({"timeouts": {"echo": -1}}, ValueError, "`echo` must be more than 0"),
+        ({"approval_timeout": float("nan")}, ValueError, "`approval_timeout` must be more than 0"),
+        ({"asks_per_session": -1}, ValueError, "must not be negative"),
+        ({"asks_per_session": 1.5}, TypeError, "must be a whole number"),
+    ],
+)
+def test_what_every_call_would_fail_on_is_rejected_with_the_service(
+    given: dict[str, Any], error: type[Exception], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(error, match=said):
+        build_tool_service(tools=[CountingHandler()], workspace=tmp_path, **given)
+
+
+def test_a_path_or_a_generation_is_no_policy_store(tmp_path: Path) -> None:
+    (tmp_path / "a.policy").write_text("policy for every agent\ndefault deny\n")
+    with pytest.raises(TypeError, match=r"pass `PolicyStore\('.*'\)`"):
+        build_tool_service(tmp_path)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="`Generation` has no `current`"):
+        build_tool_service(load(tmp_path))  # type: ignore[arg-type]
+
+
+def test_a_service_is_bound_to_callers_only(tmp_path: Path) -> None:
+    g = Governed(tmp_path, "allow echo\n", CountingHandler())
+    with pytest.raises(TypeError, match="`str` is not a `Caller`"):
+        g.service.bound_to("coder")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("groups", [["finance"], {"finance"}, ("finance",)])
+async def test_the_groups_of_an_approver_may_be_any_collection(groups: Any, tmp_path: Path) -> None:
+    approver = ByName(Approved(by="ada", groups=groups))
+    g = Governed(
+        tmp_path, 'allow echo with approval by "finance"\n', CountingHandler(), approver=approver
+    )
+    assert await g.call("echo") == {}

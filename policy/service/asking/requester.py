@@ -147,7 +147,10 @@ def _well_formed(outcome: object) -> ApprovalOutcome | None:
     """Return an outcome if its fields have the right types, else None: hosts write approvers."""
     match outcome:
         case Approved():
-            return outcome if all(_is_person(one) for one in outcome.people) else None
+            if all(_is_person(one) for one in outcome.people):
+                return outcome
+            _LOG.error("the approver named nobody, or groups that are none: the call is denied")
+            return None
         case Denied(by=by, reason=reason):
             return Denied(by=_text(by) or "", reason=_text(reason))
         case TimedOut():

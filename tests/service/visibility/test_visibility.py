@@ -13,7 +13,7 @@ from policy import Caller, GuestScope, PolicyStore, build_tool_service
 from policy.audit import MemorySink
 from policy.catalog import Reads, Runs, Writes
 from policy.model import NotFound, PermissionDenied, ToolError
-from policy.service import Allow, Classification
+from policy.service import Allow, Classification, ToolFilter
 from policy.tools import Traits, builtin_handlers, tool
 from tests.fakes import CountingHandler
 from tests.service.registry.stage import Governed, versioned
@@ -218,6 +218,26 @@ async def test_without_a_store_a_filter_decides_what_can_be_seen(tmp_path: Path)
     assert [tool.name for tool in service.list()] == ["deploy", "look"]
     assert [tool.name for tool in service.bound_to(GUEST).list()] == ["deploy"]
     assert service.bound_to(NOBODY).list() == []
+
+
+@pytest.mark.parametrize("with_policy", [True, False])
+async def test_a_filter_by_name_hides_and_marks_what_it_denies_and_asks(
+    tmp_path: Path, *, with_policy: bool
+) -> None:
+    tools = [CountingHandler(name) for name in ("look", "deploy", "drop", "sealed")]
+    g = Governed(tmp_path, "allow *\ndeny sealed\n", *tools)
+    service = g.service if with_policy else build_tool_service(tools=tools, workspace=tmp_path)
+    service.set_smart_filter(ToolFilter(allowed={"look", "d*", "sealed"}, blocked={"drop"}))
+    shown = {"look", "deploy"} if with_policy else {"look", "deploy", "sealed"}
+    assert {definition.name for definition in service.list()} == shown
+    assert service.describe("drop") is None
+    with pytest.raises(PermissionDenied, match="this tool is blocked"):
+        await service.execute("drop", {})
+    service.set_smart_filter(ToolFilter(require_confirmation={"deploy"}))
+    asks = {definition.name: definition.may_ask for definition in service.list()}
+    assert (asks["deploy"], asks["look"]) == (True, False)
+    service.set_smart_filter(Everything())
+    assert service.describe("drop") is not None
 
 
 OPERATIONS = {
