@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,9 +23,12 @@ from policy.cli.governed_service import GovernedServices, ServeOptions
 from policy.cli.loading import exit_with
 from policy.cli.options import cache_option, path_argument
 from policy.diagnostics import visible
-from policy.proxy import Address
 from policy.service import PolicyInReach, policy_in_reach
 from policy.store import PolicyStore, Reloaded, health_record
+
+# `policy.proxy` needs the extra `mcp`; without it, the command says so.
+if TYPE_CHECKING:
+    from policy.proxy import Address
 
 _SHORTEST_TOKEN = 16
 

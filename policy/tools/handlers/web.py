@@ -11,9 +11,7 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeAlias
-
-import httpx2
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from policy.model import Execution, Timeout, Transport
 from policy.tools.handler import ExecutionContext
@@ -24,6 +22,9 @@ from policy.tools.handlers.web_body import EncodingProblem, read_body
 from policy.tools.handlers.web_redirect import next_call
 from policy.tools.service import ToolOutput
 from policy.values import Unreadable
+
+if TYPE_CHECKING:
+    import httpx2  # of the extra `web`, which may not be installed
 
 _NAME = "web_fetch"
 # The server's answer, or the call that it redirects to.
