@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from jsonschema_rs import ValidationError, Validator
+from jsonschema_rs import (
+    FancyRegexOptions,
+    ValidationError,
+    ValidationErrorKind,
+    Validator,
+    validator_for,
+)
 
 from policy.admission.coercion import is_whole, shown_path
 from policy.admission.schema_node import SchemaNode, has_defaults
@@ -68,8 +74,6 @@ class InputCheck:
 
 
 def _validator(schema: Any) -> Validator:
-    from jsonschema_rs import FancyRegexOptions, validator_for
-
     patterns = FancyRegexOptions(backtrack_limit=_MOST_STEPS_BACK)
     return validator_for(schema, offline=True, mask="the value", pattern_options=patterns)
 
@@ -119,8 +123,6 @@ def _is_number(value: Any, wanted: frozenset[str]) -> bool:
 
 
 def _sentence(error: ValidationError) -> str:
-    from jsonschema_rs import ValidationErrorKind
-
     where = shown_path(tuple(error.instance_path))
     match error.kind:
         case ValidationErrorKind.Required(property=name):

@@ -7,7 +7,6 @@ repaired name.
 
 from __future__ import annotations
 
-# Most names are known, and need no Unicode tables.
 import unicodedata
 from dataclasses import dataclass
 from typing import Any, Protocol

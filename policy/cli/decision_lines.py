@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import click
 
-# As in `loading`: `--help` must not import the engine.
-from policy.cli.calls import CallToDecide, NotACall
+from policy.cli.calls import CallToDecide, NotACall, read_call
 from policy.cli.loading import WRONG_USAGE, Where, as_json, exit_with, generation_at
 from policy.cli.workspace import Workspace, with_workspace
 from policy.decision import Decision, GenerationId
@@ -42,8 +41,6 @@ def decide_lines(
 
 
 def _answered(line: bytes, generation: Generation, *, lexical: bool) -> dict[str, Any]:
-    from policy.cli.calls import NotACall
-
     asked = ask(line, lexical=lexical)
     if isinstance(asked, NotACall):
         return asked.as_json()
@@ -75,34 +72,11 @@ def lines_of(call_file: BinaryIO | None) -> Iterator[bytes]:
 
 def ask(line: bytes, *, lexical: bool) -> CallToDecide | NotACall:
     """Read one line as a call; paths are resolved on this machine's disk unless lexical."""
-    from policy.cli.calls import read_call
-
-    return read_call(line, disk=Resolvers() if lexical else _resolvers())
-
-
-def _resolvers() -> Resolvers:
-    """Return the resolvers of one call; most calls use none, and do not import the disk module."""
-
-    @functools.cache
-    def seen() -> Resolvers:
-        return _disk().resolvers()
-
-    def asked(what: str) -> Callable[[Any], Any]:
-        return lambda path: getattr(seen(), what)(path)
-
-    return Resolvers(
-        path=asked("path"),
-        folds=asked("folds"),
-        other_names=asked("other_names"),
-        identity=asked("identity"),
-        look=asked("look"),
-    )
+    return read_call(line, disk=Resolvers() if lexical else _disk().resolvers())
 
 
 @functools.cache
 def _disk() -> Disk:
-    from policy.environment import Disk
-
     return Disk()
 
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, fields, replace
 
-# As in `loading`: `--help` must not import the engine.
 import click
 
 from policy.generation import Builder
-from policy.program import Shortcuts
+from policy.program import ALL_SHORTCUTS, Shortcuts
 from policy.syntax import Engine
 
 VARIABLE = "PLACET_NO_FAST"
@@ -30,15 +29,11 @@ class FastPaths:
 
     def builder(self) -> Builder:
         """Return a builder with these settings."""
-        from policy.generation import Builder
-
         return Builder(remembering=self.remembering, engine=self.engine, shortcuts=self.shortcuts)
 
 
 def fast_paths() -> FastPaths:
     """Return the fast paths that the environment leaves on; raise UsageError for unknown names."""
-    from policy.program import ALL_SHORTCUTS
-
     shortcuts = [field.name for field in fields(ALL_SHORTCUTS)]
     off = _switched_off((*_FORMER, "remembering", "prebuilt", *shortcuts))
     return FastPaths(

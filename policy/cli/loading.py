@@ -12,10 +12,11 @@ from typing import Any, NoReturn, TypeAlias
 
 import click
 
-from policy.catalog import Catalog
+from policy.catalog import Catalog, CatalogError, builtin_catalog, read_listing
 from policy.cli.fast_paths import fast_paths
-from policy.diagnostics import Diagnostic, Format, render, visible
+from policy.diagnostics import Diagnostic, Format, Severity, render, visible
 from policy.generation import Built, Generation, read_policy
+from policy.values import Unreadable, read_json
 
 # The path of a file or folder.
 Where: TypeAlias = str | os.PathLike[str]
@@ -36,9 +37,6 @@ def exit_with(message: str, *, code: int = WRONG_USAGE) -> NoReturn:
 
 def read_catalog(file: Where | None) -> Catalog:
     """Return the built-in tools and those of a catalogue file."""
-    from policy.catalog import CatalogError, builtin_catalog, read_listing
-    from policy.values import Unreadable, read_json
-
     catalog = builtin_catalog()
     if file is None:
         return catalog
@@ -78,8 +76,6 @@ def build_at(
 
 def exit_code(diagnostics: Iterable[Diagnostic]) -> int:
     """Return the exit status for diagnostics: unreadable files take precedence over errors."""
-    from policy.diagnostics import Severity
-
     codes = {found.code for found in diagnostics if found.severity is Severity.ERROR}
     return WRONG_USAGE if codes & _UNREADABLE else WRONG_POLICY
 

@@ -11,9 +11,14 @@ from dataclasses import dataclass
 
 from policy.checks import checked
 from policy.codegen.quoting import Quoting
-
-# They know what a test means; whoever writes rules of a tool without resources needs none of them.
-from policy.evaluation import DeclaredResources, Evaluation, Truth, batch_tests, resource_tests
+from policy.evaluation import (
+    DeclaredResources,
+    Evaluation,
+    Truth,
+    batch_tests,
+    resource_tests,
+    true_or_indeterminate,
+)
 
 Written = tuple[str, str]
 
@@ -51,8 +56,6 @@ class ResourceTests:
 
     def reached(self, verb: str, tests: Mapping[int, object]) -> str:
         """Return what gives the numbers, among these, of the tests that are true or open."""
-        from policy.evaluation import true_or_indeterminate
-
         numbers = self._quoting.name(tests)
         return f"{self._quoting.name(true_or_indeterminate)}({self._asked(verb)}, {numbers})"
 

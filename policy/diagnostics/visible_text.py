@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-# Most text is ASCII, and needs no Unicode tables.
 import unicodedata
 
 from policy.values import escape_for_display

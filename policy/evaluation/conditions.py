@@ -22,8 +22,6 @@ from policy.evaluation.expressions import (
     compile_value,
     elements,
 )
-
-# Imported when needed: a policy may have no conditions on resources.
 from policy.evaluation.resource_tests import compile_resource_test
 from policy.evaluation.truth import (
     ABSENT,

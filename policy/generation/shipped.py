@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from policy.generation.walk import POLICY_SUFFIX
 from policy.model import Source
-from policy.programs import Profiles
+from policy.programs import PROFILE_SUFFIX, Profiles
 from policy.syntax import Engine, parse, tree
 
 # The prefix of the names of these packs in a policy.
@@ -103,8 +103,6 @@ class _Texts(Mapping[str, str]):
 
     @cached_property
     def _texts(self) -> dict[str, str | None]:
-        from policy.programs import PROFILE_SUFFIX
-
         try:
             names = sorted(entry.name for entry in self._folder.iterdir())
         except OSError:  # without profiles, no program is known to be harmless

@@ -27,8 +27,6 @@ from policy.evaluation import (
     negation_of,
 )
 from policy.model import Reason, Terms, Verdict
-
-# Imported when needed: only an `allow` with resource conditions needs these.
 from policy.program.input_changes import compile_changes
 from policy.program.program import Clause, Closures, CompiledFormula, RewritePlan, RulePlan
 

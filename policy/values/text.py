@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-
-# Most strings are plain ASCII and need no tables of Unicode.
 import unicodedata
 from collections.abc import Callable
 

@@ -8,8 +8,6 @@ from typing import Any, cast
 
 from policy.checks.checked import Constant, ListOf, ObjectOf
 from policy.checks.conditions.field_access import read_field
-
-# Imported when needed: few rules compute values.
 from policy.checks.conditions.functions import (
     read_arithmetic,
     read_function,

@@ -9,7 +9,7 @@ from policy.checks.context import CheckContext
 from policy.checks.lints.context import LintContext
 from policy.checks.satisfiability.outcomes import resource_tests
 from policy.model import Verdict
-from policy.programs import CommandPattern, Profile, Profiles
+from policy.programs import CommandPattern, Profile, Profiles, read_command_pattern
 from policy.values import quote
 
 _CODE = frozenset({"code", "command", "script"})
@@ -55,8 +55,6 @@ def _is_open(text: str, profiles: Profiles) -> bool:
 
     A pattern that matches any program matches them all.
     """
-    from policy.programs import CommandPattern, read_command_pattern
-
     pattern = read_command_pattern(text, profiles)
     if not isinstance(pattern, CommandPattern) or not pattern.rest:
         return False

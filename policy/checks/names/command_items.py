@@ -5,14 +5,12 @@ from __future__ import annotations
 from policy.checks.context import CheckContext
 from policy.diagnostics import did_you_mean
 from policy.model import Span
-from policy.programs import CommandPattern
+from policy.programs import CommandPattern, read_command_pattern
 from policy.values import Unreadable, quote
 
 
 def command_item(text: str, span: Span, check: CheckContext) -> CommandPattern | Unreadable:
     """Read an item, and report a program without a profile."""
-    from policy.programs import CommandPattern, read_command_pattern
-
     if _is_of_another_tool(text, check):
         return Unreadable(reason=f"arguments follow a space: {quote(f'{text[:-2]} *')}")
     pattern = read_command_pattern(text, check.profiles)

@@ -31,8 +31,6 @@ from policy.checks.report import Report
 from policy.diagnostics import Label, did_you_mean
 from policy.model import Span
 from policy.syntax import tree
-
-# The reader of each type of item, imported with the first item of that type.
 from policy.values import (
     Unreadable,
     check_recipient_pattern,
@@ -54,6 +52,7 @@ ITEM = {
     "tools": "a tool",
 }
 
+# The reader of each type of item.
 _READERS: Mapping[str, Callable[[str], object]] = {
     "paths": read_path_pattern,
     "hosts": read_host_pattern,

@@ -29,8 +29,6 @@ from policy.checks.checked import (
     ValueTest,
 )
 from policy.checks.names.known_tools import field_steps
-
-# Imported when needed: few rules have two conditions on one field.
 from policy.checks.satisfiability import contradictions
 from policy.checks.satisfiability.bounds import bounds_of, is_unsatisfiable
 from policy.checks.satisfiability.possible_values import (
