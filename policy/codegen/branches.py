@@ -35,12 +35,12 @@ class _Known:
     depth: int = 0
 
     def deeper(self, variable: str | None = None) -> _Known:
-        """Return what holds one level further in, where this variable is not None."""
+        """Return what is known one level further in, where this variable is not None."""
         new = frozenset() if variable is None else frozenset((variable,))
         return _Known(self.fetched | new, self.present | new, self.depth + 1)
 
     def opened(self, variables: Iterable[str]) -> _Known:
-        """Return what holds once these were fetched as well."""
+        """Return what is known once these variables were fetched as well."""
         return _Known(self.fetched.union(variables), self.present, self.depth)
 
 
@@ -96,7 +96,7 @@ class Branches:
         return self._fields.where_there(variable, body)
 
     def _one(self, rule: Conjunction, known: _Known) -> list[str]:
-        """Return the lines of one rule: what can be asked at once, then field after field."""
+        """Return the lines of one rule: first tests that need no new field, then field by field."""
         ready = [demand for demand in rule.demands if demand.reads <= known.fetched]
         later = [demand for demand in rule.demands if not demand.reads <= known.fetched]
         found = f"m += {rule.numbers!r}"
@@ -125,14 +125,14 @@ class Branches:
         return [*self.opening(unread), *(line for rule in rules for line in self._one(rule, known))]
 
     def opening(self, variables: Iterable[str]) -> list[str]:
-        """Return the lines that fetch and look at these variables' fields."""
+        """Return the lines that fetch and check the fields of these variables."""
         return [line for name in sorted(variables) for line in self._fields.fetched(name)]
 
 
 def _grouped(rules: Sequence[Conjunction], known: _Known) -> dict[str, list[Conjunction]]:
-    """Return the rules by what most others of them demand too: a field's variable, or a test.
+    """Return the rules grouped by the field or test that most of them share.
 
-    Rules that share nothing stand under the empty text.
+    Rules that share nothing are under the empty string.
     """
     wanted = [_wanted(rule, known) for rule in rules]
     often = Counter(shared for each in wanted for shared in each)
@@ -145,7 +145,7 @@ def _grouped(rules: Sequence[Conjunction], known: _Known) -> dict[str, list[Conj
 
 
 def _wanted(rule: Conjunction, known: _Known) -> list[str]:
-    """Return what a rule demands that it may share: fields first, each once."""
+    """Return the fields and tests that a rule may share with others: fields first, each once."""
     fields = dict.fromkeys(
         demand.present
         for demand in rule.demands
@@ -163,7 +163,7 @@ def _without(rule: Conjunction, held: str) -> Conjunction:
 
 
 def _settled(rule: Conjunction, known: _Known) -> Conjunction:
-    """Return the rule without demands for no more than a field that is there."""
+    """Return the rule without conjuncts that only require a field which is known to be present."""
     left = (one for one in rule.demands if one.test is not None or one.present not in known.present)
     return Conjunction(tuple(left), rule.numbers)
 

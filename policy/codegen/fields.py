@@ -1,6 +1,6 @@
 """The input's fields that generated code reads, each fetched once.
 
-Code that tests a field is only right for the plain values of the kinds it asks for: text without
+Code that tests a field is only right for plain values of the types that it expects: text without
 anything hidden, numbers that Python compares exactly, true and false, and nothing at all. The
 opening of a function looks at each field and gives up (None) on every other value, so that the
 reference decides; below it the tests need no second look.
@@ -27,12 +27,12 @@ _CHECKS: dict[FieldKind, str] = {
 
 
 def is_plain_text(text: str) -> bool:
-    """Return whether a text that is not ASCII is compared as it stands, by every test."""
+    """Return whether every test compares a text that is not ASCII without normalising it."""
     return is_ordinary(text) and is_encodable(text)
 
 
 class Fields:
-    """The fields read so far: the variable of each, and the kinds of value that tests ask for."""
+    """The fields read so far: the variable of each, and the types that tests expect."""
 
     __slots__ = ("_kinds", "_settled")
 
@@ -46,12 +46,12 @@ class Fields:
         return bool(self._kinds)
 
     def settle(self) -> bool:
-        """Take all fields and kinds as known; tell whether tests differ in what they expect."""
+        """Fix all fields and types; return whether tests expect different types of a field."""
         self._settled = True
         return any(len(kinds - {"any"}) > 1 for kinds in self._kinds.values())
 
     def variable(self, field: str, kind: FieldKind) -> str:
-        """Return the variable that holds a field, which a test wants to be of this kind."""
+        """Return the variable that holds a field, which a test expects to have this type."""
         kinds = self._kinds.setdefault(field, set())
         if kind not in kinds:
             if self._settled:
@@ -60,12 +60,12 @@ class Fields:
         return f"a{list(self._kinds).index(field)}"
 
     def guard(self, field: str, kind: FieldKind) -> str | None:
-        """Return the check that a field is of this kind, None where it is that or absent."""
+        """Return the check that a field has this type, None if it has it or is absent."""
         wanted = self._kinds[field] - {"any"}
         return None if len(wanted) < 2 else _CHECKS[kind].format(self.variable(field, kind))
 
     def fetched(self, variable: str) -> list[str]:
-        """Return the lines that fetch and look at a variable's field.
+        """Return the lines that fetch and check a variable's field.
 
         Without the field, or where it is null, the variable is None.
         """
@@ -78,7 +78,7 @@ class Fields:
         ]
 
     def where_there(self, variable: str, inside: Sequence[str]) -> list[str]:
-        """Return the lines that run `inside` where a variable's field is there, and not null.
+        """Return the lines that run `inside` if a variable's field is present and not null.
 
         Outside of them the variable may be unset.
         """
@@ -94,7 +94,7 @@ class Fields:
         return [f"if {literal(field)} in d:", *(f" {line}" for line in lines)]
 
     def _looks(self, variable: str, kinds: set[FieldKind]) -> list[str]:
-        """Return the lines that give up on every value but null and plain ones of these kinds."""
+        """Return the lines that give up unless the value is null or a plain one of these types."""
         looks = [_looked_at(variable, kind) for kind in sorted(kinds - {"any"})]
         if not looks:
             return []
@@ -109,7 +109,7 @@ class Fields:
 
 
 def _looked_at(name: str, kind: FieldKind) -> list[str]:
-    """Return the lines that are left where a value is of a kind, but not plain."""
+    """Return the lines for a value that has the type, but is not plain."""
     check = f"if {_CHECKS[kind].format(name)}:"
     match kind:
         case "text":

@@ -40,7 +40,7 @@ class Conjunct:
 
     @property
     def key(self) -> str:
-        """The test, or the variable that must be there where that is all."""
+        """The test; without one, the variable that must not be None."""
         return self.test or self.present or ""
 
 
@@ -136,7 +136,7 @@ class Formulas:
         return there if test.present else negation(there)
 
     def _resource(self, test: checked.ResourceTest, *, absent_is_false: bool) -> Sides | None:
-        """Return what the declarations of the tool settle for every call, or tests of the call."""
+        """Return the answer that the tool's declarations give for every call, else tests of it."""
         answer = known_answer(test, self._declared)
         if answer is not None:
             demands = () if answer else (Conjunct("False"),)

@@ -1,8 +1,8 @@
 """Compiles the source of functions; equal sources share one code object.
 
-A thousand rules are some hundred functions, and the next call goes to any of them: what a decision
-waits for is memory that is not at hand. So constants that are equal are the very same in all
-functions, and those that refer to no object of a policy share the names they look up.
+A thousand rules are some hundred functions, and the next call may run any of them, so decisions
+wait mostly for memory outside of the cache. So equal constants are one object in all functions, and
+functions that refer to no object of a policy share the names that they look up.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ _MOST_SHARED: Final = 16_384
 
 
 class IndeterminateRules:
-    """The numbers of the rules that are met, and those that could not be decided, with why."""
+    """The numbers of the rules that match, and of those that are indeterminate, with the reason."""
 
-    __slots__ = ("met", "undecided")
+    __slots__ = ("indeterminate", "matching")
 
     def __init__(
-        self, met: tuple[int, ...], undecided: tuple[tuple[int, Indeterminate], ...]
+        self, matching: tuple[int, ...], indeterminate: tuple[tuple[int, Indeterminate], ...]
     ) -> None:
-        self.met = met
-        self.undecided = undecided
+        self.matching = matching
+        self.indeterminate = indeterminate
 
 
-# None: some value is not as the code expects it, and every rule must be asked.
+# None: some value is not as the code expects, so the closure of every rule must be evaluated.
 Found: TypeAlias = tuple[int, ...] | IndeterminateRules | None
 
 
 class RuleFunction(Protocol):
-    """The function: a call in, the rules found out; `e` is shared between layers."""
+    """The generated function: returns the rules that match a call; layers share `e`."""
 
     def __call__(
         self, call: ToolCall, caller: Caller, facts: Facts, e: Evaluation | None = None, /
     ) -> Found:
-        """Return which rules the call meets."""
+        """Return the rules that match the call."""
 
 
-# All that a function may call by a name which is not counted, Python's own among them.
+# The names that a function may use besides numbered ones: built-in functions and our own.
 _KNOWN: Final = {
     "str": str,
     "int": int,
@@ -63,7 +63,7 @@ _NAMES: Final[dict[str, Any]] = {"__builtins__": _KNOWN}
 
 
 def compiled(text: str, env: Mapping[str, Any]) -> RuleFunction | None:
-    """Return the function that source code defines; None if the compiler gives up on it.
+    """Return the function that source code defines; None if the compiler rejects it.
 
     `env` are the objects of the policy that it names.
     """
@@ -79,7 +79,7 @@ def compiled(text: str, env: Mapping[str, Any]) -> RuleFunction | None:
 
 
 def _shared(constant: object) -> object:
-    """Return an equal constant that other functions have too, if it is one that they may have."""
+    """Return an equal constant that is shared between functions, if it may be shared."""
     if type(constant) is str:
         return sys.intern(constant)
     if type(constant) is tuple and _are_all(int, constant):

@@ -1,9 +1,9 @@
 """Looks rules up by the fields they compare, where a layer has many on one tool.
 
-A rule is found by one demand of its own that a plain text settles: that a field equals one of a
-few texts, or begins with one. Or by a test of a resource, whose answer is looked up with those of
-all others. Where that demand fails the rule cannot be met, whatever else it says, so it need not be
-asked. Rules without such a demand are always asked.
+A rule is found by one of its conjuncts that a plain string decides: that a field equals one of a
+few strings, or begins with one; or by a test of a resource, which is evaluated together with those
+of all rules. If that conjunct is false the rule cannot match, so it need not be evaluated. Rules
+without such a conjunct are always evaluated.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Relation: TypeAlias = Literal["equals", "begins"]
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A demand by which a rule can be found: what a field must equal or begin with."""
+    """A conjunct by which a rule can be found: what a field must equal or begin with."""
 
     field: str
     relation: Relation
@@ -181,8 +181,8 @@ def _asked(writer: Writer, indent: str) -> list[str]:
         "if x.__class__ is tuple: m += x",
         "elif x is None: return None",
         "else:",
-        " m += x.met",
-        " u += x.undecided",
+        " m += x.matching",
+        " u += x.indeterminate",
     ]
     return [indent + line for line in lines]
 

@@ -1,8 +1,8 @@
 """The generated function of one layer on one tool.
 
-The function answers with the numbers of the rules that are met, and with what could not be
-decided. A rule that cannot be written whole is asked of its closure, but only where what can be
-written of it leaves that open.
+The function returns the numbers of the rules that match, and those that are indeterminate. A rule
+that cannot be generated completely is decided by its closure, but only if its generated part does
+not rule it out.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from policy.evaluation import DeclaredResources, TestOf
 
 
 class RuleTest(Protocol):
-    """Whatever can decide a whole rule; asked for only where the code cannot."""
+    """Decides a whole rule; used only where the generated code cannot."""
 
     @property
-    def met(self) -> TestOf:
+    def matches(self) -> TestOf:
         """The rule's formula as a closure."""
 
 
@@ -151,20 +151,20 @@ class Writer:
         if complete and (item.grants or sides.total):
             return _Written(demands=sides.demands)
         if complete:
-            # Neither true nor false: what is undecided, and why, the closure says.
+            # Neither true nor false: the closure returns why it is indeterminate.
             open_ = f"if not ({sides.true}) and not ({sides.false}):"
-            whole = self._whole(item, f"{self.quoting.name(item.whole)}.met")
+            whole = self._whole(item, f"{self.quoting.name(item.whole)}.matches")
             return _Written(sides.demands, (open_, *whole), sides.reads)
         open_ = sides.true if item.grants else f"not ({sides.false})"
-        whole = self._whole(item, self.quoting.name(item.whole.met))
+        whole = self._whole(item, self.quoting.name(item.whole.matches))
         return _Written(None, (f"if {open_}:", *whole), sides.reads)
 
-    def _whole(self, item: RuleItem, met: str) -> list[str]:
+    def _whole(self, item: RuleItem, closure: str) -> list[str]:
         """Return the lines that ask the rule's closure, indented by one."""
         self.asks_whole = True
         lines = [
             f" {self.shared()}",
-            f" t = {met}(e)",
+            f" t = {closure}(e)",
             f" if t is True: m += ({item.number},)",
         ]
         if not item.grants:

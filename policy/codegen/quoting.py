@@ -1,7 +1,7 @@
 """Makes literals of what a policy's author wrote; the only place that does.
 
-Texts and numbers are written with `ascii`, everything else is handed over as an object under a name
-that is counted. So no character of a policy can be anything but data in generated code.
+Strings and numbers are written with `ascii`; everything else is passed as an object under a
+numbered name. So no character of a policy can be anything but data in generated code.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Quoting:
-    """The objects that one generated function refers to, by the names it knows them by."""
+    """The objects that one generated function refers to, by their names in its code."""
 
     __slots__ = ("_names", "env")
 

@@ -1,7 +1,8 @@
 """Resource tests in generated code: looked up among the answers of all rules at once.
 
-The tests of a tool have numbers (see `together`), and the answers of one call are asked for where
-the first test of a verb is wanted. So what a call touches is read only if a rule wants to know.
+The tests of a tool have numbers (see `evaluation.batched_tests`), and all tests of a verb are
+evaluated for a call when the first of them is needed. So the accesses of a call are read only if a
+rule depends on them.
 """
 
 from __future__ import annotations

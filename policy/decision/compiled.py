@@ -45,12 +45,12 @@ def decide_compiled(
     elif plan.only is None or caller.parent is not None:
         found = _beside_others(program, plan, call, caller, facts)
     else:
-        met = plan.only(call, caller, facts)
+        matching = plan.only(call, caller, facts)
         try:
-            found = plan.outcomes[met]
+            found = plan.outcomes[matching]
         except KeyError:
             # An answer that is not a tuple is no set of rules and is not cached.
-            found = _new(plan, met)
+            found = _new(plan, matching)
     if not isinstance(found, RuleSetOutcome):
         return decide_interpreted(
             program, call, caller, facts, found, generation=generation, repairs=repairs
@@ -67,22 +67,22 @@ def decide_compiled(
 
 
 def _new(
-    plan: CompiledPlan, met: tuple[int, ...] | IndeterminateRules | None
+    plan: CompiledPlan, matching: tuple[int, ...] | IndeterminateRules | None
 ) -> RuleSetOutcome | None:
     """Return the outcome of a new set of matching rules, where only one layer counts."""
-    if isinstance(met, IndeterminateRules):
-        return _of_one(plan, (met.met,), (met.undecided,))
-    return None if met is None else _kept(plan, met, _of_one(plan, (met,), ((),)))
+    if isinstance(matching, IndeterminateRules):
+        return _of_one(plan, (matching.matching,), (matching.indeterminate,))
+    return None if matching is None else _kept(plan, matching, _of_one(plan, (matching,), ((),)))
 
 
 def _of_one(
     plan: CompiledPlan,
-    met: tuple[tuple[int, ...]],
-    undecided: tuple[tuple[tuple[int, Indeterminate], ...]],
+    matching: tuple[tuple[int, ...]],
+    indeterminate: tuple[tuple[tuple[int, Indeterminate], ...]],
 ) -> RuleSetOutcome:
     """Return the outcome where only one layer counts and no rewrite matches."""
     found = RuleJudgement()
-    plan.join(found, RuleAnswers(met, undecided), None)
+    plan.join(found, RuleAnswers(matching, indeterminate), None)
     join_tool(found, plan.spec, floor=False)
     return _outcome(found)
 
@@ -95,8 +95,8 @@ def _beside_others(
     if plan.but_floor is not None and caller.parent is None:
         shared = Evaluation(plan.spec, call.input, caller=caller, facts=facts, slots=program.slots)
         if plan.floor is not None and plan.floor(shared) is False:
-            met = plan.but_floor(call, caller, facts, shared)
-            return plan.outcomes.get(met) or _new(plan, met)
+            matching = plan.but_floor(call, caller, facts, shared)
+            return plan.outcomes.get(matching) or _new(plan, matching)
     return _of_several(program, plan, call, caller, facts, shared)
 
 

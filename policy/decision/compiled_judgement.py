@@ -43,7 +43,7 @@ class Chain:
         if self.floor is not False or not all(asked.settled for _, asked, _ in self.callers):
             return None
         # Includes the callers' plans: another chain may match rules with the same numbers.
-        return tuple((plan, asked.met) for plan, asked, _ in self.callers)
+        return tuple((plan, asked.matching) for plan, asked, _ in self.callers)
 
 
 def ask_layers(

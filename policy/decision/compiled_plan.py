@@ -33,13 +33,13 @@ class RuleSetOutcome:
 class RuleAnswers:
     """The answers of each layer's rules: the numbers of those that match, and the indeterminate."""
 
-    met: tuple[Numbers, ...]
-    undecided: tuple[tuple[tuple[int, Indeterminate], ...], ...]
+    matching: tuple[Numbers, ...]
+    indeterminate: tuple[tuple[tuple[int, Indeterminate], ...], ...]
 
     @property
     def settled(self) -> bool:
         """Whether no rule was indeterminate."""
-        return not any(self.undecided)
+        return not any(self.indeterminate)
 
 
 class CompiledPlan:
@@ -68,31 +68,35 @@ class CompiledPlan:
         self, call: ToolCall, caller: Caller, facts: Facts, shared: Evaluation
     ) -> RuleAnswers | None:
         """Ask the rules of every layer; None where some value is not what the code expects."""
-        met: list[Numbers] = []
-        undecided: list[tuple[tuple[int, Indeterminate], ...]] = []
+        matching: list[Numbers] = []
+        indeterminate: list[tuple[tuple[int, Indeterminate], ...]] = []
         for ask in self._asks:
             found = None if ask is None else ask(call, caller, facts, shared)
             if found is None:
                 return None
             if isinstance(found, IndeterminateRules):
-                met.append(found.met)
-                undecided.append(found.undecided)
+                matching.append(found.matching)
+                indeterminate.append(found.indeterminate)
             else:
-                met.append(found)
-                undecided.append(())
-        return RuleAnswers(tuple(met), tuple(undecided))
+                matching.append(found)
+                indeterminate.append(())
+        return RuleAnswers(tuple(matching), tuple(indeterminate))
 
     def join(self, found: RuleJudgement, asked: RuleAnswers, call: Evaluation | None) -> None:
         """Add the answers of the layers; `call` is what wanted rewrites are computed with."""
         truths: list[TruthOf] = []
         layers: list[LayerPlan] = []
         for place, layer in enumerate(self.plan.layers):
-            rules, met, undecided = self._rules[place], asked.met[place], asked.undecided[place]
-            said: dict[int, Truth] = {id(rules[number]): True for number in met}
-            said.update((id(rules[number]), why) for number, why in undecided)
+            rules, matching, indeterminate = (
+                self._rules[place],
+                asked.matching[place],
+                asked.indeterminate[place],
+            )
+            said: dict[int, Truth] = {id(rules[number]): True for number in matching}
+            said.update((id(rules[number]), why) for number, why in indeterminate)
             truths.append(_looked_up(said))
             # All others do not match: of thousands, none need be asked.
-            layers.append(layer.only((*met, *(number for number, _ in undecided))))
+            layers.append(layer.only((*matching, *(number for number, _ in indeterminate))))
         join_layers(found, ToolPlan(layers=tuple(layers)), truths, call)
 
 

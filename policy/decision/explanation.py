@@ -134,7 +134,7 @@ def _rule(
     effects: CallEffects | None,
 ) -> RuleOutcome:
     """Return the outcome of a rule; without `effects` its clauses are not divided."""
-    truth = rule.met(call)
+    truth = rule.matches(call)
     undecided = isinstance(truth, Indeterminate)
     return RuleOutcome(
         reason=rule.reason,

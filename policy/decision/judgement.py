@@ -65,7 +65,7 @@ def judge(
         plan = program.plan(spec, agent=one.agent, role=one.role)
 
         def asked(rule: RulePlan | RewritePlan, call: Evaluation = call) -> Truth:
-            return rule.met(call)
+            return rule.matches(call)
 
         join_layers(found, plan, [asked] * len(plan.layers), call)
         found.reasons.extend(identity_reasons(one, spec, facts.now))
@@ -90,7 +90,7 @@ def join_layers(
             granted = allowed or layer.default is not None
         elif layer.key in delegated and (allowed or layer.named_default):
             granted = True
-        found.reasons.extend(_met(layer.takes, truth))
+        found.reasons.extend(_matching(layer.takes, truth))
         _rewrite(found, layer, truth, call)
         _shadow(found, layer, truth)
     if not granted:
@@ -107,17 +107,17 @@ def _give(found: RuleJudgement, layer: LayerPlan, truth: TruthOf) -> bool:
     return bool(allowed)
 
 
-def _met(rules: tuple[RulePlan, ...], truth: TruthOf) -> Iterator[Reason]:
+def _matching(rules: tuple[RulePlan, ...], truth: TruthOf) -> Iterator[Reason]:
     """Yield the reasons of restricting rules that match; an indeterminate rule is a match."""
     for rule in rules:
         answer = truth(rule)
         if answer is True:
             yield rule.reason
         elif isinstance(answer, Indeterminate):
-            yield undecided_reason(rule.reason, answer)
+            yield indeterminate_reason(rule.reason, answer)
 
 
-def undecided_reason(reason: Reason, truth: Indeterminate) -> Reason:
+def indeterminate_reason(reason: Reason, truth: Indeterminate) -> Reason:
     """Return a rule's reason for a call on which its condition is indeterminate."""
     return replace(reason, clause=truth.text or reason.clause, undecided=truth.why)
 
@@ -132,7 +132,7 @@ def _rewrite(
             found.wanted.extend((wish, call) for wish in rewrite.wishes)
             found.rewrites[rewrite.reason.rule] = rewrite.reason
         elif isinstance(answer, Indeterminate):
-            found.reasons.append(undecided_reason(rewrite.reason, answer))
+            found.reasons.append(indeterminate_reason(rewrite.reason, answer))
 
 
 def _shadow(found: RuleJudgement, layer: LayerPlan, truth: TruthOf) -> None:
@@ -141,7 +141,7 @@ def _shadow(found: RuleJudgement, layer: LayerPlan, truth: TruthOf) -> None:
         if answer is True:
             found.shadows.append(rule.reason)
         elif isinstance(answer, Indeterminate) and rule.verdict is not Verdict.ALLOW:
-            found.shadows.append(undecided_reason(rule.reason, answer))
+            found.shadows.append(indeterminate_reason(rule.reason, answer))
 
 
 def floor_of(plan: ToolPlan) -> TestOf | None:
@@ -159,4 +159,4 @@ def join_tool(found: RuleJudgement, spec: ToolSpec, *, floor: Truth) -> None:
         found.reasons.append(Reason(rule="floor", verdict=Verdict.DENY, message=_FLOOR))
     elif isinstance(floor, Indeterminate):
         asking = Reason(rule="floor", verdict=Verdict.ASK, message=_FLOOR)
-        found.reasons.append(undecided_reason(asking, floor))
+        found.reasons.append(indeterminate_reason(asking, floor))

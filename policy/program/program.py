@@ -47,9 +47,9 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class CompiledFormula:
-    """A rule's formula as closures: `met` decides all of it, `clauses` are its parts."""
+    """A rule's formula as closures: `matches` decides all of it, `clauses` are its parts."""
 
-    met: TestOf
+    matches: TestOf
     clauses: tuple[Clause, ...]
 
 
@@ -89,7 +89,7 @@ class Closures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulePlan:
-    """One rule on one tool. `met` evaluates the whole formula; `reason` is reported if it is true.
+    """One rule on one tool. `matches` evaluates its formula; `reason` is reported if it is true.
 
     `rule` is the rule of the plan; `grants` is whether it matches only where it is true (an
     `allow`), and `more` whether it requires more than its clauses (that effects are covered).
@@ -103,9 +103,9 @@ class RulePlan:
     more: bool = False
 
     @property
-    def met(self) -> TestOf:
+    def matches(self) -> TestOf:
         """The whole formula as a function of the call."""
-        return self.closures.get().met
+        return self.closures.get().matches
 
     @property
     def clauses(self) -> tuple[Clause, ...]:
@@ -127,9 +127,9 @@ class RewritePlan:
     wishes: tuple[WantedChange, ...]
 
     @property
-    def met(self) -> TestOf:
+    def matches(self) -> TestOf:
         """The whole formula as a function of the call."""
-        return self.closures.get().met
+        return self.closures.get().matches
 
     @property
     def clauses(self) -> tuple[Clause, ...]:

@@ -86,7 +86,7 @@ def _compiled(
     tests = [_demand(clause) for clause in clauses]
     if grants and isinstance(rule, checked.CheckedRule) and rule.speaks_of_resources:
         tests.append(compile_cover(tuple(covering_tests(rule.when)), declared))
-    return CompiledFormula(met=_met(tests), clauses=clauses)
+    return CompiledFormula(matches=_matches(tests), clauses=clauses)
 
 
 def _prospect(
@@ -156,7 +156,7 @@ def _demand(clause: Clause) -> TestOf:
     return test if clause.keyword == "when" else lambda call: negated(test(call))
 
 
-def _met(tests: list[TestOf]) -> TestOf:
+def _matches(tests: list[TestOf]) -> TestOf:
     return all_of(tests) if tests else lambda call: True
 
 

@@ -1,7 +1,7 @@
 """What a tool's JSON Schema declares of one field.
 
-A schema comes from whoever wrote the tool. Nothing here raises on a strange one: what cannot be
-followed says nothing.
+A schema comes from the tool's author. Nothing here raises for an unusual one: parts that cannot be
+followed declare nothing.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from policy.catalog.schemas.walk import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldInfo:
-    """What a schema says of one field.
+    """What a schema declares of one field.
 
-    `kinds` are `string number integer boolean list object null`, or just `any`. `known` says
-    that the schema names the field. `choices` are its only values, where it lists them.
+    `kinds` are its types: `string number integer boolean list object null`, or just `any`. `known`
+    is whether the schema names the field. `choices` are its only values, if it lists them.
     """
 
     kinds: frozenset[str] = ANY
@@ -43,7 +43,7 @@ class FieldInfo:
 
 
 def fields_of(schema: Schema) -> Mapping[str, FieldInfo] | None:
-    """Return what is said of each field the schema names; None if it names none and takes any."""
+    """Return the declaration of each named field; None if the schema names none and accepts any."""
     names = named_fields(schema)
     if names is None:
         return None
@@ -51,7 +51,7 @@ def fields_of(schema: Schema) -> Mapping[str, FieldInfo] | None:
 
 
 def named_fields(schema: Schema, path: tuple[Step, ...] = ()) -> tuple[str, ...] | None:
-    """Return the names of the fields of the object at `path`; None where any name will do."""
+    """Return the names of the fields of the object at `path`; None if any name is accepted."""
     place = _follow(schema, path)
     if place is None:
         return ()
@@ -62,10 +62,10 @@ def named_fields(schema: Schema, path: tuple[Step, ...] = ()) -> tuple[str, ...]
 
 
 def is_closed(place: Schema, root: Schema, *, top: bool) -> bool:
-    """Return whether an object schema that names no field takes none either.
+    """Return whether an object schema that names no field accepts none either.
 
-    A schema that names no field is a free map (`headers`), unless it closes itself. The input as
-    a whole is one only if the schema says so in `additionalProperties` or `patternProperties`.
+    A schema that names no field is a free map (`headers`), unless it forbids other fields. The
+    input as a whole is a free map only by `additionalProperties` or `patternProperties`.
     """
     rests = [
         part["additionalProperties"]
@@ -79,7 +79,7 @@ def is_closed(place: Schema, root: Schema, *, top: bool) -> bool:
 
 
 def lookup(schema: Schema, path: tuple[Step, ...]) -> FieldInfo:
-    """Return what `schema` says of the value at `path`, `()` being the whole input."""
+    """Return what `schema` declares of the value at `path`, `()` being the whole input."""
     place: Schema | None = schema
     required = True
     for step in path:
@@ -102,7 +102,7 @@ def lookup(schema: Schema, path: tuple[Step, ...]) -> FieldInfo:
 
 
 def requires(place: Schema, name: str, root: Schema) -> bool:
-    """Return whether every object that `place` lets through has a field of this name."""
+    """Return whether every object that is valid at `place` has a field of this name."""
     if is_simple(place):
         return _names_required(place, name)
     return _requires(place, name, root, {}, 0)
@@ -118,24 +118,24 @@ def _follow(schema: Schema, path: tuple[Step, ...]) -> Schema | None:
 
 
 def _below(place: Schema, step: Step, root: Schema) -> Schema | None:
-    """Return what stands one step below; in a free map or a list of anything, anything does."""
+    """Return the schema one step below; in a free map or a list of anything, that is anything."""
     below = descend(place, step, root)
     if below is not None or not kinds_of(place, root) & {"any", "object", "list"}:
         return below
     if isinstance(step, int) or step == "*":
-        return OPEN if not any(_says_elements(part) for part in parts(place, root)) else None
+        return OPEN if not any(_declares_elements(part) for part in parts(place, root)) else None
     if any(mapping(part.get("patternProperties")) for part in parts(place, root)):
         return OPEN
     named = any(mapping(part.get("properties")) for part in parts(place, root))
     return None if named or is_closed(place, root, top=place is root) else OPEN
 
 
-def _says_elements(part: Schema) -> bool:
+def _declares_elements(part: Schema) -> bool:
     return "items" in part or "prefixItems" in part
 
 
 def _choices(place: Schema, root: Schema, seen: set[int], depth: int) -> tuple[Any, ...] | None:
-    """Return the only values of a place, as far as one list of them is in plain sight."""
+    """Return the only values of a place, if the schema lists them."""
     if id(place) in seen or depth > DEEPEST_WALK:
         return None
     seen.add(id(place))

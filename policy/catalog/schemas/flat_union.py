@@ -1,8 +1,8 @@
-"""Joins objects that a tag tells apart into one flat object with the fields of all.
+"""Joins objects that a tag distinguishes into one flat object with the fields of all.
 
-The tag is a text with its values listed, every other field says in its description whose it is,
-and only what all of them require is required. So the flat object accepts what any of them does,
-and whoever runs the tool tells which fields belong together.
+The tag is a string with its values listed; the description of every other field names the objects
+that have it, and a field is required only if all of them require it. So the flat object accepts
+every input that one of them accepts, and the tool checks which fields belong together.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ class ConflictingFields(ValueError):
     """Fields of one name that no simple schema covers; `field` is that name."""
 
     def __init__(self, field: str) -> None:
-        super().__init__(f"`{field}` is another kind of object or list in each")
+        super().__init__(f"`{field}` is a different type of object or list in each")
         self.field = field
 
 
 def flat_union(branches: Sequence[Schema], tag: str | None = None) -> dict[str, Any] | None:
-    """Return the flat object of plain schemas, the null among them kept; None if there is none.
+    """Return the flat object of plain schemas, which keeps a null among them; None if impossible.
 
-    Without a `tag` it is the first field that all require and that tells all of them apart.
+    Without a `tag`, the first field is used that all require and whose values distinguish them.
     """
     objects = [branch for branch in branches if branch != {"type": "null"}]
     if len(objects) < 2 or not all(_is_closed_object(branch) for branch in objects):
@@ -48,9 +48,9 @@ def flat_union(branches: Sequence[Schema], tag: str | None = None) -> dict[str, 
 
 
 def flat_object(branches: Sequence[Schema], tag: str) -> dict[str, Any]:
-    """Return one object for all branches, each of which has its own values of `tag`.
+    """Return one object for all branches, each of which has different values of `tag`.
 
-    Raises ConflictingFields where fields of one name are no union of simple kinds.
+    Raises ConflictingFields if fields of one name are not a union of simple types.
     """
     labels = ["`, `".join(tag_values(branch["properties"][tag])) for branch in branches]
     names = dict.fromkeys(name for branch in branches for name in branch["properties"])
@@ -67,7 +67,7 @@ def flat_object(branches: Sequence[Schema], tag: str) -> dict[str, Any]:
 
 
 def tag_values(schema: object) -> tuple[str, ...]:
-    """Return the texts that are all a field can be; none if it can be anything else."""
+    """Return the strings that are a field's only values; empty if it can have other values."""
     if not isinstance(schema, Mapping):
         return ()
     values = [schema["const"]] if "const" in schema else schema.get("enum", ())
@@ -76,7 +76,7 @@ def tag_values(schema: object) -> tuple[str, ...]:
 
 
 def have_distinct_tags(values: Iterable[Sequence[str]]) -> bool:
-    """Return whether each has a value, and none of them twice."""
+    """Return whether each has a value, and no value occurs twice."""
     each = list(values)
     listed = [value for some in each for value in some]
     return all(each) and len(set(listed)) == len(listed)
@@ -110,7 +110,7 @@ def _tag_field(branches: Sequence[Schema], labels: list[str], tag: str) -> dict[
 
 
 class _Field:
-    """What all branches say of the field of one name."""
+    """The declarations of all branches for the field of one name."""
 
     def __init__(self, name: str, branches: Sequence[Schema], labels: list[str]) -> None:
         having = [
@@ -126,7 +126,7 @@ class _Field:
     def written(self) -> dict[str, Any]:
         """Return the field's schema.
 
-        It has no default: filled in, that would be the field of another operation.
+        It has no default: filling it in would set a field of another operation.
         """
         bare = [{k: v for k, v in p.items() if k not in _SAID} for p in self.parts.values()]
         return {**_union(bare, self.name), "description": f"{self._said()} {self._whose()}".strip()}

@@ -1,8 +1,8 @@
 """The plain form of a JSON Schema that models get, from what a library or server wrote.
 
-References are written out, unions of tagged objects become one flat object, objects are closed,
-and what models trip over is dropped. The plain form never refuses what the given one accepts,
-fields that no schema names apart: what it no longer says is checked by whoever runs the tool.
+References are expanded, unions of tagged objects become one flat object, objects are closed, and
+keywords that confuse models are removed. The plain form accepts every input that the original
+accepts, except for fields that no schema names; the tool still checks everything it leaves out.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Any
 from policy.catalog.schemas.flat_union import flat_union
 from policy.catalog.schemas.walk import Schema, kinds_of, resolve
 
-# How deep and how large the result may be. A small schema can unfold into a huge one.
+# How deep and how large the result may be. A small schema can expand to a huge one.
 _DEEPEST = 64
 _LARGEST = 50_000
 
-# Keywords that hold values, or plain sizes, and stand as they are.
+# Keywords with values or sizes, which are kept unchanged.
 _KEPT = frozenset(
     "type description default enum const examples required minimum maximum exclusiveMinimum "
     "exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minProperties "
     "maxProperties deprecated readOnly writeOnly".split()
 )
-# What says something to people only: beside a reference it joins no condition to it.
+# Keywords for people only: beside a reference they add no condition to it.
 _SAID = frozenset("description default examples deprecated readOnly writeOnly title".split())
 _JOINING = ("allOf", "anyOf", "oneOf", "$ref", "if", "dependentSchemas")
 _TYPES = {"list": "array"}
@@ -32,9 +32,9 @@ _TYPES = {"list": "array"}
 def schema_strictify(schema: Schema) -> dict[str, Any]:
     """Return the plain form of a schema; never raises.
 
-    It has no `$ref`, `oneOf`, `format`, `pattern` or title, and no unsigned numbers but integers
-    with a minimum. Optional fields stay optional and defaults stay shown. A schema that holds
-    itself is cut where it begins again, and only its kind is said there.
+    It has no `$ref`, `oneOf`, `format`, `pattern` or title, and integers with a minimum in place of
+    unsigned numbers. Optional fields stay optional and defaults stay. A schema that contains itself
+    is cut where it starts again, with only its type.
     """
     return _Plain(schema).written(schema, (), closing=True)
 
@@ -49,21 +49,21 @@ def union_branches(schema: Schema) -> tuple[Schema, ...]:
 class _Plain:
     def __init__(self, root: Schema) -> None:
         self.root = root
-        self.left = _LARGEST
+        self.remaining = _LARGEST
         # The fields of each object that was joined from several, and these.
         self.joined: list[tuple[Mapping[str, Any], tuple[Schema, ...]]] = []
 
     def written(self, given: object, inside: tuple[int, ...], *, closing: bool) -> dict[str, Any]:
-        """Return the plain form of one schema; `inside` are the ones that it stands in.
+        """Return the plain form of one schema; `inside` are the schemas that contain it.
 
-        Without `closing`, fields may be named elsewhere: the object is one part of several.
+        Without `closing`, the object is one part of several, and others may name more fields.
         """
         if not isinstance(given, Mapping):
-            # `false` fits nothing; `true`, and what is no schema at all, says nothing.
+            # `false` accepts nothing; `true`, or a value that is not a schema, accepts anything.
             return {"not": {}} if given is False else {}
-        if id(given) in inside or len(inside) > _DEEPEST or self.left <= 0:
+        if id(given) in inside or len(inside) > _DEEPEST or self.remaining <= 0:
             return self._kind(given)
-        self.left -= 1 + sum(_size(value) for value in given.values())
+        self.remaining -= 1 + sum(_size(value) for value in given.values())
         inside = (*inside, id(given))
         target = resolve(given.get("$ref"), self.root)
         if target is not None:
@@ -105,7 +105,7 @@ class _Plain:
             }
         patterns = given.get("patternProperties")
         if isinstance(patterns, Mapping) and patterns:
-            # Which name takes which pattern is left to the tool.
+            # The tool checks which names match which pattern.
             below = [*patterns.values(), *([rest] if isinstance(rest, Mapping) else [])]
             rest = below[0] if len(below) == 1 else {"anyOf": below}
         elif "properties" in result and whole:
@@ -135,7 +135,7 @@ class _Plain:
             branches = given.get(key)
             if "anyOf" in result or not isinstance(branches, (list, tuple)) or not branches:
                 continue
-            # Without patterns and formats two branches may fit where one did.
+            # Without patterns and formats, two branches may accept an input that one did.
             written = [self.written(b, inside, closing=closing and not own) for b in branches]
             flat = None if own or not closing else flat_union(written, _tag(given))
             if flat is not None and "properties" in flat:
@@ -154,7 +154,7 @@ _STRUCTURE = frozenset(
 
 
 def _join(result: dict[str, Any], parts: list[dict[str, Any]], *, alone: bool) -> None:
-    """Write parts that hold together into one object where they are objects of unlike fields."""
+    """Join the parts of an `allOf` into one object if they are objects with different fields."""
     if len(parts) == 1 and not set(result) - _SAID:
         merged = {**parts[0], **result}
     else:
@@ -189,9 +189,9 @@ def _merged(parts: list[dict[str, Any]]) -> dict[str, Any] | None:
 
 
 def _tag(given: Schema) -> str | None:
-    """Return the field that a schema says its branches are told apart by."""
-    said = given.get("discriminator")
-    name = said.get("propertyName") if isinstance(said, Mapping) else None
+    """Return the field that a schema declares to distinguish its branches."""
+    discriminator = given.get("discriminator")
+    name = discriminator.get("propertyName") if isinstance(discriminator, Mapping) else None
     return name if isinstance(name, str) else None
 
 

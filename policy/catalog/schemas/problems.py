@@ -1,7 +1,7 @@
 """Reports why a JSON Schema from outside cannot be used.
 
-A small schema can unfold into a huge one through its references, and checking an input would
-take as long. So its size is counted as though every reference were written out.
+A small schema can expand to a huge one through its references, and checking an input would take as
+long. So its size is counted with every reference expanded.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _problem_inside(schema: Schema) -> str | None:
 
 
 def _reference_problem(value: Schema, root: Schema) -> str | None:
-    # Where these are the names of an input's fields, objects stand behind them.
+    # If an input's fields have these names, their values are objects, not strings.
     if any(isinstance(value.get(key), str) for key in ("$dynamicRef", "$recursiveRef")):
         return "its schema has a reference that only the caller could resolve"
     if isinstance(value.get("$id"), str) and value is not root:

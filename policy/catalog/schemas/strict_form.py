@@ -1,6 +1,6 @@
 """The strict form of a schema, in which a model must give a value for every field.
 
-An input of the plain form, with null for each field that it leaves out, is one of the strict form.
+A valid input of the plain form, with null for each omitted field, is valid in the strict form.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LISTED = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
 _SINGLE = frozenset({"items", "additionalProperties", "additionalItems"})
 # Beside one of these, other parts may name fields of the same object.
 _JOINING = ("allOf", "anyOf", "oneOf", "$ref", "patternProperties")
-# Keywords that say nothing of null, so that adding the type lets it in.
+# Keywords that do not exclude null, so that adding the type allows it.
 _TYPED = frozenset(
     "type enum description default examples title format pattern minimum maximum "
     "exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems "
@@ -28,7 +28,7 @@ _TYPED = frozenset(
 def strict_schema(schema: Schema) -> dict[str, Any]:
     """Return the schema with every property required, and null allowed for the optional ones.
 
-    What is no object, or allows null already, is left as it is.
+    A schema that is not an object's, or allows null already, is not changed.
     """
     return _strict(schema, closing=True, depth=0)
 
@@ -36,7 +36,7 @@ def strict_schema(schema: Schema) -> dict[str, Any]:
 def _strict(schema: Schema, *, closing: bool, depth: int) -> dict[str, Any]:
     if depth > _DEEPEST:
         return dict(schema)
-    # Fields of one object may be named by all of its parts: then none of these may close it.
+    # All parts of an object may name fields of it: then none of them may exclude other fields.
     own = isinstance(schema.get("properties"), Mapping) or "allOf" in schema
     result: dict[str, Any] = {}
     for key, value in schema.items():
@@ -51,7 +51,7 @@ def _strict(schema: Schema, *, closing: bool, depth: int) -> dict[str, Any]:
             name: part if name in required or not isinstance(part, Mapping) else _nullable(part)
             for name, part in properties.items()
         }
-        # What is required and not named stays required.
+        # A required field that is not among the properties stays required.
         result["required"] = list(dict.fromkeys((*properties, *required)))
         if closing and not any(key in schema for key in _JOINING):
             result["additionalProperties"] = False
@@ -91,7 +91,7 @@ def _lacks_null(values: Any) -> bool:
 
 
 def _takes_null(schema: Schema) -> bool:
-    """Return whether null fits for certain."""
+    """Return whether the schema certainly allows null."""
     if not set(schema) - {"description", "default", "examples", "title"}:
         return True
     kinds = schema.get("type")

@@ -1,8 +1,8 @@
 """Answers about the fields of a schema, each worked out once.
 
-Policies ask the same of one schema over and over, and many tools have equal schemas. A view
-answers as `lookup` and `named_fields` do, and remembers. Schemas are read-only, so what was once
-true of one stays true.
+Policies look up the same fields of one schema repeatedly, and many tools have equal schemas. A view
+returns the same as `lookup` and `named_fields`, and caches it. Schemas are read-only, so an answer
+stays true.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from policy.catalog.schemas.fields import FieldInfo, lookup, named_fields
 from policy.catalog.schemas.walk import Schema, Step, descend
 
-# How many paths a view remembers before it begins anew: more than policies ask about.
+# How many paths a view caches before it clears the cache: more than policies look up.
 _MOST_PATHS = 1_024
 # Deeper schemas are not compared with others.
 _DEEPEST_SHAPE = 40
@@ -28,7 +28,7 @@ Path = tuple[Step, ...]
 
 @dataclass(slots=True, eq=False)
 class SchemaView:
-    """One schema, with what was asked of it."""
+    """One schema, with a cache of the answers."""
 
     schema: Schema
     _infos: dict[Path, FieldInfo] = field(default_factory=dict, init=False, repr=False)
@@ -36,7 +36,7 @@ class SchemaView:
     _places: dict[Path, Schema | None] = field(default_factory=dict, init=False, repr=False)
 
     def lookup(self, path: Path) -> FieldInfo:
-        """Return what the schema says of the value at `path`, `()` being the whole input."""
+        """Return what the schema declares of the value at `path`, `()` being the whole input."""
         found = self._infos.get(path)
         if found is None:
             found = lookup(self.schema, path)
@@ -44,7 +44,7 @@ class SchemaView:
         return found
 
     def named_fields(self, path: Path) -> tuple[str, ...] | None:
-        """Return the names of the fields of the object at `path`; None where any name will do."""
+        """Return the names of the fields of the object at `path`; None if any name is accepted."""
         if path in self._names:
             return self._names[path]
         found = named_fields(self.schema, path)
@@ -52,7 +52,7 @@ class SchemaView:
         return found
 
     def place(self, path: Path) -> Schema | None:
-        """Return what the schema says in so many words of the value at `path`, None if nothing."""
+        """Return the explicit schema of the value at `path`, None if there is none."""
         if path in self._places:
             return self._places[path]
         found: Schema | None = self.schema
@@ -66,7 +66,7 @@ class SchemaView:
 class SchemaViews:
     """The views of schemas; equal schemas share one."""
 
-    # By identity; the schemas are kept beside, so that no other takes their identity.
+    # By identity; the schemas are kept as well, so that no other object gets their identity.
     _of: dict[int, tuple[Schema, SchemaView]] = field(default_factory=dict)
     _by_shape: dict[bytes, SchemaView] = field(default_factory=dict)
 
@@ -87,11 +87,11 @@ class SchemaViews:
 
 
 class _NoShape(Exception):
-    """A schema that holds something besides JSON, or is too deep to be compared."""
+    """A schema that contains something besides JSON, or is too deep to be compared."""
 
 
 def _shape(value: Any, depth: int) -> Any:
-    """Return a value whose `repr` two schemas share only if nothing tells them apart."""
+    """Return a value whose `repr` is the same for two schemas only if they are equal."""
     kind = type(value)
     if kind is str:
         return value

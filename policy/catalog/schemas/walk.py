@@ -1,8 +1,8 @@
 """Walks through a JSON Schema: the sub-schema one step below, with references resolved.
 
-References, `allOf`, `anyOf` and their like are followed within the schema. Schemas share parts and
-refer to themselves, and may be hostile: every walk visits a part once, so that it takes a time
-linear in the schema, and a part met again on the way to itself says nothing.
+References, `allOf`, `anyOf` and the like are followed within the schema. Schemas share parts and
+refer to themselves, and may be hostile: every walk visits a part once, so that it takes linear
+time, and a part that contains itself declares nothing the second time.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ Step: TypeAlias = str | int
 
 KINDS = frozenset({"string", "number", "integer", "boolean", "list", "object", "null"})
 ANY = frozenset({"any"})
-# What `true` means as a schema: anything.
+# The schema `true`, which accepts anything.
 OPEN: Schema = EMPTY
-# How many references and branches a walk follows into each other before it gives up.
+# How deep a walk follows references and branches before it gives up.
 DEEPEST_WALK = 60
 
 _KIND_OF_TYPE = {"array": "list"} | {kind: kind for kind in KINDS - {"list"}}
 
 
 def kind_of(value: Any) -> str:
-    """Return the kind of a JSON value."""
+    """Return the type of a JSON value."""
     if value is None:
         return "null"
     for kinds, name in (
@@ -44,19 +44,19 @@ def kind_of(value: Any) -> str:
     return "object"
 
 
-# What makes a schema say more than what stands in itself.
+# Keywords by which a schema includes others.
 _JOINING = frozenset({"$ref", "allOf", "anyOf", "oneOf", "then", "else"})
 
 
 def is_simple(place: Schema) -> bool:
-    """Return whether a schema is joined from no other parts: most are not, and need no walk."""
+    """Return whether a schema includes no others: most do not, and need no walk."""
     return _JOINING.isdisjoint(place)
 
 
 def descend(place: Schema, step: Step, root: Schema) -> Schema | None:
     """Return a schema of the value one step below `place`; None if nothing names it.
 
-    The result joins what every branch says of the value, with references of `root` still in it.
+    The result joins the declarations of every branch; references to `root` are not expanded.
     """
     if is_simple(place):
         return _own_step(place, step)
@@ -64,7 +64,7 @@ def descend(place: Schema, step: Step, root: Schema) -> Schema | None:
 
 
 def parts(place: Schema, root: Schema) -> Iterator[Schema]:
-    """Yield the schema at `place` and all it is joined from: references, `allOf`, `anyOf`, …."""
+    """Yield the schema at `place` and all that it includes: references, `allOf`, `anyOf`, …."""
     if is_simple(place):
         yield place
         return
@@ -80,7 +80,7 @@ def parts(place: Schema, root: Schema) -> Iterator[Schema]:
 
 
 def resolve(reference: Any, root: Schema) -> Schema | None:
-    """Return what a reference inside `root` (`#/$defs/…`) points at; None if it points nowhere."""
+    """Return the target of a reference inside `root` (`#/$defs/…`); None if there is none."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     target: Any = root
@@ -100,7 +100,7 @@ def resolve(reference: Any, root: Schema) -> Schema | None:
 
 
 def kinds_of(place: Schema, root: Schema) -> frozenset[str]:
-    """Return the kinds of value that `place` lets through; `ANY` where it does not say."""
+    """Return the types of values that `place` accepts; `ANY` if it does not restrict them."""
     if is_simple(place):
         return _own_kinds(place)
     return _kinds(place, root, {}, 0)
@@ -173,7 +173,7 @@ def _element(place: Schema, step: Step) -> Schema | None:
 
 
 def joined_parts(place: Schema, root: Schema) -> Iterator[Schema]:
-    """Yield the sub-schemas all of which a value fits."""
+    """Yield the sub-schemas that must all accept a value."""
     target = resolve(place.get("$ref"), root)
     if target is not None:
         yield target
@@ -181,14 +181,14 @@ def joined_parts(place: Schema, root: Schema) -> Iterator[Schema]:
 
 
 def alternatives(place: Schema) -> Iterator[list[Schema]]:
-    """Yield each list of sub-schemas of which a value fits some."""
+    """Yield each list of sub-schemas of which at least one must accept a value."""
     for key in ("anyOf", "oneOf"):
         branches = list(_schemas(place.get(key)))
         if branches:
             yield branches
     conditional = [place[key] for key in ("then", "else") if isinstance(place.get(key), Mapping)]
     if conditional:
-        # Without the other half, anything goes on that side.
+        # If one of the two is missing, anything is accepted on that side.
         yield conditional if len(conditional) == 2 else [*conditional, OPEN]
 
 
@@ -229,7 +229,7 @@ def _own_kinds(place: Schema) -> frozenset[str]:
 
 
 def _schema(value: Any) -> Schema:
-    """Return a sub-schema as an object: `true` says nothing, and so does nonsense."""
+    """Return a sub-schema as an object: `true` and invalid values accept anything."""
     return value if isinstance(value, Mapping) else OPEN
 
 

@@ -26,7 +26,7 @@ OWN = re.compile(
 )
 ATTRIBUTES = {
     *("isascii", "startswith", "endswith", "__class__", "role", "agent"),
-    *("met", "undecided", "ask", "asks_whole", "input", "_fields"),
+    *("matches", "matching", "indeterminate", "ask", "asks_whole", "input", "_fields"),
 }
 HOSTILE = (
     "'; import os; os.system('id') #",
@@ -49,7 +49,7 @@ class Never:
     """A rule that must not be asked for whole."""
 
     @staticmethod
-    def met(call: object) -> bool:
+    def matches(call: object) -> bool:
         raise AssertionError("the code should have decided")
 
 
@@ -191,7 +191,7 @@ def test_what_the_compiler_cannot_take_is_left_to_the_closures() -> None:
     assert write_layer([item], TOOL, indexed=True) is None
 
 
-def _met(item: RuleItem, **given: object) -> object:
+def _found(item: RuleItem, **given: object) -> object:
     ask = write_layer([item], TOOL, indexed=True)
     assert ask is not None
     return ask(ToolCall(tool="pay", input=given), Caller(role="dev"), Facts())
@@ -211,12 +211,12 @@ def test_a_field_is_looked_at_only_where_what_was_demanded_before_held() -> None
         checked.Comparison(op="<", left=_field("size"), right=_constant(5), text=""),
     )
     item = _demanding(path, size)
-    assert _met(item, path="/a/b", size=1) == (0,)
-    assert _met(item, path="/a/b", size=9) == ()
-    assert _met(item, path="/a/b", size=float("nan")) is None
-    assert _met(item, path="/b/b", size=float("nan")) == ()
-    assert _met(item, size=float("nan")) == ()
-    assert _met(item, path=["/b"], size=1) is None
+    assert _found(item, path="/a/b", size=1) == (0,)
+    assert _found(item, path="/a/b", size=9) == ()
+    assert _found(item, path="/a/b", size=float("nan")) is None
+    assert _found(item, path="/b/b", size=float("nan")) == ()
+    assert _found(item, size=float("nan")) == ()
+    assert _found(item, path=["/b"], size=1) is None
 
 
 def test_a_rule_may_demand_more_fields_than_code_nests() -> None:
@@ -226,10 +226,10 @@ def test_a_rule_may_demand_more_fields_than_code_nests() -> None:
         for name in names
     ]
     item, given = _demanding(*tests), {name: name for name in names}
-    assert _met(item, **given) == (0,)
+    assert _found(item, **given) == (0,)
     for name in (names[0], names[39], names[40], names[-1]):
-        assert _met(item, **(given | {name: "x"})) == ()
-        assert _met(item, **{other: other for other in names if other != name}) == ()
+        assert _found(item, **(given | {name: "x"})) == ()
+        assert _found(item, **{other: other for other in names if other != name}) == ()
 
 
 def test_rules_share_more_tests_than_code_nests() -> None:

@@ -26,7 +26,7 @@ def holds(condition: str, **input: object) -> bool | None:
     assert spec is not None
     (rule,) = asked.plan(spec, agent="ann", role="owner").layers[0].takes
     call = Evaluation(spec, input, caller=ANN, facts=HERE, slots=asked.slots)
-    return three(rule.met(call))
+    return three(rule.matches(call))
 
 
 def conjunction(*truths: bool | None) -> bool | None:
