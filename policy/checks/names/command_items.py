@@ -23,8 +23,6 @@ def command_item(text: str, span: Span, check: CheckContext) -> CommandPattern |
 
 def _is_of_another_tool(text: str, check: CheckContext) -> bool:
     """Return whether this is a command with `:*` behind it, as Claude Code writes any arguments."""
-    from policy.programs import CommandPattern, read_command_pattern
-
     command = text.removesuffix(":*")
     if command == text:
         return False
