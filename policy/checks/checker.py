@@ -40,6 +40,7 @@ def check(
         data=sources.data,
         context={name: CONTEXT_KINDS.get(kind, ANY) for name, kind in sources.context.items()},
         profiles=sources.profiles,
+        groups=sources.groups,
     )
     context.open = _open_tools(layers, context)
     names = RuleNames(places={})

@@ -27,6 +27,8 @@ class CheckContext:
     data: Mapping[str, Any]
     context: Mapping[str, ValueType]
     profiles: Profiles
+    # The groups of approvers of the configuration, with their members; none if it has no groups.
+    groups: Mapping[str, tuple[str, ...]]
     sets: dict[Definition, ValueSet | None] = field(default_factory=dict)
     # The extents of the sets above, by identity.
     extents: dict[int, Extent] = field(default_factory=dict)

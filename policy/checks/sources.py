@@ -30,7 +30,8 @@ class PolicySources:
     rules and its text. `data` holds parsed data files by their path relative to the policy folder,
     `context` the declared `context.…` facts with their types. `binders` says which kinds of header
     a folder's files may have (`every agent agents role`); None stands for `DEFAULT_BINDERS`.
-    `profiles` are the profiles of programs that command patterns name.
+    `profiles` are the profiles of programs that command patterns name. `groups` are the configured
+    groups of approvers with their members.
     """
 
     files: tuple[tree.PolicyFile, ...] = ()
@@ -40,6 +41,7 @@ class PolicySources:
     context: Mapping[str, str] = field(default_factory=lambda: EMPTY)
     binders: Mapping[str, tuple[str, ...]] | None = None
     profiles: Profiles = NO_PROFILES
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: EMPTY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -117,6 +117,7 @@ CODES: dict[str, Code] = {
         "`by`, `two people` or `remember` on a rule that requires no approval"
     ),
     "bad-group": _error("a group of approvers that nobody can be in, or that is repeated"),
+    "unknown-group": _warning("a group of approvers that the configuration does not have"),
     "bad-remember": _error("a `remember` without effect, or for too long"),
     "remember-without-count": _error("a `remember` for an unlimited number of executions"),
     "not-an-input-field": _error("a path that does not lead into the input"),
@@ -128,6 +129,8 @@ CODES: dict[str, Code] = {
     "allowed-interpreter": _warning("an `allow` of a program that runs any code"),
     "narrow-wildcard": _warning("an `allow` whose wildcard matches no tool"),
     "not-granted": _warning("a pack's grants that have no effect"),
+    "unlimited-allow": _warning("an `allow` to run or connect to anything, without saying so"),
+    "shallow-pattern": _warning("a path that matches less than it seems to"),
     "redundant-allow": _warning("an `allow` without effect beside another rule"),
     "not-proved-yet": _warning("an invariant that is not proved yet"),
     # statements that do nothing

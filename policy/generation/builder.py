@@ -121,6 +121,7 @@ class Builder:
                 context=settings.context,
                 binders=settings.binders,
                 profiles=profiles,
+                groups=EMPTY if settings.approvals is None else settings.approvals.groups,
             ),
             tools,
             digests=work.digests,

@@ -43,6 +43,8 @@ def unit_context(key: LayerKey, unit: Unit) -> str | None:
 def _parts(sources: PolicySources) -> Iterator[str]:
     for name, kind in sorted(sources.context.items()):
         yield f"context {name} {kind}"
+    for group, people in sorted(sources.groups.items()):
+        yield f"group {group} {bool(people)}"
     for file in sorted(sources.files, key=lambda file: file.source.name):
         yield from _of_file(file)
     for path, file in sorted(sources.shipped.items()):

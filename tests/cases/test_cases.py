@@ -52,6 +52,7 @@ def checks(case: Case) -> dict[str, str]:
             data=data,
             context=settings.get("context", {}),
             profiles=shipped_profiles(),
+            groups=settings.get("approvals", {}).get("groups", {}),
         ),
         catalog,
     )

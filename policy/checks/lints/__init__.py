@@ -6,6 +6,7 @@ from policy.checks.lints import (
     narrow_wildcard,
     not_granted,
     redundant_allow,
+    unlimited_allow,
     unnamed_rule,
     unused_name,
 )
@@ -18,6 +19,7 @@ ON_EVERY_BUILD = (
     name_style,
     not_granted,
     redundant_allow,
+    unlimited_allow,
     unnamed_rule,
     unused_name,
 )

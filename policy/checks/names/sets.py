@@ -16,6 +16,7 @@ from policy.checks.names.interpolation import (
     number_value,
     value_of_param,
 )
+from policy.checks.names.path_items import check_reach
 from policy.checks.names.scopes import (
     HOST_WORDS,
     MAX_DEPTH,
@@ -243,6 +244,8 @@ def is_readable_item(text: str, kind: SetKind, span: Span, check: CheckContext) 
         reader = _READERS.get(kind)
         found = None if reader is None else reader(text)
     if not isinstance(found, Unreadable):
+        if kind == "paths":
+            check_reach(text, span, check)
         return True
     check.report.add(
         "bad-set-item",

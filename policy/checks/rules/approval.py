@@ -8,9 +8,10 @@ from typing import TypeVar
 
 from policy.checks.conditions.fields import field_type, tool_names
 from policy.checks.conditions.reader_state import StatementContext
-from policy.checks.names.interpolation import duration_of, interpolate
+from policy.checks.names.interpolation import SAMPLES, duration_of, interpolate
 from policy.checks.names.known_tools import KnownTool
 from policy.checks.rules.changes import input_steps
+from policy.diagnostics import did_you_mean
 from policy.model import Remembering, Span, Terms
 from policy.syntax import print_clause, print_path, tree
 from policy.values import quote, without_invisible
@@ -79,6 +80,7 @@ def _groups(by: tree.By, context: StatementContext) -> tuple[str, ...]:
         problem = _problem(name, found)
         if problem is None:
             found[name] = None
+            _check_known(name, written, by, context)
             continue
         context.report.add(
             "bad-group",
@@ -87,6 +89,24 @@ def _groups(by: tree.By, context: StatementContext) -> tuple[str, ...]:
             help="name each group once, exactly as your identity provider spells it",
         )
     return tuple(found)
+
+
+def _check_known(name: str, written: str, by: tree.By, context: StatementContext) -> None:
+    """Report a group that the configuration does not have, if it has any."""
+    known = context.check.groups
+    if not known or known.get(name):
+        return
+    if "${" in written and name == SAMPLES["string"]:
+        return  # a pack by itself, whose parameter has no value
+    problem = "has no members" if name in known else "is not configured"
+    context.report.add(
+        "unknown-group",
+        f"the group {quote(name)} {problem}",
+        span=by.span,
+        help=did_you_mean(name, [group for group, people in known.items() if people])
+        or "list its members in `[approvals.groups]` of `placet.toml`, unless the host application "
+        "says who they are",
+    )
 
 
 def _problem(name: str, found: Iterable[str]) -> str | None:

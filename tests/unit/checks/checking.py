@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Mapping
 from typing import Any
 
@@ -43,7 +44,10 @@ def codes_of(files: Mapping[str, str] | str, **more: Any) -> list[str]:
     if not isinstance(files, str):
         data = {n: json.loads(t) for n, t in files.items() if n.endswith(".json")}
         listed = read_listing(data.pop("catalog.json", []), reviewed=True).specs
-        more = {"data": data, "catalog": builtin_catalog().with_tools(listed), **more}
+        settings = tomllib.loads(files.get("placet.toml", ""))
+        groups = settings.get("approvals", {}).get("groups", {})
+        catalog = builtin_catalog().with_tools(listed)
+        more = {"data": data, "catalog": catalog, "groups": groups, **more}
     return [d.code for d in all_of(files, **more)]
 
 

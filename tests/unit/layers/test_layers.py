@@ -122,7 +122,7 @@ def test_an_ask_for_tools_that_may_come_is_no_mistake() -> None:
 
 def test_an_ask_for_tools_that_cannot_come_is_one() -> None:
     complete = Catalog(specs=builtin_catalog().specs, complete=True)
-    body = "r: ask file_*\ns: allow web_*\n"
+    body = "r: ask file_*\ns: allow list_*\n"
     assert codes_of(body, catalog=complete) == ["unreached-ask"]
     assert codes_of("r: ask file_*\ns: allow *_read\n", catalog=complete) == []
 
