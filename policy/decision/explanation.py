@@ -103,7 +103,7 @@ def _layer_outcomes(
 def _layer_outcome(layer: LayerPlan, call: Evaluation, *, agent: str, parts: bool) -> LayerOutcome:
     effects = call.effects(layer.declared) if parts else None
     outcome = partial(_rule, call=call, effects=effects)
-    rules = [outcome(rule, kind=_kind(rule)) for rule in (*layer.allows, *layer.takes)]
+    rules = [outcome(rule, kind=_kind(rule)) for rule in (*layer.allows, *layer.restricting)]
     rules += [outcome(rewrite, kind="rewrite") for rewrite in layer.rewrites]
     rules += [outcome(rule, kind="shadow") for rule in layer.shadows]
     allowed = any(rule.kind == "allow" and rule.counts for rule in rules)

@@ -90,7 +90,7 @@ def join_layers(
             granted = allowed or layer.default is not None
         elif layer.key in delegated and (allowed or layer.named_default):
             granted = True
-        found.reasons.extend(_matching(layer.takes, truth))
+        found.reasons.extend(_matching(layer.restricting, truth))
         _rewrite(found, layer, truth, call)
         _shadow(found, layer, truth)
     if not granted:

@@ -81,7 +81,7 @@ class _View:
     ) -> None:
         self._plan: ToolPlan = program.plan(spec, agent=caller.agent, role=caller.role)
         self._call = Evaluation(spec, fields, caller=caller, facts=facts, slots=program.slots)
-        self._known = frozenset(fields)
+        self._known_fields = frozenset(fields)
 
     def denied(self) -> bool:
         """Return whether this caller is denied the tool for every input."""
@@ -91,11 +91,11 @@ class _View:
         """Return whether some input may need an approval."""
         return any(map(self._layer_asks, self._plan.layers))
 
-    def _prospect(self, rule: RulePlan) -> PossibleTruths:
-        return rule.prospect(self._known)(self._call)
+    def _possible_truths(self, rule: RulePlan) -> PossibleTruths:
+        return rule.possible_truths(self._known_fields)(self._call)
 
     def _may_give(self, rules: Iterable[RulePlan]) -> bool:
-        return any(self._prospect(rule).may_give for rule in rules)
+        return any(self._possible_truths(rule).may_grant for rule in rules)
 
     def _may_be_granted(self) -> bool:
         layers = self._plan.layers
@@ -110,15 +110,15 @@ class _View:
         )
 
     def _layer_denies(self, layer: LayerPlan) -> bool:
-        denies = (rule for rule in layer.takes if rule.verdict is Verdict.DENY)
-        if any(self._prospect(rule).surely_takes for rule in denies):
+        denies = (rule for rule in layer.restricting if rule.verdict is Verdict.DENY)
+        if any(self._possible_truths(rule).surely_restricts for rule in denies):
             return True
         default = layer.default is not None and layer.default.verdict is Verdict.DENY
         return default and not self._may_give(layer.allows)
 
     def _layer_asks(self, layer: LayerPlan) -> bool:
-        asks = (rule for rule in layer.takes if rule.verdict is Verdict.ASK)
-        if any(self._prospect(rule).may_take for rule in asks):
+        asks = (rule for rule in layer.restricting if rule.verdict is Verdict.ASK)
+        if any(self._possible_truths(rule).may_restrict for rule in asks):
             return True
         default = layer.default is not None and layer.default.verdict is Verdict.ASK
-        return default and not any(self._prospect(rule).is_sure for rule in layer.allows)
+        return default and not any(self._possible_truths(rule).is_sure for rule in layer.allows)

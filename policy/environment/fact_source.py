@@ -40,11 +40,11 @@ class JudgedHosts:
     An unknown name is not resolved at once, but recorded in `pending`.
     """
 
-    __slots__ = ("_known", "_look_up", "pending", "trees")
+    __slots__ = ("_cached", "_look_up", "pending", "trees")
 
     def __init__(self, look_up: LookUp | None = None, *, trees: JudgedTrees | None = None) -> None:
         self._look_up = look_up or look_up_host
-        self._known: dict[str, tuple[str, ...] | None] = {}
+        self._cached: dict[str, tuple[str, ...] | None] = {}
         self.pending: dict[str, None] = {}
         # The same call's disk queries.
         self.trees = trees
@@ -56,25 +56,25 @@ class JudgedHosts:
 
     def __call__(self, name: str) -> tuple[str, ...] | None:
         """Return the addresses of a name; None where it has none or has not been looked up."""
-        if name not in self._known:
-            if len(self._known) + len(self.pending) < _MOST_NAMES:
+        if name not in self._cached:
+            if len(self._cached) + len(self.pending) < _MOST_NAMES:
                 self.pending[name] = None
             else:
-                self._known[name] = None
-        return self._known.get(name)
+                self._cached[name] = None
+        return self._cached.get(name)
 
     async def addresses(self, name: str) -> tuple[str, ...] | None:
         """Return the addresses that the call was judged by.
 
         Where no rule needed the addresses, the name is looked up now.
         """
-        if name not in self._known:
+        if name not in self._cached:
             self.learn({name: await self._look_up(name)})
-        return self._known[name]
+        return self._cached[name]
 
     def learn(self, found: Mapping[str, tuple[str, ...] | None]) -> None:
         """Record the addresses of names."""
-        self._known.update(found)
+        self._cached.update(found)
         self.pending.clear()
 
 

@@ -30,7 +30,7 @@ class LetterCase:
         self._look = look
         self._clock = clock
         # For each folder: whether it ignores case, and whether it or a folder above it does.
-        self._known: dict[str, tuple[bool, bool]] = {}
+        self._cached: dict[str, tuple[bool, bool]] = {}
         self._since = clock()
 
     def folds(self, path: str) -> bool:
@@ -38,20 +38,20 @@ class LetterCase:
 
         Also True where that cannot be determined.
         """
-        if self._clock() - self._since > _KEPT_SECONDS or len(self._known) > _MOST_KEPT:
-            self._known.clear()
+        if self._clock() - self._since > _KEPT_SECONDS or len(self._cached) > _MOST_KEPT:
+            self._cached.clear()
             self._since = self._clock()
-        known = self._known.get(path.rpartition("/")[0] or "/")
-        return self._some_folder_folds(path) if known is None else known[1]
+        cached = self._cached.get(path.rpartition("/")[0] or "/")
+        return self._some_folder_folds(path) if cached is None else cached[1]
 
     def _some_folder_folds(self, path: str) -> bool:
         """Probe the folders from the deepest cached one to the last that exists."""
         folder, names = path.rpartition("/")[0] or "/", [path.rpartition("/")[2]]
-        while folder != "/" and folder not in self._known:
+        while folder != "/" and folder not in self._cached:
             above, _, name = folder.rpartition("/")
             folder = above or "/"
             names.append(name)
-        answer = self._known.get(folder) or self._learn(folder, names[-1], above=(True, False))
+        answer = self._cached.get(folder) or self._learn(folder, names[-1], above=(True, False))
         while len(names) > 1:
             folder = os.path.join(folder, names.pop())
             if not _is_folder(folder):
@@ -61,13 +61,13 @@ class LetterCase:
 
     def _learn(self, folder: str, name: str, *, above: tuple[bool, bool]) -> tuple[bool, bool]:
         folds = self._folder(folder, name, like=above[0])
-        self._known[folder] = (folds, folds or above[1])
-        return self._known[folder]
+        self._cached[folder] = (folds, folds or above[1])
+        return self._cached[folder]
 
     def _folder(self, folder: str, name: str, *, like: bool) -> bool:
         """Probe a folder by a name in it; without a name in it, it is like the folder above."""
-        for known in chain((name,), _names_in(folder)):
-            same = self._finds_swapped(folder, known)
+        for other in chain((name,), _names_in(folder)):
+            same = self._finds_swapped(folder, other)
             if same is not None:
                 return same
         return like if _is_like_above(folder) else True

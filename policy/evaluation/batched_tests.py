@@ -130,23 +130,23 @@ class BatchedTests:
 class _OneByOne:
     """Answers that are evaluated on demand, each by its own test."""
 
-    __slots__ = ("_call", "_known", "_tests")
+    __slots__ = ("_cached", "_call", "_tests")
 
     def __init__(self, tests: BatchedTests, call: Evaluation) -> None:
         self._tests = tests
         self._call = call
-        self._known: dict[int, bool] = {}
+        self._cached: dict[int, bool] = {}
 
     def __contains__(self, number: object) -> bool:
         assert isinstance(number, int)
-        known = self._known.get(number)
-        if known is None:
+        cached = self._cached.get(number)
+        if cached is None:
             test = number if number >= 0 else ~number
             truth = self._tests.alone(test, self._call)
-            self._known[test] = truth is True
-            self._known[~test] = isinstance(truth, Indeterminate)
-            known = self._known[number]
-        return known
+            self._cached[test] = truth is True
+            self._cached[~test] = isinstance(truth, Indeterminate)
+            cached = self._cached[number]
+        return cached
 
 
 def true_or_indeterminate(answers: Answers, tests: Mapping[int, object]) -> list[int]:

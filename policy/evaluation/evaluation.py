@@ -145,17 +145,17 @@ class _Remembered(Generic[_Asked, _Answer]):
     creating a `functools.cache` costs more than most calls need in all.)
     """
 
-    __slots__ = ("_failing", "_known", "_resolve")
+    __slots__ = ("_cached", "_failing", "_resolve")
 
     def __init__(self, resolve: Callable[[_Asked], _Answer], failing: _Answer) -> None:
         self._resolve = resolve
         self._failing = failing
-        self._known: dict[_Asked, _Answer] = {}
+        self._cached: dict[_Asked, _Answer] = {}
 
     def __call__(self, name: _Asked) -> _Answer:
-        if name not in self._known:
+        if name not in self._cached:
             try:
-                self._known[name] = self._resolve(name)
+                self._cached[name] = self._resolve(name)
             except Exception:  # noqa: BLE001 (after any exception there is no answer)
-                self._known[name] = self._failing
-        return self._known[name]
+                self._cached[name] = self._failing
+        return self._cached[name]

@@ -91,8 +91,8 @@ class LinkChanges:
         own = id(command) if id(command) in self._makers else 0
         before = bisect_left(self._sinces, command.number)
         view = (own, bool(command.inside), before)
-        known = self._contexts.get(view)
-        if known is None:
+        cached = self._contexts.get(view)
+        if cached is None:
 
             @lru_cache(maxsize=4096)
             def resolve(path: str) -> str | None:
@@ -104,8 +104,8 @@ class LinkChanges:
                 return self._may_link_below(folder, command)
 
             paths = replace(self._paths, resolve=resolve, links_below=links_below, known_sets={})
-            known = self._contexts[view] = {(): paths}
-        return known
+            cached = self._contexts[view] = {(): paths}
+        return cached
 
     def _note(self, maker: Invocation, *, beside: bool, again: bool) -> None:
         assert maker.links is not None

@@ -36,17 +36,17 @@ class PossibleTruths(Flag):
         return self is PossibleTruths.TRUE
 
     @property
-    def may_give(self) -> bool:
+    def may_grant(self) -> bool:
         """Whether a rule that grants with this condition may match."""
         return PossibleTruths.TRUE in self
 
     @property
-    def may_take(self) -> bool:
+    def may_restrict(self) -> bool:
         """Whether a rule that restricts may match; indeterminate is treated as a match."""
         return self is not PossibleTruths.FALSE
 
     @property
-    def surely_takes(self) -> bool:
+    def surely_restricts(self) -> bool:
         """Whether a rule that restricts with this condition matches every call."""
         return PossibleTruths.FALSE not in self
 
@@ -81,9 +81,9 @@ def compile_partial(test: checked.Test, place: ConditionScope, known: Known) -> 
             return lambda call: _certain(decide(call))
 
 
-def negation_of(prospect: PossibleTruthsOf) -> PossibleTruthsOf:
+def negation_of(truths: PossibleTruthsOf) -> PossibleTruthsOf:
     """Return the possible truths of the negation of a test."""
-    return lambda call: _OPPOSITE[prospect(call)]
+    return lambda call: _OPPOSITE[truths(call)]
 
 
 def any_truth(call: Evaluation) -> PossibleTruths:
@@ -97,11 +97,11 @@ def _certain(truth: Truth) -> PossibleTruths:
     return PossibleTruths.FALSE if truth is False else PossibleTruths.UNDECIDED
 
 
-def _negation(prospect: PossibleTruths) -> PossibleTruths:
-    kept = prospect & PossibleTruths.UNDECIDED
-    if PossibleTruths.TRUE in prospect:
+def _negation(truths: PossibleTruths) -> PossibleTruths:
+    kept = truths & PossibleTruths.UNDECIDED
+    if PossibleTruths.TRUE in truths:
         kept |= PossibleTruths.FALSE
-    return kept | PossibleTruths.TRUE if PossibleTruths.FALSE in prospect else kept
+    return kept | PossibleTruths.TRUE if PossibleTruths.FALSE in truths else kept
 
 
 _ALL = [
@@ -116,16 +116,16 @@ _ALL = [
         (PossibleTruths.ANY,),
     )
 ]
-_OPPOSITE = {prospect: _negation(prospect) for prospect in _ALL}
+_OPPOSITE = {truths: _negation(truths) for truths in _ALL}
 
 
 def conjunction_of(parts: list[PossibleTruthsOf]) -> PossibleTruthsOf:
     """Return the possible truths of the conjunction of tests; without any, it is true."""
 
-    def prospect(call: Evaluation) -> PossibleTruths:
+    def truths(call: Evaluation) -> PossibleTruths:
         return reduce(_and, (part(call) for part in parts), PossibleTruths.TRUE)
 
-    return prospect
+    return truths
 
 
 def _and(one: PossibleTruths, other: PossibleTruths) -> PossibleTruths:
@@ -139,8 +139,8 @@ def _and(one: PossibleTruths, other: PossibleTruths) -> PossibleTruths:
     return found
 
 
-def _may_hold(prospect: PossibleTruths) -> bool:
-    return prospect is not PossibleTruths.FALSE
+def _may_hold(truths: PossibleTruths) -> bool:
+    return truths is not PossibleTruths.FALSE
 
 
 @lru_cache(maxsize=8192)

@@ -47,8 +47,8 @@ def compile_resource_test(
         return _some_effect(verb, declared)
     covers_redirections = covering and test.operand.kind == "commands"
     key = (verb, test.form, test.operand, test.beside, covers_redirections)
-    known: Resource | None = declared.tests.get(key)
-    if known is None:
+    cached: Resource | None = declared.tests.get(key)
+    if cached is None:
         members = SetTest(
             test.operand,
             declared.profiles,
@@ -58,11 +58,11 @@ def compile_resource_test(
         form = "only" if not test.operand.included else test.form
         if form == "only":
             beside = () if test.beside is None else patterns_of(test.beside, declared.profiles)
-            known = _only(verb, members, declared, beside)
+            cached = _only(verb, members, declared, beside)
         else:
-            known = (_outside if form == "outside" else _some)(verb, members, declared)
-        declared.tests[key] = known
-    return known
+            cached = (_outside if form == "outside" else _some)(verb, members, declared)
+        declared.tests[key] = cached
+    return cached
 
 
 def known_answer(test: checked.ResourceTest, declared: DeclaredResources) -> bool | None:

@@ -12,7 +12,7 @@ def accept_cache(cache: object) -> None:
     if cache:
         warnings.warn(
             "`cache` has no effect, as checked rules are no longer kept on disk; "
-            "it will be removed in the next release",
+            "the parameter will be removed in the next release",
             DeprecationWarning,
             stacklevel=3,
         )

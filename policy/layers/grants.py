@@ -22,7 +22,7 @@ class GrantedTools:
 
     def holds_some_of(self, tools: ToolSelector) -> bool:
         """Return whether a known tool of these is granted."""
-        return any(spec.name in self._known for spec in self._overlaps.matching(tools))
+        return any(spec.name in self._granted_names for spec in self._overlaps.matching(tools))
 
     def may_meet_unknown(self, tools: ToolSelector) -> bool:
         """Return whether an unknown tool could be one of these and granted."""
@@ -31,7 +31,7 @@ class GrantedTools:
         return any(self._meets(glob) for glob in self._overlaps.open_globs(tools))
 
     @cached_property
-    def _known(self) -> frozenset[str]:
+    def _granted_names(self) -> frozenset[str]:
         matching = self._overlaps.matching
         return frozenset(spec.name for tools in self._selectors for spec in matching(tools))
 

@@ -179,7 +179,7 @@ def _plan_layer(
     meaning = declaration_digest(_added(indexes[0].policy, here.policy, spec))
     layer = here.policy.key.title
     allows: list[RulePlan] = []
-    takes: list[RulePlan] = []
+    restricting: list[RulePlan] = []
     shadows: list[RulePlan] = []
     for rule in here.rules.matching(spec):
         terms = here.meanings.of_rule(rule, meaning) if rule.asks else None
@@ -189,7 +189,7 @@ def _plan_layer(
             elif plan.verdict is Verdict.ALLOW:
                 allows.append(plan)
             else:
-                takes.append(plan)
+                restricting.append(plan)
     rewrites: list[RewritePlan] = []
     for rewrite in here.rewrites.matching(spec):
         change = rewrite_plan(rewrite, declared, layer=layer)
@@ -202,7 +202,7 @@ def _plan_layer(
     return LayerPlan(
         key=here.policy.key,
         allows=tuple(allows),
-        takes=tuple(takes),
+        restricting=tuple(restricting),
         rewrites=tuple(rewrites),
         shadows=tuple(shadows),
         default=default,

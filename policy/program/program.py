@@ -56,8 +56,8 @@ class CompiledFormula:
 class Closures:
     """A rule's closures, compiled on first use: most rules never need them.
 
-    A race makes equal ones. `prospect` says what the formula may become while only some fields of
-    the input are known.
+    Threads that race make equal ones. `possible_truths` returns the truths that the formula can
+    still have while only some fields of the input are known.
     """
 
     __slots__ = ("_compile", "_compiled", "_foresee", "_prospects")
@@ -77,7 +77,7 @@ class Closures:
             compiled = self._compiled = self._compile()
         return compiled
 
-    def prospect(self, known: Known) -> PossibleTruthsOf:
+    def possible_truths(self, known: Known) -> PossibleTruthsOf:
         """Return the function for the formula's possible truths from these fields."""
         if self._prospects is None:
             self._prospects = {}
@@ -112,9 +112,9 @@ class RulePlan:
         """The clauses of the formula, each as a function of the call."""
         return self.closures.get().clauses
 
-    def prospect(self, known: Known) -> PossibleTruthsOf:
+    def possible_truths(self, known: Known) -> PossibleTruthsOf:
         """Return the function for the formula's possible truths from these fields."""
-        return self.closures.prospect(known)
+        return self.closures.possible_truths(known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +155,7 @@ class LayerPlan:
 
     key: LayerKey
     allows: tuple[RulePlan, ...]
-    takes: tuple[RulePlan, ...]
+    restricting: tuple[RulePlan, ...]
     rewrites: tuple[RewritePlan, ...]
     shadows: tuple[RulePlan, ...]
     default: Reason | None
@@ -168,7 +168,7 @@ class LayerPlan:
     @property
     def rules(self) -> tuple[RulePlan | RewritePlan, ...]:
         """All rules of the layer, in the order in which they are numbered."""
-        return (*self.allows, *self.takes, *self.rewrites, *self.shadows)
+        return (*self.allows, *self.restricting, *self.rewrites, *self.shadows)
 
     def only(self, numbers: Iterable[int]) -> LayerPlan:
         """Return the layer with the rules of these numbers alone, in their order."""
@@ -178,12 +178,12 @@ class LayerPlan:
             places = (number - start for number in ordered)
             return tuple(rules[place] for place in places if 0 <= place < len(rules))
 
-        takes = len(self.allows)
-        rewrites = takes + len(self.takes)
+        restricting = len(self.allows)
+        rewrites = restricting + len(self.restricting)
         return replace(
             self,
             allows=kept(self.allows, 0),
-            takes=kept(self.takes, takes),
+            restricting=kept(self.restricting, restricting),
             rewrites=kept(self.rewrites, rewrites),
             shadows=kept(self.shadows, rewrites + len(self.rewrites)),
         )

@@ -71,7 +71,7 @@ def _rule_plan(
         rule=rule,
         closures=Closures(
             partial(_compiled, rule, declared, grants=grants),
-            partial(_prospect, rule, declared, grants=grants),
+            partial(_possible_truths, rule, declared, grants=grants),
         ),
         reason=_reason(rule, verdict, layer=layer, terms=terms if asks else None),
         grants=grants,
@@ -89,7 +89,7 @@ def _compiled(
     return CompiledFormula(matches=_matches(tests), clauses=clauses)
 
 
-def _prospect(
+def _possible_truths(
     rule: checked.CheckedRule, declared: DeclaredResources, known: Known, *, grants: bool
 ) -> PossibleTruthsOf:
     """Return the function for the formula's possible truths while only some fields are known."""

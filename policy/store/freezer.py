@@ -83,10 +83,10 @@ class Freezer:
     """
 
     policy: str | None = None
-    _led: tuple[int, int] | None = field(default=None, init=False)
+    _identity: tuple[int, int] | None = field(default=None, init=False)
     _files: tuple[Path, ...] = field(default=(), init=False)
-    _seen: _Signature = field(default=(), init=False)
-    _known: Freezing = field(default=NOT_FROZEN, init=False)
+    _signature_read: _Signature = field(default=(), init=False)
+    _state: Freezing = field(default=NOT_FROZEN, init=False)
 
     @classmethod
     def of(cls, policy: str | os.PathLike[str]) -> Freezer:
@@ -96,29 +96,29 @@ class Freezer:
     def current(self) -> Freezing:
         """Return what is frozen now; the files are read when they have changed."""
         if self.policy is None:
-            return self._known
+            return self._state
         files = self._files_of(self.policy)
         try:
             seen = tuple(map(_signature, files))
         except OSError as error:
             return _broken(f"it cannot be looked at ({error.strerror})")
-        if seen != self._seen:
+        if seen != self._signature_read:
             # The contents may be newer than the signature, never older.
-            self._known = _together(map(_read, files))
-            self._seen = seen
-        return self._known
+            self._state = _together(map(_read, files))
+            self._signature_read = seen
+        return self._state
 
     def _files_of(self, policy: str) -> tuple[Path, ...]:
         """Return the files of the state; links are followed again once they change."""
         try:
             found = os.stat(policy)
         except OSError:
-            led = None  # gone for now: what was known of it stays
+            identity = None  # missing for now: the files found before stay
         else:
-            led = (found.st_dev, found.st_ino)
-        if not self._files or led not in (None, self._led):
+            identity = (found.st_dev, found.st_ino)
+        if not self._files or identity not in (None, self._identity):
             self._files = tuple(folder / _NAME for folder in state_folders(policy))
-            self._led, self._seen = led, ()
+            self._identity, self._signature_read = identity, ()
         return self._files
 
     def freeze(
@@ -142,9 +142,9 @@ class Freezer:
             cancel=cancel,
         )
         with self._alone():
-            known = self.current()
-            kept = known.freezes
-            if known.broken is None:
+            frozen = self.current()
+            kept = frozen.freezes
+            if frozen.broken is None:
                 # A repeated freeze replaces the earlier one.
                 kept = tuple(one for one in kept if one.tools != made.tools or one.cancel > cancel)
             return self._put(Freezing(freezes=(*kept, made)))
@@ -163,7 +163,7 @@ class Freezer:
 
     def _put(self, freezing: Freezing) -> Freezing:
         if self.policy is None:
-            self._known = freezing
+            self._state = freezing
             return freezing
         for file in self._files_of(self.policy):
             if freezing:

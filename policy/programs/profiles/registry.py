@@ -62,7 +62,7 @@ class Profiles:
     """
 
     _layers: tuple[Mapping[str, str], ...]
-    _known: list[Mapping[str, tuple[_File, ...]]] = field(default_factory=list, repr=False)
+    _cached: list[Mapping[str, tuple[_File, ...]]] = field(default_factory=list, repr=False)
     _read: dict[str, Profile | None] = field(default_factory=dict, repr=False)
     _roles: dict[str, VariableRole | None] = field(default_factory=dict, repr=False)
     _others: list[_OtherNames] = field(default_factory=list, repr=False)
@@ -76,9 +76,9 @@ class Profiles:
     @property
     def _files(self) -> Mapping[str, tuple[_File, ...]]:
         """The files by the program they describe; listed on first use."""
-        if not self._known:
-            self._known.append(_files_of(self._layers))
-        return self._known[0]
+        if not self._cached:
+            self._cached.append(_files_of(self._layers))
+        return self._cached[0]
 
     @property
     def programs(self) -> tuple[str, ...]:

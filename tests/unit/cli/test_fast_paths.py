@@ -34,6 +34,16 @@ def test_asking_for_the_former_cache_is_accepted_with_a_warning(tmp_path: Path) 
             assert load(rules, cache=True) is not None
 
 
+def test_the_former_name_of_the_lark_engine_is_accepted_with_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = rules_in(tmp_path)
+    monkeypatch.setattr(statement, "tables", lambda: pytest.fail("the tables were used"))
+    for load in (policy.load, PolicyStore):
+        with pytest.warns(DeprecationWarning, match='engine="lark".* next release'):
+            assert load(rules, plain=True) is not None
+
+
 def test_names_of_former_ways_are_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLACET_NO_FAST", "cache,words,modules,records,admission")
     assert decide(rules_in(tmp_path), READ).record["verdict"] == "allow"

@@ -24,7 +24,7 @@ def holds(condition: str, **input: object) -> bool | None:
     asked = program(f"default allow\nno: deny t when {condition}")
     spec = tools().get("t")
     assert spec is not None
-    (rule,) = asked.plan(spec, agent="ann", role="owner").layers[0].takes
+    (rule,) = asked.plan(spec, agent="ann", role="owner").layers[0].restricting
     call = Evaluation(spec, input, caller=ANN, facts=HERE, slots=asked.slots)
     return three(rule.matches(call))
 

@@ -22,7 +22,7 @@ def rules(asked: Program, tool: str, *, agent: str = "ann", role: str = "owner")
     plan = asked.plan(spec(tool), agent=agent, role=role)
     reasons: list[Reason] = []
     for layer in plan.layers:
-        reasons += (rule.reason for rule in (*layer.allows, *layer.takes))
+        reasons += (rule.reason for rule in (*layer.allows, *layer.restricting))
         reasons += (rewrite.reason for rewrite in layer.rewrites)
         reasons += (rule.reason for rule in layer.shadows)
     return [reason.rule for reason in reasons]
