@@ -283,6 +283,9 @@ def test_pages_are_fetched_with_their_extra(environments: Environments) -> None:
 
 
 def test_everything_together_runs_the_demo(environments: Environments) -> None:
+    without = environments("").run("placet", "demo")
+    assert without.returncode == 2
+    assert "install placet[mcp,web]" in without.stderr
     assert "all as expected" in environments("all").succeeds("placet", "demo")
 
 
