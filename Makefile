@@ -27,7 +27,7 @@ PACKAGE      := $(VENV)/.package-$(call checksum,requirements/dev.txt pyproject.
 PEERS        := $(VENV)/.peers-$(call checksum,requirements/dev.txt requirements/bench.txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo setup check-format lint types imports unit rules fmt laws coverage attack attack-quick kills bench bench-quick bench-peers \
+.PHONY: help test demo setup check-format lint types imports unit rules fmt laws coverage attack attack-quick corpus kills bench bench-quick bench-peers \
         manuals gate gate-counts gate-accept pin clean
 
 help:
@@ -41,6 +41,7 @@ help:
 	@echo 'make coverage   which lines the tests run, and whether they are enough'
 	@echo 'make attack     run what the rules allow of 200,000 scripts; SCRIPTS=2000 SEED=7: others'
 	@echo 'make attack-quick  the 2,000 scripts that CI takes'
+	@echo 'make corpus     count what placet:coding says to commands that coding agents ran'
 	@echo 'make kills      kill the server at every step of a call, twenty times each; KILLS=3: others'
 	@echo 'make bench      measure beside other engines, into docs/performance.md; bench-quick: a look'
 	@echo 'make bench-peers HARNESS=FOLDER  measure in another harness, beside its engines'
@@ -112,6 +113,9 @@ attack: $(PACKAGE)
 
 attack-quick: $(PACKAGE)
 	$(BIN)/python -m tests.attack --scripts 2000 --seed 1
+
+corpus: $(PACKAGE)
+	$(BIN)/python -m tests.corpora.count_verdicts --rows
 
 KILLS ?= 20
 kills: $(PACKAGE)

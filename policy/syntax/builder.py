@@ -200,18 +200,22 @@ class Builder:
     # ---- statements
 
     def use(self, children: list[Child]) -> t.Use:
-        path, alias, bindings, granting = children
+        path, alias, granting, bindings = children
         return t.Use(
             path=self._text(path),
             alias=_string(alias),
-            bindings=bindings,
+            bindings=bindings or (),
             granting=granting is not None,
             span=self._whole(),
             path_span=self._over([path]),
         )
 
+    def use_granting(self, children: list[Child]) -> t.Use:
+        path, alias, bindings, granting = children
+        return self.use([path, alias, granting, bindings])
+
     def use_bindings(self, children: list[Child]) -> tuple[tuple[str, t.Expr], ...]:
-        return _there(children)
+        return tuple(children)
 
     def use_binding(self, children: list[Child]) -> tuple[str, t.Expr]:
         return children[0].text, children[1]

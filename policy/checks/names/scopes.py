@@ -121,7 +121,7 @@ class Scope:
 def define(scope: Scope, node: Named, report: Report) -> None:
     """Define the name of `node` in `scope`, unless the name is taken."""
     name = node.name
-    if name in FACT_ROOTS:
+    if name in FACT_ROOTS and not (name == "workspace" and isinstance(node, tree.Param)):
         report.add(
             "fact-redefined",
             f"`{name}` is a fact and cannot be redefined",

@@ -48,7 +48,8 @@ def read_path_pattern(text: str, context_home: str | None = None) -> PathPattern
         return PathPattern(glob=rest, base="home")
     if settled.startswith("/"):
         return PathPattern(glob=settled)
-    floats = settled == "**" or settled.startswith("**/")
+    # `./**` begins in the workspace, as every relative item does.
+    floats = text.startswith("**") and (settled == "**" or settled.startswith("**/"))
     return PathPattern(glob=settled, base="floating" if floats else "workspace")
 
 
@@ -79,6 +80,8 @@ def path_pattern_text(pattern: PathPattern) -> str:
     """Return the pattern as an author would write it."""
     if pattern.base == "home":
         return posixpath.join("~", pattern.glob) if pattern.glob else "~"
+    if pattern.base == "workspace" and pattern.glob.startswith("**"):
+        return f"./{pattern.glob}"
     return pattern.glob
 
 

@@ -11,23 +11,27 @@ from policy.generation.shipped import shipped_packs, used_packs
 from policy.model import Source
 from policy.syntax import parse
 
-NAMES = ("placet:git", "placet:network", "placet:secrets", "placet:shell")
+NAMES = ("placet:coding", "placet:git", "placet:network", "placet:secrets", "placet:shell")
 
 
-def test_the_packs_of_the_first_day_are_there() -> None:
+def _use(name: str) -> str:
+    return f'use "{name}"' + (" granting" if name == "placet:coding" else "")
+
+
+def test_these_packs_are_there() -> None:
     assert tuple(shipped_packs()) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_shipped_pack_is_used_by_its_name(name: str, tmp_path: Path) -> None:
-    text = f'policy for every agent\n\nuse "{name}"\n\ndefault allow\n'
+    text = f"policy for every agent\n\n{_use(name)}\n\ndefault allow\n"
     (tmp_path / "global.policy").write_text(text, encoding="utf-8")
     assert read_policy(tmp_path).diagnostics == ()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_shipped_pack_suits_a_policy_that_allows_little(name: str, tmp_path: Path) -> None:
-    text = f'policy for every agent\n\nuse "{name}"\n\ndefault deny\nread: allow file_read\n'
+    text = f"policy for every agent\n\n{_use(name)}\n\ndefault deny\nread: allow file_read\n"
     (tmp_path / "global.policy").write_text(text, encoding="utf-8")
     assert read_policy(tmp_path).diagnostics == ()
 

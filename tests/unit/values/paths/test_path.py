@@ -164,6 +164,11 @@ def test_a_path_that_cannot_be_resolved_is_unreadable() -> None:
         ("/w/src/a", "src/**", True),
         ("src/a", "src/**", False),  # items are relative to the workspace, not the folder
         ("src/a", "./sub/src/**", True),
+        ("/w/a", "./**", True),
+        ("/x/a", "./**", False),
+        ("/x/.env", "./**/.env", False),
+        ("/w/a/.env", "./**/.env", True),
+        ("/x/a", "a/../**", False),
         ("~/.ssh/id", "~/.ssh/**", True),
         ("/home/ada/.ssh", "~/.ssh/**", True),
         (".env", "**/.env", True),
