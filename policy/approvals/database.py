@@ -1,6 +1,6 @@
 """The SQLite database of a store: opening it, its tables, and transactions.
 
-A file is used by a thread of its own, so that the event loop never waits for the disk; a database
+A file is used by a separate thread, so that the event loop never waits for the disk; a database
 in memory is used directly. A change takes the write lock before it reads, so that processes that
 share a file change it one after another.
 """

@@ -71,7 +71,7 @@ class PluginManifest(BaseModel):
 
 
 def manifest_of(value: Mapping[str, Any]) -> PluginManifest:
-    """Return a manifest as read from JSON or TOML; raise PluginRefused if it is none."""
+    """Return a manifest as read from JSON or TOML; raise PluginRefused if it is invalid."""
     try:
         return PluginManifest.model_validate(dict(value))
     except ValidationError as error:

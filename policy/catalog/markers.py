@@ -100,7 +100,7 @@ def _of_model(
             raise TypeError(f"`{model.__name__}` contains itself, so it cannot have resources")
         return
     for name, info in model.model_fields.items():
-        # The wrapped value stands in the input itself.
+        # The wrapped value is the input itself.
         here = steps if issubclass(model, RootModel) else (*steps, field_key(name, info))
         if isinstance(info.default, _Marker):
             raise TypeError(f"a marker is the default of `{name}`: write `Annotated[…, marker]`")

@@ -1,4 +1,4 @@
-"""Tools with several operations: argument models told apart by `operation` or `type`.
+"""Tools with several operations: argument models distinguished by `operation` or `type`.
 
 Models see one flat object schema with the fields of all operations. A call is read by the model of
 its own operation, so that a field of another one is refused, and only the resources of its own

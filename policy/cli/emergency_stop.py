@@ -110,14 +110,5 @@ def as_json(freezing: Freezing) -> dict[str, Any]:
     return {
         "frozen": bool(freezing),
         "broken": freezing.broken,
-        "freezes": [
-            {
-                "tools": list(one.tools),
-                "because": one.because,
-                "by": one.by,
-                "at": None if one.at is None else one.at.isoformat(),
-                "cancel": one.cancel,
-            }
-            for one in freezing.freezes
-        ],
+        "freezes": [one.as_json() for one in freezing.freezes],
     }

@@ -1,6 +1,6 @@
 """`placet hook`: reads an agent's hook input, and answers in the agent's format.
 
-Every hook call is a process of its own, so this imports little. Every failure ends in the answer
+Every hook call is a separate process, so this imports little. Every failure ends in the answer
 that blocks the call: an agent treats most other exit statuses, and its own timeout, as consent.
 """
 

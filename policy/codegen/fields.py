@@ -115,7 +115,7 @@ def _looked_at(name: str, kind: FieldKind) -> list[str]:
         case "text":
             return [check, f" if not {name}.isascii() and not plain({name}): return None"]
         case "number":
-            # Not within either for what is no number (NaN) or without bounds.
+            # False for NaN and for infinite numbers.
             return [check, f" if not -{_SAFE} <= {name} <= {_SAFE}: return None"]
         case _:
             return [check, " pass"]

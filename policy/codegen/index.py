@@ -22,7 +22,7 @@ from policy.values import is_ordinary
 
 # As many rules are asked one after the other faster than they are looked up.
 _MOST_IN_LINE = 24
-# A demand for more texts than this tells too little, and the rule would stand in as many places.
+# A conjunct with more strings than this excludes few calls, and the rule would be in many entries.
 _MOST_TEXTS = 8
 # A lookup by beginnings of one length costs one slice and one hash; longer beginnings than the
 # lengths kept are looked up by as much of them as one of those lengths has.
@@ -63,7 +63,7 @@ class Pending:
             writer = Writer(self._tool)
             ask = writer.function(self._items) or _give_up
             self.asks_whole = writer.asks_whole
-            # Last, so that whoever finds it finds both.
+            # Set last, so that another thread that finds it finds `asks_whole` too.
             self._ask = ask
         return ask
 

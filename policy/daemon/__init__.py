@@ -1,6 +1,6 @@
 """Decides the tool calls of coding agents: a client for their hooks, and a resident process.
 
-A hook call is a process of its own, so importing this package must stay cheap: what loads a policy
+A hook call is a separate process, so importing this package must stay cheap: what loads a policy
 is imported by the daemon, or by a client that finds none.
 """
 

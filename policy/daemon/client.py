@@ -48,7 +48,7 @@ def answer_hook(request: Message, *, late: Callable[[], None], use_daemon: bool)
 
 
 def _asked(request: Message) -> Message | None:
-    """Return the daemon's answer, None where there is none to be had."""
+    """Return the daemon's answer, None if there is none."""
     import signal
 
     from policy.daemon.connection import NoDaemon, ask_daemon

@@ -44,7 +44,7 @@ def line_of(message: Message) -> bytes:
 
 
 def message_in(line: bytes) -> Message:
-    """Return the message in a line; raise Malformed where it is none."""
+    """Return the message in a line; raise Malformed if it is not valid."""
     try:
         message = json.loads(line)
     except ValueError as error:

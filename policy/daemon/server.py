@@ -130,7 +130,7 @@ class _Daemon:
 
     async def _reply(self, line: bytes) -> bytes:
         try:
-            return line_of(await self._said_to(message_in(line)))
+            return line_of(await self._reply_to(message_in(line)))
         except Malformed as problem:
             return line_of({"kind": "malformed", "problem": str(problem)})
         except Exception as error:  # noqa: BLE001 - the client then decides for itself
@@ -138,13 +138,13 @@ class _Daemon:
             _LOG.debug("a call could not be decided", exc_info=error)
             return line_of({"kind": "failed", "problem": type(error).__name__})
 
-    async def _said_to(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Return the message that a message is answered by."""
+    async def _reply_to(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Return the reply to a message."""
         if message["kind"] == "stop":
             self._stopped.set()
             return {"kind": "stopped"}
         if message.get("identity", self._identity) != self._identity:
-            # Whoever is newer starts another one, and this one has no more to do.
+            # A client of another version starts another daemon, so this one ends.
             self._stopped.set()
             return {"kind": "another"}
         if message["kind"] == "status":

@@ -43,10 +43,10 @@ def no_collecting() -> Iterator[None]:
 
 
 def _age() -> None:
-    """Count all that was made as old, so that the next small collection does not look at it.
+    """Mark all objects as old, so that the next small collection does not visit them.
 
-    Freezing and thawing does that without looking at anything; where somebody else has frozen
-    something, it is left alone.
+    Freezing and unfreezing does that without visiting any; if other code has frozen objects,
+    nothing is done.
     """
     if gc.get_freeze_count() == 0:
         gc.freeze()

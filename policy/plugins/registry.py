@@ -233,9 +233,9 @@ class PluginRegistry:
         self.regrant()
 
     def _settle(self) -> None:
-        """Read grants again where that is wanted; whoever changes plugins now does it afterwards.
+        """Read grants again if requested; if another thread changes plugins, it does it afterwards.
 
-        It runs in the thread that reloads, so it waits for nobody.
+        It runs in the thread that reloads, so it never waits for another thread.
         """
         while self._regrant_wanted and self._changing.acquire(blocking=False):
             try:

@@ -146,18 +146,18 @@ class GovernedService:
         return self.visibility.lines(self.caller)
 
     def bound_to(self, caller: Caller) -> GovernedService:
-        """Return this service for another caller. Raises TypeError if it is none."""
+        """Return this service for another caller. Raises TypeError if `caller` is not valid."""
         require_caller(caller)
         return replace(self, caller=caller)
 
     def set_smart_filter(self, smart_filter: SmartFilter | None) -> None:
-        """Replace the filter that is joined with the policy. Raises TypeError if it is none."""
+        """Replace the filter that is joined with the policy. Raises TypeError if it is invalid."""
         self.guards.set_smart_filter(smart_filter)
 
     def set_rules(self, rules: Iterable[AnyContextRule]) -> None:
         """Replace the context rules that are joined with the policy's.
 
-        Raises TypeError if one of them is none.
+        Raises TypeError if one of them is invalid.
         """
         self.guards.set_rules(rules)
 

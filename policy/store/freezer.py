@@ -28,7 +28,7 @@ _LARGEST = 1_000_000  # bytes
 _LONGEST = 300
 _MOST_TOOLS = 100
 
-# What a change of the files changes: of each, None where there is none.
+# A value for each file that differs after any change; None for a file that does not exist.
 _Signature: TypeAlias = tuple[tuple[int, ...] | None, ...]
 
 
@@ -38,7 +38,7 @@ class FreezeRefused(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Freeze:
-    """One freeze: of which tools, why, by whom, since when; `cancel` ends calls that run."""
+    """One freeze: its tools, reason, person and time; with `cancel`, running calls are ended."""
 
     tools: tuple[str, ...]
     because: str
@@ -50,6 +50,16 @@ class Freeze:
         """Return whether a tool with these names is frozen."""
         tests = [compile_name_glob(pattern) for pattern in self.tools]
         return any(test(name) for name in names for test in tests)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the freeze as an object of JSON."""
+        return {
+            "tools": list(self.tools),
+            "because": self.because,
+            "by": self.by,
+            "at": None if self.at is None else self.at.isoformat(),
+            "cancel": self.cancel,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,16 +237,7 @@ def _reason(because: str) -> str:
 
 def _write(path: Path, freezing: Freezing) -> None:
     """Put a new file in the place of the old one, safe on the disk."""
-    entries = [
-        {
-            "tools": list(one.tools),
-            "because": one.because,
-            "by": one.by,
-            "at": None if one.at is None else one.at.isoformat(),
-            "cancel": one.cancel,
-        }
-        for one in freezing.freezes
-    ]
+    entries = [one.as_json() for one in freezing.freezes]
     handle, fresh = tempfile.mkstemp(dir=path.parent, prefix=".freeze-")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -29,14 +29,5 @@ def health_record(status: Status, freezing: Freezing) -> dict[str, Any]:
         "stale_since": None if since is None else since.isoformat(),
         "because": status.because,
         "checked_at": status.checked_at.isoformat(),
-        "freezes": [
-            {
-                "tools": list(one.tools),
-                "because": one.because,
-                "by": one.by,
-                "at": None if one.at is None else one.at.isoformat(),
-                "cancel": one.cancel,
-            }
-            for one in freezing.freezes
-        ],
+        "freezes": [one.as_json() for one in freezing.freezes],
     }

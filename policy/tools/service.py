@@ -76,7 +76,7 @@ class ToolDefinition:
     that have the tool. `may_ask` means that a call may wait for an approval.
 
     All of it is plain JSON values, which `json`, `orjson` and pydantic write. Each definition has
-    schemas of its own: what a caller does to them changes no other.
+    separate schemas: a caller that changes them changes no other.
     """
 
     name: str

@@ -18,16 +18,16 @@ class Usage:
         self.tokens: int | None = None
 
     def add(self, count: int) -> None:
-        """Count more tokens; raise ValueError for what is no number of them."""
-        known = tokens(count)
-        if known is None:
+        """Count more tokens; raise ValueError if `count` is not a valid number."""
+        valid = tokens(count)
+        if valid is None:
             raise ValueError("a number of tokens is a whole number, and not negative")
         with _ADDING:
-            self.tokens = min((self.tokens or 0) + known, _MOST)
+            self.tokens = min((self.tokens or 0) + valid, _MOST)
 
 
 def tokens(count: object) -> int | None:
-    """Return a number of tokens, None for what is none."""
+    """Return `count` if it is a valid number of tokens, else None."""
     if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MOST:
         return count
     return None

@@ -82,7 +82,7 @@ def _types(listed: dict[str, Any], own: dict[str, Any], path: str) -> Iterator[s
 
 
 def _rest(listed: dict[str, Any], own: dict[str, Any], path: str, depth: int) -> Iterator[str]:
-    """Yield the differences in what is no name and no type; in both, the list may say less."""
+    """Yield the differences besides names and types; the list may declare less in both."""
     for key in _BELOW:
         theirs, mine = listed.get(key, True), own.get(key, True)
         if theirs is not mine:

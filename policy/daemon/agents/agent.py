@@ -19,7 +19,7 @@ _LONGEST_REASON = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookCall:
-    """One call as the agent tells of it, before its tool runs.
+    """One call as the agent reports it, before its tool runs.
 
     `subagent` is the name and the id of the sub-agent that makes the call. `mode` is how the agent
     treats permissions at the moment.

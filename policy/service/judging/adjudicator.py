@@ -250,7 +250,7 @@ def _refused(
 
 
 def _refusal(tool: str, decision: Decision, refused: Refusal, situation: _Situation) -> ToolError:
-    """Return the error of what is no call; it tells nothing of tools hidden from this caller."""
+    """Return the error for an invalid call; it reveals no tools hidden from this caller."""
     if refused.kind == "not-found":
         near = refused.suggestion
         if near is None or not situation.hides(near):
@@ -263,7 +263,7 @@ def _refusal(tool: str, decision: Decision, refused: Refusal, situation: _Situat
 
 
 def _undecided(tool: object, guards: Guards, *, stale: bool, why: str) -> Judgement:
-    # A name that is no text is the name of no tool.
+    # A name that is not a string names no tool.
     name = tool if isinstance(tool, str) else ""
     call = ToolCall(tool=name)
     none = Reason(rule="none", verdict=Verdict.DENY, message=why)

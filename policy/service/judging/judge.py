@@ -63,7 +63,7 @@ class Judge(Protocol):
         ...
 
 
-# The policy in force now; None where there is none, and everything is denied.
+# Returns the policy in force; without one it returns None, and everything is denied.
 JudgeSource: TypeAlias = Callable[[], Judge | None]
 
 
@@ -105,7 +105,7 @@ class NoPolicy:
 
 
 def _verdict(verdict: Verdict, tool: object, input: Any) -> Decision:
-    # A name that is no text is the name of no tool.
+    # A name that is not a string names no tool.
     name = tool if isinstance(tool, str) else ""
     call = ToolCall(tool=name, input=input if isinstance(input, Mapping) else {})
     return Decision(verdict=verdict, call=call, asked=call, reasons=())

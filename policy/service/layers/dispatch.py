@@ -83,9 +83,9 @@ class CoreDispatch:
         return ToolOutput(value=value, metadata=origin)
 
     def _handler(self, judgement: Judgement, name: str) -> ToolHandler | None:
-        """Return the handler of a judged call: only exactly the tool it was judged as.
+        """Return the handler of a judged call: only of the tool that it was judged as.
 
-        Raises PermissionDenied if that has another definition by now, which was not judged.
+        Raises PermissionDenied if the tool now has another definition, which was not judged.
         """
         entry: Registration | None = self._registry.snapshot().get(name)
         judged = judgement.entry
