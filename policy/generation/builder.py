@@ -102,7 +102,7 @@ class Builder:
         )
         work.problems += problems
         if not files and not tables:
-            work.problems += _empty(snapshot)
+            work.problems += _empty(work)
             return work.failed()
         shipped = used_packs(files, engine=self._engine)
         work.sources |= {name: pack.source for name, pack in shipped.items()}
@@ -250,14 +250,15 @@ def unexpected(error: Exception) -> Diagnostic:
     )
 
 
-def _empty(snapshot: Snapshot) -> tuple[Diagnostic, ...]:
-    if snapshot.unread:
+def _empty(work: _Reading) -> tuple[Diagnostic, ...]:
+    if work.unread:
         return ()  # that is what is wrong
     return (
         diagnose(
             "empty-policy",
-            f"there is no policy file in `{visible(posixpath.basename(snapshot.root))}`",
-            help="a policy folder holds `.policy` files; without any, everything is denied",
+            f"there is no policy file in `{visible(posixpath.basename(work.snapshot.root))}`",
+            help="the names of policy files end in `.policy`, such as `global.policy`; without "
+            "any, everything is denied; `placet init` writes a first one",
         ),
     )
 

@@ -34,10 +34,22 @@ def decode(
                 help="save the file as UTF-8 without a mark",
             ),
         )
+    if b"\r" in content and b"\n" not in content:
+        return None, (_carriage_returns(name, content),)
     try:
         return Source(name=name, text=content.decode()), notes
     except UnicodeDecodeError as error:
         return None, (_not_utf8(name, content, error.start),)
+
+
+def _carriage_returns(name: str, content: bytes) -> Diagnostic:
+    column = len(content[: content.index(b"\r")].decode("utf-8", "replace")) + 1
+    return diagnose(
+        "control-character",
+        "the lines of the file end with a carriage return alone",
+        span=_at(name, line=1, column=column),
+        help="save it with line feeds, alone (LF) or after carriage returns (CRLF)",
+    )
 
 
 def _not_utf8(name: str, content: bytes, offset: int) -> Diagnostic:

@@ -251,7 +251,7 @@ def _wanted(accepted: frozenset[str]) -> str:
     possible = accepted - _NO_TOKENS
     said = sorted(map(_said, possible - _SELDOM or possible))
     if not said:
-        return "the statement is complete before it"
+        return "the statement is complete before it; begin the next one on a new line"
     if len(said) > _MOST:
         return f"expected {', '.join(said[:_MOST])} or another clause"
     complete = ", or the end of the statement" if "$END" in accepted else ""

@@ -133,7 +133,7 @@ def _likely_header(source: Source, cuts: SplitFile, statements: list[Statement])
         start, end = cuts.stray
         return likely_header(cuts.code[start:end], source.span(start, end), has_parameters=False)
     if not cuts.pieces:
-        return None
+        return likely_header("", source.span(0, 0), has_parameters=False)
     first = next((piece for piece in cuts.pieces if _is_header(piece.text)), cuts.pieces[0])
     has_parameters = any(isinstance(statement, Param) for statement in statements)
     span = source.span(first.start, first.end)

@@ -111,6 +111,23 @@ NAMES: tuple[Mistake, ...] = (
 
 ENDS: tuple[Mistake, ...] = (
     Mistake(
+        example="deny bash_exec\n  «default» deny",
+        before=r"\n[ \t]+",
+        found=r"(?:policy|pack|use|param|tools|paths|hosts|commands|strings|numbers|addresses|let|"
+        r"default|delegate|allow|ask|deny|shadow|rewrite|test)(?=[ \t]+[\w\"*])",
+        expected=one_of("$END"),
+        message="`{}` begins a statement, so its line must not be indented",
+        help="remove the space before it",
+    ),
+    Mistake(
+        example="deny bash_exec\n  «no-web:» deny web_fetch",
+        before=r"\n[ \t]+",
+        found=r"[a-z][a-z0-9-]*[ \t]*:(?=[ \t]+(?:allow|ask|deny|shadow|rewrite|limit|redact)\b)",
+        expected=one_of("$END"),
+        message="`{}` begins a statement, so its line must not be indented",
+        help="remove the space before it",
+    ),
+    Mistake(
         example="deny bash_exec«;»",
         found=r";(?=\s*\Z)",
         message="a statement ends with its line",
