@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from policy.evaluation.accesses import searched_folder
 from policy.model import DiskQuery
-from policy.programs import Effect, Invocation, ScriptAnalysis
+from policy.programs import Effect, Invocation, ScriptAnalysis, matches_path_glob
 from policy.shell import SimpleCommand, Word
 from policy.values import PathContext, Unreadable, after_cd, normalise, read_path
 
@@ -37,7 +37,8 @@ class _Making:
     """A possible link at a path or below it, since the command `since` of the script.
 
     With `sources`, absolute paths, it is a link only if one of these is, on disk. `at`: the path
-    itself may be a link too. `again`: the command may run again and meet its own link.
+    itself may be a link too. `again`: the command may run again and meet its own link. With
+    `names`, globs of paths below, only these are links.
     """
 
     by: SimpleCommand
@@ -45,6 +46,7 @@ class _Making:
     at: bool
     again: bool
     sources: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 class LinkChanges:
@@ -126,6 +128,7 @@ class LinkChanges:
                 at=names is None or not (stays or (place.tree and _holds(names, here))),
                 again=again,
                 sources=sources if sources is not None and known and names else _NOT_KNOWN,
+                names=maker.links.names if names else _NOT_KNOWN,
             )
             insort(self._sinces, making.since)
             for name in names or (_ANYWHERE,):
@@ -163,10 +166,24 @@ class LinkChanges:
                 if name in self._places and self._is_met(self._places[name], command, rest):
                     return None
             followed = self._on_disk(real)
-            if followed is None:
+            if followed is None or self._leads_to_change(real, followed, rest, command):
                 return None
             real = followed
         return real
+
+    def _leads_to_change(
+        self, link: str, target: str, rest: tuple[str, ...], command: SimpleCommand
+    ) -> bool:
+        """Return whether a link on the disk leads to or through a path that may be another link."""
+        if link == target:
+            return False
+        names = [name for name in target.split("/") if name]
+        for place in range(len(names) + 1):
+            key = _key("/" + "/".join(names[:place]))
+            further = (*names[place:], *rest)
+            if key in self._places and self._is_met(self._places[key], command, further):
+                return True
+        return False
 
     def _may_link_below(self, folder: str, command: SimpleCommand) -> bool:
         """Return whether something below a folder may have become a link before a command."""
@@ -187,6 +204,7 @@ class LinkChanges:
                 before
                 and not own
                 and (making.at or rest)
+                and _is_named(making.names, rest)
                 and (not making.sources or self._carries(making, rest))
             ):
                 return True
@@ -238,6 +256,18 @@ def _folders(command: SimpleCommand, changed: tuple[Word, ...]) -> tuple[str, ..
     return (*command.folders, *(word.file_name for word in changed))
 
 
+def _is_named(globs: tuple[str, ...], rest: tuple[str, ...]) -> bool:
+    """Return whether some path on the way below a folder is one that globs name."""
+    if not globs or rest is _ANY_NAME:
+        return True
+    names = tuple(map(_key, rest))
+    return any(
+        matches_path_glob(names[:end], _key(glob).split("/"))
+        for end in range(1, len(names) + 1)
+        for glob in globs
+    )
+
+
 def _key(path: str) -> str:
     # Letters that some file systems treat as equal count as equal.
     return normalise(path).casefold()
@@ -251,7 +281,8 @@ def _kept(known: list[_Making], new: _Making) -> list[_Making]:
     """Add to the possible links of one path; above a limit they count as unknown."""
     if len(known) < _MOST:
         return [*known, new]
-    return [*known[:-1], replace(new, since=0, at=True, again=True, sources=_NOT_KNOWN)]
+    unknown = replace(new, since=0, at=True, again=True, sources=_NOT_KNOWN, names=_NOT_KNOWN)
+    return [*known[:-1], unknown]
 
 
 def _program(label: str) -> str:

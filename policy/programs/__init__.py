@@ -1,6 +1,7 @@
 """What commands do by the profiles of their programs: read, write, run, connect."""
 
 from policy.programs.invocation import Effect, GivenOperand, GivenOption, Invocation, ScriptAnalysis
+from policy.programs.path_globs import matches_path_glob
 from policy.programs.patterns.coverage import covers, runs_any
 from policy.programs.patterns.indexed_sets import CommandSets, runs_nothing_else
 from policy.programs.patterns.match import (
@@ -38,6 +39,7 @@ __all__ = [
     "covers",
     "is_harmless_redirection",
     "matches_command",
+    "matches_path_glob",
     "read_command_pattern",
     "runs_any",
     "runs_nothing_else",

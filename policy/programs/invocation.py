@@ -79,9 +79,11 @@ class LinkCreation:
     """The paths that may be links after a command, with everything below them.
 
     `below`: only the contents may be. `carried`: only if there were links in what it reads.
+    `names`: globs of the paths below the places; if there are some, all others are no links.
     """
 
     places: tuple[Effect, ...]
+    names: tuple[str, ...] = ()
     carried: bool = False
     below: bool = False
 

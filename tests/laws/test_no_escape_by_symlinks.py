@@ -30,7 +30,8 @@ _SECRET = "what stands outside"
 
 _PATHS = st.sampled_from(
     ["a", "a/s", "a/s/m", "b", "b/m", "b/s/m", "out", "out/m", "out/s/m", "out/a/s/m", "m", "f",
-     "l", "l/f", "l/outside.txt", "b/outside.txt", "out/outside.txt", "l/../f", "out/", "a/."]
+     "l", "l/f", "l/outside.txt", "b/outside.txt", "out/outside.txt", "l/../f", "out/", "a/.",
+     "in", "in/m", "in/s/m", "b/in", "b/in/m"]
 )  # fmt: skip
 _MAKERS = (
     "ln -s {one} {two}", "ln -sfn {one} {two}", "ln {one} {two}", "ln -s .. {two}",
@@ -75,6 +76,9 @@ def workspace() -> Iterator[Path]:
         (here / "a/m").symlink_to("../../outside.txt")
         (here / "a/s/m").symlink_to("../../../outside.txt")
         (here / "a/s/up").symlink_to("../../..")
+        # Links within the workspace, to where others may be made.
+        (here / "in").symlink_to("out")
+        (here / "b/in").symlink_to("../out/s")
         (here.parent / "outside.txt").write_text(_SECRET)
         yield here
 

@@ -25,7 +25,7 @@ def created_links(
     profile: Profile, parts: ParsedArguments, effects: Sequence[Effect]
 ) -> LinkCreation | None:
     """Return which paths may be links once the command has run."""
-    kind = _kind(profile, parts)
+    kind, names = _kind(profile, parts)
     if kind == "never":
         return None
     written = tuple(each for each in effects if each.verb == "writes")
@@ -39,7 +39,12 @@ def created_links(
         places = tuple(each for each in places if id(each.word) not in own)
     if not places:
         return None
-    return LinkCreation(places=places, carried=kind == "carried", below=kind in ("below", "beside"))
+    return LinkCreation(
+        places=places,
+        names=names,
+        carried=kind == "carried",
+        below=kind in ("below", "beside"),
+    )
 
 
 def _folder_of(written: Effect) -> Effect:
@@ -52,10 +57,14 @@ def _folder_of(written: Effect) -> Effect:
     return replace(written, word=replace(folder, home=word.home and bool(above)), tree=True)
 
 
-def _kind(profile: Profile, parts: ParsedArguments) -> Links:
-    """Return the profile's value for links; the widest one if a word may be any option."""
+def _kind(profile: Profile, parts: ParsedArguments) -> tuple[Links, tuple[str, ...]]:
+    """Return the profile's value for links, and their names if these are known.
+
+    The result is the widest one if a word may be any option.
+    """
+    usual = (profile.links, profile.links_at)
     if not any(one.links for one in profile.variants):
-        return profile.links
+        return usual
     given: set[str] = set()
     unsure = False
     for item in parts.items:
@@ -65,10 +74,18 @@ def _kind(profile: Profile, parts: ParsedArguments) -> Links:
                 given |= option_names(item)
             case OperandItem():
                 unsure = unsure or item.may_be_option
-    holding = [one.links for one in profile.variants if one.links and one.holds(given)]
-    if unsure:
-        holding = [profile.links, *(one.links for one in profile.variants if one.links)]
-    return max(holding or [profile.links], key=_LEAST_TO_MOST.index)
+    holding = [
+        (one.links, one.links_at)
+        for one in profile.variants
+        if one.links and (unsure or one.holds(given))
+    ]
+    if unsure or not holding:
+        holding.append(usual)
+    kind = max((links for links, _ in holding), key=_LEAST_TO_MOST.index)
+    listed = [names for links, names in holding if links != "never"]
+    # Where some of them may have any name, all may.
+    known = kind == "below" and all(listed)
+    return kind, tuple(name for names in listed for name in names) if known else ()
 
 
 def link_targets(profile: Profile, parts: ParsedArguments) -> Iterator[Effect]:

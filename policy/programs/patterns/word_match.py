@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from policy.programs.invocation import GivenOperand
+from policy.programs.path_globs import matches_path_glob
 from policy.shell import Word
 from policy.values import compile_name_glob
 
 # A word that must match, or None for a run of words: none or more.
 Step: TypeAlias = Word | None
 
-_ANY_DEPTH = "**"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 ANY_WORD = Word("*", "glob")
 
@@ -79,32 +79,7 @@ def script_matches(given: Word, wanted: Word) -> bool:
     if path.startswith("/") != glob.startswith("/") or ".." in path.split("/"):
         return False
     names, globs = (text.removeprefix("/").split("/") for text in (path, glob))
-    return _segments_match(names, globs)
-
-
-def _segments_match(names: Sequence[str], globs: Sequence[str]) -> bool:
-    """Walk the names once, with the set of all globs that may be next."""
-    places = _past_any_depth(globs, {0})
-    for name in names:
-        after: set[int] = set()
-        for place in places:
-            if place == len(globs):
-                continue
-            if globs[place] == _ANY_DEPTH:
-                after.add(place)
-            elif name and compile_name_glob(globs[place])(name):
-                after.add(place + 1)
-        places = _past_any_depth(globs, after)
-    return len(globs) in places
-
-
-def _past_any_depth(globs: Sequence[str], places: set[int]) -> set[int]:
-    passed = set(places)
-    for place in places:
-        while place < len(globs) and globs[place] == _ANY_DEPTH:
-            place += 1
-            passed.add(place)
-    return passed
+    return matches_path_glob(names, globs)
 
 
 def operands_match(steps: Sequence[Step], operands: Sequence[GivenOperand]) -> bool | None:

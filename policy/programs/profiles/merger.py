@@ -28,6 +28,7 @@ class _Above:
     hides: bool = False
     everywhere: bool = False
     links: Links = "trees"
+    links_at: tuple[str, ...] = ()
     follows_links: Follows = "always"
 
 
@@ -48,7 +49,9 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
     settings = (*above.settings, *(one for section in sections for one in section.settings))
     unseen = _last([above.unseen, *(section.unseen for section in sections)]) is True
     hides = _last([above.hides, *(section.hides for section in sections)]) is True
-    links: Links = _last([section.links for section in sections]) or above.links
+    own = _last([section if section.links else None for section in sections])
+    links: Links = above.links if own is None else own.links or above.links
+    links_at = above.links_at if own is None else own.links_at
     follows: Follows = _last([one.follows_links for one in sections]) or above.follows_links
     inherited = _Above(
         options=options if everywhere else {},
@@ -58,6 +61,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         unseen=unseen,
         hides=hides,
         links=links,
+        links_at=links_at,
         follows_links=follows,
     )
     names = tuple(dict.fromkeys(each for section in sections for each in section.names))
@@ -87,6 +91,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         free=_last([section.free for section in sections]) is True,
         hides=hides,
         links=links,
+        links_at=links_at,
         follows_links=follows,
         leaves_out=_last([one.leaves_out for one in sections]) or "nothing",
     )

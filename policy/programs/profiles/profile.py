@@ -78,6 +78,7 @@ class Variant:
     hides: bool | None = None
     stdin: str | None = None
     links: Links | None = None
+    links_at: tuple[str, ...] = ()
     follows_links: Follows | None = None
     leaves_out: Leaves | None = None
 
@@ -101,6 +102,9 @@ class Profile:
     settings, for words with the role `config`.
 
     `siblings` are other programs with the same profile, each under its own name.
+
+    `links`: what may be a link once it has run; with `links_at`, globs of paths below what it
+    writes, only these are, with everything below them.
 
     `follows_links`: in which of its trees it follows symbolic links. `leaves_out`: what it skips
     below its trees, unless an option overrides that.
@@ -128,6 +132,7 @@ class Profile:
     free: bool = False
     hides: bool = False
     links: Links = "trees"
+    links_at: tuple[str, ...] = ()
     follows_links: Follows = "always"
     leaves_out: Leaves = "nothing"
     # Computed once, since every command needs them: whether some option is guarded, and whether

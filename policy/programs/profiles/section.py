@@ -59,6 +59,7 @@ class Section:
     follows_links: Follows | None = None
     leaves_out: Leaves | None = None
     links: Links | None = None
+    links_at: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +98,7 @@ def read_section(
         stdin=_stdin(table, here),
         like=_text(table, "like", here) or None,
         links=_links(table, here),
+        links_at=_links_at(table, here),
         follows_links=_follows(table, here),
         leaves_out=_leaves(table, here),
         **{key: _flag(table, key, here) for key in _FLAGS},
@@ -111,12 +113,13 @@ def inherited_style(style: Style) -> Style:
 _FLAGS = ("bundled_first", "plus", "at_options", "unseen", "free", "hides", "everywhere")
 _KEYS = (
     "names siblings style flags values operands bare always guarded settings like stdin options "
-    "variant means links follows_links leaves_out " + " ".join(_FLAGS)
+    "variant means links links_at follows_links leaves_out " + " ".join(_FLAGS)
 ).split()
 _KEYS_HELP = f"keys are {', '.join(_KEYS)}, replace, [sub.NAME] and [[examples]]"
 _VARIANT_KEYS = tuple(
     (
-        "given also options operands bare always unseen hides stdin links follows_links leaves_out"
+        "given also options operands bare always unseen hides stdin links links_at follows_links"
+        " leaves_out"
     ).split()
 )
 
@@ -260,6 +263,7 @@ def _variant(one: Mapping[str, Any], given: frozenset[str], *, here: _Here) -> V
         hides=_flag(one, "hides", here),
         stdin=_stdin(one, here),
         links=_links(one, here),
+        links_at=_links_at(one, here),
         follows_links=_follows(one, here),
         leaves_out=_leaves(one, here),
     )
@@ -275,6 +279,15 @@ def _links(table: Mapping[str, Any], here: _Here) -> Links | None:
         "links", "`links` is not one of the known words", help=f"such as {', '.join(_LINKS)}"
     )
     return None
+
+
+def _links_at(table: Mapping[str, Any], here: _Here) -> tuple[str, ...]:
+    globs = tuple(_text(table, "links_at", here).split())
+    if globs and table.get("links") != "below":
+        here.wrong("links_at", '`links_at` goes with `links = "below"`')
+    if any(glob.startswith("/") or ".." in glob.split("/") for glob in globs):
+        here.wrong("links_at", "`links_at` has globs of paths below what is written")
+    return globs
 
 
 def _follows(table: Mapping[str, Any], here: _Here) -> Follows | None:

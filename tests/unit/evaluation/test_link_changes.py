@@ -30,6 +30,8 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("a.txt", "b.txt", "secret.txt", "keep/data", "sub/f", "src/f"):
         (folder / name).write_text("x")
     (folder / "sub/link").symlink_to("../secret.txt")
+    (folder / "inner").symlink_to("out")
+    (folder / "src/inner").symlink_to("../out/x")
     return folder
 
 
@@ -81,6 +83,25 @@ def verdict(
         "git clone https://corp.example/x.git; cat x/f",
         "ln -s sub kk; unknown-program kk/f",
         "ln -s sub kk; ln -s ../b.txt kk/z; cat z",  # a link that is made behind a link
+        # By a link that was there before, to where another may be by then.
+        "tar xf a.tar -C out; cat inner/x",
+        "tar xf a.tar -C out; cat inner/sub/x",
+        "tar xf a.tar -C out; cat src/inner",
+        "tar xf a.tar -C out; cat src/*",
+        "tar xf a.tar -C inner; cat out/x",
+        "ln -sf ../sub out/x; cat src/inner",
+        "cd out && npm ci && cat node_modules/x/f",
+        "cd out && npm install && cat sub/node_modules/x",
+        "cd out && npm install && cat sub/Node_Modules/x",
+        "cd out && npm install; cat ../inner/node_modules/x",
+        "python3 -m venv out; cat out/bin/python",
+        "python3 -m venv out; echo x > inner/bin/python3.12",
+        "python3 -m venv out; ls out/lib64/x",
+        "python3 -m virtualenv out; cat out/lib/x",
+        "pip install -r a.txt; cat sub/f",
+        "pip install -e git+https://x.example/x#egg=x; cat sub/f",
+        "cd out && wget -r ftp://x.example/ && cat x/f",
+        "cd out && pnpm install && cat x",
         # Beside others, before them, or again.
         "cat kk | ln -s sub kk",
         "cat kk & ln -s sub kk",
@@ -131,6 +152,20 @@ def test_what_may_be_a_link_by_then_is_not_known(
         "rm -r out; cat out/x",
         "mv src s2; mv s2 s3; cat s3/f",
         "mv src s2 && mv out src && mv s2 out && cat out/f",
+        # Programs that make no links, or only links of some names.
+        "cd out && npm ci && cat x ../inner/x",
+        "cd out && npm install && cat ../sub/f src/x && echo x > package.json",
+        "python3 -m venv out; . out/bin/activate; cat out/pyvenv.cfg inner/lib/x",
+        "python3 -m compileall out; cat out/x",
+        "pip install -q requests; cat sub/f",
+        "cd out && cargo fmt && cat src/f",
+        "cd out && jest -u && cat x",
+        "cd out && coverage html && cat x && coverage xml && cat x",
+        "cd out && rustc a.rs && cat x",
+        "cd out && curl -O https://x.example/x && cat x",
+        "cd out && wget https://x.example/x && cat x",
+        "cd out && terraform fmt && cat x",
+        "cd out && npm pack && cat x",
         # Words that only look like loops, functions, pipes and substitutions.
         "cat kk; ln -s sub kk # for while (); a | b & $(c)",
         "cat kk; ln -s sub kk; echo 'for a while b () | & $(c) `d` <(e) trap function'",

@@ -170,3 +170,35 @@ def test_a_later_role_of_a_variable_ends_its_harmless_values() -> None:
 @pytest.mark.parametrize("text", ["values = 3\n", "[values]\nX = 1\n", "[values]\nX = ' '\n"])
 def test_harmless_values_are_a_table_of_words(text: str) -> None:
     assert Profiles.of({"environment.toml": text}).faults()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'links_at = "a"\n',
+        'links = "never"\nlinks_at = "a"\n',
+        'links = "below"\nlinks_at = "/a"\n',
+        'links = "below"\nlinks_at = "a/../b"\n',
+        'links = "below"\nlinks_at = 3\n',
+        '[[variant]]\ngiven = "-x"\nlinks_at = "a"\n',
+    ],
+)
+def test_places_of_links_are_below_what_is_written(text: str) -> None:
+    assert faults(text)
+
+
+def test_places_of_links_go_with_the_links_of_the_same_section() -> None:
+    text = """
+links = "below"
+links_at = "a"
+[sub.same]
+[sub.other]
+links = "below"
+links_at = "b c"
+[sub.all]
+links = "below"
+"""
+    found = Profiles.of({"x.toml": text}).profile("x")
+    assert found is not None
+    names = {name: found.subcommands[name].links_at for name in ("same", "other", "all")}
+    assert names == {"same": ("a",), "other": ("b", "c"), "all": ()}
