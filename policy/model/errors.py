@@ -127,6 +127,11 @@ class NotFound(ToolError):
     kind = "not-found"
     usual = "not-found"
 
+    @property
+    def name(self) -> str:
+        """The name that was called, the same as `tool`."""
+        return self.tool
+
 
 class ValidationFailed(ToolError):
     """The call's input is not a JSON object that matches the tool's schema."""

@@ -102,10 +102,11 @@ def _shown(tool: ToolDefinition, tools: _Handlers) -> Tool:
     """Return a tool as MCP clients see it."""
     handler = tools.get(tool.name)
     spec = None if handler is None else handler.spec
+    usage = f" Usage: {tool.usage_rule}" if tool.usage_rule else ""
     note = " A call may wait for an approval." if tool.may_ask else ""
     return Tool(
         name=tool.name,
-        description=f"{tool.description}{note}",
+        description=f"{tool.description}{usage}{note}",
         input_schema=_input_schema(tool, spec),
         output_schema=_output_schema(tool),
         annotations=ToolAnnotations(

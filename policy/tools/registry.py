@@ -10,6 +10,7 @@ from typing import Protocol, TypeAlias
 from policy.catalog import RunningTool, ToolSpec
 from policy.model import ToolError
 from policy.runtime import Listeners
+from policy.tools.authoring.adapter import Authored, handler_for
 from policy.tools.handler import ToolHandler, place_of
 from policy.tools.registry_feed import RegistryFeed
 from policy.tools.registry_snapshot import (
@@ -51,15 +52,17 @@ class ToolRegistry:
         self._telling = False
         self._writing = threading.RLock()
 
-    def register(self, name: str, handler: ToolHandler) -> Registration:
-        """Add a tool, and make it known to the policy first.
+    def register(self, name: str | Authored, tool: Authored | None = None) -> Registration:
+        """Add a tool in any shape, and make it known to the policy first.
 
+        `register(tool)` is the same as `register(name, tool)` with the tool's own name.
         Raises ToolError if the name is taken or not the handler's own, CatalogError if the policy's
         catalogue cannot contain it, and PolicyInvalid if the policy has errors with it that it does
         not have without it. Then nothing has changed.
         """
+        handler = handler_for(name if tool is None else tool)
         with self._announcing:
-            self.require_free(name, handler)
+            self.require_free(handler.spec.name if tool is None else name, handler)
             if self._announce is not None:
                 self._announce((handler,), by=self)
             return self.register_known(handler)
@@ -107,12 +110,12 @@ class ToolRegistry:
             self._tell(Unregistered(name=found.name, revision=self._snapshot.revision))
             return found.handler
 
-    def require_free(self, name: str, handler: ToolHandler) -> None:
+    def require_free(self, name: object, handler: ToolHandler) -> None:
         """Raise ToolError unless the handler could be registered under this name now."""
         _require_own_name(name, handler)
         problem = self._snapshot.objection(handler.spec)
         if problem is not None:
-            raise ToolError(name, problem)
+            raise ToolError(handler.spec.name, problem)
 
     def _require_current(self, registration: Registration, handler: ToolHandler) -> None:
         name = registration.name
@@ -189,8 +192,8 @@ def running_tool(handler: ToolHandler) -> RunningTool:
     return RunningTool(spec=handler.spec, place=place_of(handler))
 
 
-def _require_own_name(name: str, handler: ToolHandler) -> None:
+def _require_own_name(name: object, handler: ToolHandler) -> None:
     """Reject a handler under a name that is not its tool's: rules match the tool by its name."""
     own = handler.spec.name
     if name != own:
-        raise ToolError(name, f"the tool `{own}` cannot be registered as `{name}`")
+        raise ToolError(own, f"the tool `{own}` cannot be registered as `{name}`")
