@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -26,7 +26,7 @@ from policy import Caller, ToolError
 from policy.catalog import Arguments, schema_strictify
 from policy.proxy import ListChanges, tool_server
 from policy.service import GovernedService
-from policy.tools import ToolDefinition, Traits, builtin_handlers
+from policy.tools import Provider, ToolDefinition, Traits, builtin_handlers
 from tests.examples import examples
 from tests.fakes import CountingHandler
 from tests.laws.situations import Tally
@@ -262,6 +262,7 @@ def desk(case: Case) -> Any:
 async def listed(service: GovernedService) -> str:
     """Return everything that a caller may list, as one text."""
     shown: list[object] = [service.list(), service.describe("desk"), service.versions("desk")]
+    shown += [service.get_tool_schemas(provider) for provider in get_args(Provider)]
     told = [
         (await service.execute("list_tools", {})).value,
         (await service.execute("get_tool_schema", {"tool_name": "desk"})).value,

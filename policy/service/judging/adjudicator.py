@@ -64,7 +64,8 @@ class Judgement:
 
     `decision` is the joined one; its `call` is what would run. `error` is the error of a refused
     call, None if it may go on (perhaps after an approval). `judge` is the generation, `spec` its
-    definition of the tool. `entry` is the handler that was registered at that time.
+    definition of the tool. `entry` is the handler that was registered at that time. `by` is what
+    judged it.
     """
 
     decision: Decision
@@ -75,6 +76,7 @@ class Judgement:
     entry: Registration | None = None
     stale: bool = False
     error: ToolError | None = None
+    by: Adjudicator | None = None
 
 
 class Adjudicator:
@@ -159,6 +161,7 @@ class Adjudicator:
             entry=entry,
             stale=stale,
             error=refusal,
+            by=self,
         )
 
     def _unless_frozen(self, decision: Decision, spec: ToolSpec | None) -> Decision:
@@ -180,6 +183,16 @@ class Adjudicator:
         if entry is None or spec is None:
             return False
         return not self._known_tools.is_same(entry, spec, judge=judge)
+
+
+def adjudicator_within(service: object, *, skipping: type | tuple[()] = ()) -> Adjudicator | None:
+    """Return the adjudicator of the first layer further in that has one, but for some layers."""
+    while service is not None:
+        found = getattr(service, "adjudicator", None)
+        if isinstance(found, Adjudicator) and not isinstance(service, skipping):
+            return found
+        service = getattr(service, "inner", None)
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

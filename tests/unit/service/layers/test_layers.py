@@ -127,6 +127,86 @@ async def test_the_context_rule_layer_alone_is_empty_until_rules_are_set() -> No
     assert [input for _, input in inner.calls] == [{"a": 1}, {"a": 2}]
 
 
+async def outcome(layer: ToolService, inner: Inner) -> Any:
+    """Return the input that reached the tool, or the message of the refusal."""
+    try:
+        await layer.execute("echo", {"a": 1})
+    except PermissionDenied as refused:
+        return refused.message
+    return inner.calls[-1][1]
+
+
+@pytest.mark.parametrize("between", [False, True])
+@pytest.mark.parametrize("rules_outside", [False, True])
+@pytest.mark.parametrize(
+    ("said", "rule", "comes_of_it"),
+    [
+        (None, None, "no rule allows this"),
+        (None, Allow(), "no rule allows this"),
+        (Deny("filtered"), None, "filtered"),
+        (Deny("filtered"), Rewrite({"a": 2}), "filtered"),
+        (Allow(), Deny("ruled out"), "ruled out"),
+        (Allow(), None, {"a": 1}),
+        (Allow(), Rewrite({"a": 2}), {"a": 2}),
+    ],
+)
+async def test_a_filter_and_rules_hold_however_their_layers_are_stacked(
+    said: Any, rule: Any, comes_of_it: Any, *, rules_outside: bool, between: bool
+) -> None:
+    inner = Inner()
+    kinds = [ContextRuleLayer, PermissionLayer]
+    innermost, outermost = kinds[::-1] if rules_outside else kinds
+    within = innermost(inner)
+    layer = outermost(TimeoutLayer(within, fixed_limits(60)) if between else within)
+    for each in (within, layer):
+        if isinstance(each, PermissionLayer) and said is not None:
+            each.set_smart_filter(Says(said))
+        if isinstance(each, ContextRuleLayer) and rule is not None:
+            each.set_rules([Says(rule)])
+    assert await outcome(layer, inner) == comes_of_it
+
+
+async def test_a_filter_judges_what_a_rule_further_in_makes_of_a_call() -> None:
+    class OnlyOnes:
+        def classify(self, name: str, input: Mapping[str, Any]) -> Any:
+            return Allow() if input == {"a": 1} else Deny("not one")
+
+    inner = Inner()
+    rules = ContextRuleLayer(inner)
+    layer = PermissionLayer(rules)
+    layer.set_smart_filter(OnlyOnes())
+    rules.set_rules([Says(Rewrite({"a": 2}))])
+    assert await outcome(layer, inner) == "not one"
+
+
+@pytest.mark.parametrize(
+    ("rule", "comes_of_it"),
+    [
+        (None, {"a": 1}),
+        (Allow(), {"a": 1}),
+        (Deny("ruled out"), "ruled out"),
+        (Rewrite({"a": 2}), "a context rule would change a call that has been judged"),
+    ],
+)
+async def test_rules_count_for_a_call_that_was_judged_without_them(
+    rule: Any, comes_of_it: Any
+) -> None:
+    inner = Inner()
+    rules = ContextRuleLayer(inner)
+    if rule is not None:
+        rules.set_rules([Says(rule)])
+    adjudicator = Adjudicator(source=lambda: always(Verdict.ALLOW))
+    assert await outcome(PermissionLayer(rules, adjudicator=adjudicator), inner) == comes_of_it
+    outer = ContextRuleLayer(rules)
+    assert await outcome(outer, inner) == comes_of_it
+
+
+async def test_a_permission_layer_trusts_no_judgement_but_its_own() -> None:
+    inner = Inner()
+    layer = PinLayer(PermissionLayer(inner), Adjudicator(source=lambda: always(Verdict.ALLOW)))
+    assert await outcome(layer, inner) == "no rule allows this"
+
+
 async def test_the_timeout_layer_ends_what_takes_too_long() -> None:
     layer = TimeoutLayer(Inner(forever=True), fixed_limits(60, {"slow": 0.01}))
     with pytest.raises(Timeout) as caught:
