@@ -18,10 +18,10 @@ _MOST_RESOURCES = 6
 _DEEPEST = 6
 
 
-def clause_lines(clause: ClauseOutcome) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a clause, each with its depth below the clause."""
+def clause_lines(clause: ClauseOutcome, *, divided: bool) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a clause, each with its depth below the clause: parts if `divided`."""
     wanted = clause.keyword == "when"
-    parts = list(_parts(clause, wanted=wanted, depth=1))
+    parts = list(_parts(clause, wanted=wanted, depth=1)) if divided else []
     yield 0, _line(clause, f"{clause.keyword} {clause.text}", wanted=wanted, divided=bool(parts))
     yield from parts
 

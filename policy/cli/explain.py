@@ -49,6 +49,12 @@ from policy.values import Unreadable, read_json
     help="The workspace of the call; with --tool.  "
     "[default: as configured, else the current folder]",
 )
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="In text, list the rules of shipped packs that do not match too, and all parts.",
+)
 @format_option
 def command(
     path: Path,
@@ -61,6 +67,7 @@ def command(
     agent: str | None,
     role: str | None,
     workspace: str | None,
+    every: bool,
     format: str,
 ) -> None:
     """Explain the decision of the policy at PATH on one call, rule by rule and clause by clause.
@@ -86,8 +93,10 @@ def command(
     if format == "json":
         click.echo(as_json(_record(asked, told, where)))
         return
-    text = explanation_text(told, tool=asked.tool, input=asked.input, root=prefix(path))
-    click.echo(text)
+    shown = explanation_text(
+        told, tool=asked.tool, input=asked.input, root=prefix(path), every=every
+    )
+    click.echo(shown)
     click.echo(workspace_text(where))
 
 

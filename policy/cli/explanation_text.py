@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from policy.cli.clause_text import clause_lines
+from policy.cli.explained_rules import divides, listed_rules
 from policy.cli.workspace import Workspace
 from policy.decision import Explanation, LayerOutcome, ResourceUse, RuleOutcome
 from policy.diagnostics import display_name, visible
@@ -27,18 +28,26 @@ _ORIGINS = {
 _LONGEST_INPUT = 1000
 _LONGEST_TEXT = 400
 _MOST_RESOURCES = 20
+_MOST_NEEDED = 12
 _WIDEST = 100  # columns; longer lines are hard to read even where there is room
 
 
 def explanation_text(
-    told: Explanation, *, tool: str, input: Any, root: str, width: int | None = None
+    told: Explanation,
+    *,
+    tool: str,
+    input: Any,
+    root: str,
+    every: bool = False,
+    width: int | None = None,
 ) -> str:
     """Return the text; `tool` and `input` are those of the request, `root` prefixes file names.
 
-    Lines are as wide as the terminal, or `width`.
+    With `every`, rules of shipped packs that do not match are listed too. Lines are as wide as the
+    terminal, or `width`.
     """
     columns = get_terminal_size().columns if width is None else width
-    account = _Account(told, root=root, width=min(columns, _WIDEST))
+    account = _Account(told, root=root, every=every, width=min(columns, _WIDEST))
     return "\n".join(account.lines(tool, input))
 
 
@@ -53,9 +62,10 @@ def workspace_text(workspace: Workspace | None) -> str:
 class _Account:
     """One explanation as it is written."""
 
-    def __init__(self, told: Explanation, *, root: str, width: int) -> None:
+    def __init__(self, told: Explanation, *, root: str, every: bool, width: int) -> None:
         self.told = told
         self.root = root
+        self.every = every
         self.width = width
         self.refused = any(reason.rule == "schema" for reason in told.decision.reasons)
 
@@ -70,8 +80,10 @@ class _Account:
         if self.told.needed and not self.refused:
             yield ""
             yield "to be allowed"
-            for needed in self.told.needed:
+            for needed in self.told.needed[:_MOST_NEEDED]:
                 yield from self._text(visible(needed, _LONGEST_TEXT), indent=2, hanging=4)
+            if len(self.told.needed) > _MOST_NEEDED:
+                yield f"  and {len(self.told.needed) - _MOST_NEEDED} more"
         if not self.refused:
             for layer in self.told.layers:
                 yield from self._layer(layer)
@@ -129,8 +141,11 @@ class _Account:
             f"the layer for {visible(layer.layer, 100)}, asked by agent {visible(layer.agent, 80)}",
             indent=0,
         )
-        for rule in layer.rules:
+        listed = listed_rules(layer.rules, every=self.every)
+        for rule in listed.rules:
             yield from self._rule(rule)
+        if listed.others:
+            yield from self._text(listed.others, indent=2, hanging=4)
         if layer.default is not None:
             counts = "counts" if layer.default_counts else "overridden by an allow"
             place = self._place(layer.default)
@@ -142,7 +157,7 @@ class _Account:
         text = f"{rule.kind} {rule.reason.rule}{self._place(rule.reason)}: {_came_to(rule)}"
         yield from self._text(text, indent=2, hanging=4)
         for clause in rule.clauses:
-            for depth, line in clause_lines(clause):
+            for depth, line in clause_lines(clause, divided=self.every or divides(rule)):
                 indent = 4 + 2 * depth
                 yield from self._text(line, indent=indent, hanging=indent + 2)
         if rule.outcome == "indeterminate" and all(c.why is None for c in rule.clauses):

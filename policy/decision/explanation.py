@@ -22,6 +22,9 @@ from policy.evaluation import CallEffects, Evaluation, Indeterminate
 from policy.model import Caller, Decision, Facts, Reason, ToolCall, Verdict
 from policy.program import LayerPlan, Program, RewritePlan, RulePlan
 
+# How many resources a sentence names for which a condition is false.
+_MOST_NAMED = 2
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleOutcome:
@@ -166,7 +169,8 @@ def _needed(decision: Decision, layers: tuple[LayerOutcome, ...]) -> tuple[str, 
     blocking = [r for r in decision.reasons if r.verdict.rank > Verdict.ALLOW.rank]
     needed = [f"{_hindrance(reason)}{_or_approval(reason)}" for reason in blocking]
     if any(r.rule in ("none", "default") for r in blocking):
-        needed += [_missed(rule) for layer in layers for rule in layer.rules if _is_near(rule)]
+        near = [rule for layer in layers for rule in layer.rules if _is_near(rule)]
+        needed += [_missed(rule) for rule in sorted(near, key=_distance)]
     return tuple(dict.fromkeys(needed))
 
 
@@ -195,25 +199,42 @@ def _is_near(rule: RuleOutcome) -> bool:
     return rule.kind == "allow" and not rule.counts
 
 
+def _distance(rule: RuleOutcome) -> int:
+    """Return how much of an `allow` does not hold: its parts, and the resources of each."""
+    return sum(len(part.resources) or 1 for clause in rule.clauses for part in _failed(clause))
+
+
+def _failed(clause: ClauseOutcome) -> tuple[ClauseOutcome | PartOutcome, ...]:
+    """Return what of a clause keeps its rule from matching: of an `and`, some of its parts."""
+    if (clause.outcome == "holds") == (clause.keyword == "when"):
+        return ()
+    if clause.keyword == "when" and clause.operator == "and":
+        return tuple(part for part in clause.parts if part.outcome != "holds")
+    return (clause,)
+
+
 def _missed(rule: RuleOutcome) -> str:
-    failed = [c for c in rule.clauses if (c.outcome == "holds") != (c.keyword == "when")]
+    failed = [_wanted(clause) for clause in rule.clauses if _failed(clause)]
     if not failed and rule.why is not None:
         return f"`{rule.reason.rule}` does not allow it: {rule.why}"
-    what = ", and ".join(_wanted(clause) for clause in failed) or "its conditions hold"
-    return f"`{rule.reason.rule}` allows it if {what}"
+    return f"`{rule.reason.rule}` allows it if {', and '.join(failed) or 'its conditions hold'}"
 
 
 def _wanted(clause: ClauseOutcome) -> str:
-    """Return what would have to hold: of an `and`, only the parts that do not."""
-    if clause.keyword != "when":
-        return f"not {_quoted(clause)}"
-    if clause.operator != "and":
-        return _quoted(clause)
-    return " and ".join(_quoted(part) for part in clause.parts if part.outcome != "holds")
+    """Return what would have to hold instead."""
+    negated = "" if clause.keyword == "when" else "not "
+    return " and ".join(f"{negated}{_quoted(part)}" for part in _failed(clause))
 
 
 def _quoted(test: ClauseOutcome | PartOutcome) -> str:
-    if test.outcome != "indeterminate":
+    """Return a condition, and why it is indeterminate or for which resources it is false."""
+    found = test.resources
+    if test.outcome == "indeterminate":
+        why = next((each.why for each in found if each.why), test.why)
+        return f"`{test.text}` (now indeterminate: {why})"
+    if test.outcome == "holds" or not found:
         return f"`{test.text}`"
-    why = next((each.why for each in test.resources if each.why), test.why)
-    return f"`{test.text}` (now indeterminate: {why})"
+    named = [f"`{each.resource}`" for each in found[:_MOST_NAMED]]
+    if len(found) > _MOST_NAMED:
+        named.append("others")
+    return f"`{test.text}` (not true of {' and '.join(named)})"

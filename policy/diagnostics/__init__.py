@@ -2,7 +2,7 @@
 
 from policy.diagnostics.codes import CODES, Code, diagnose, page
 from policy.diagnostics.diagnostic import Diagnostic, Fix, Label, Severity, has_errors, in_order
-from policy.diagnostics.display_path import display_name
+from policy.diagnostics.display_path import display_name, is_shipped
 from policy.diagnostics.formats.text import summary
 from policy.diagnostics.renderer import Format, render
 from policy.diagnostics.suggestions import did_you_mean, nearest, one_edit_from
@@ -21,6 +21,7 @@ __all__ = [
     "display_name",
     "has_errors",
     "in_order",
+    "is_shipped",
     "nearest",
     "one_edit_from",
     "page",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,7 @@ def test_the_whole_account_of_a_refusal(tmp_path: Path, monkeypatch: pytest.Monk
         "\n"
         "to be allowed\n"
         "  an `allow` must match\n"
-        "  `look` allows it if `runs only look`\n"
+        "  `look` allows it if `runs only look` (not true of `git push`)\n"
         "\n"
         "the layer for every agent, asked by agent default\n"
         "  allow look (rules/global.policy:9): does not match\n"
@@ -221,6 +222,32 @@ def test_a_condition_of_many_parts_shows_some_of_them(tmp_path: Path) -> None:
     )
     text = told(rules, "file_read", {"path": "a"})
     assert '      ✗ input.path == "11"\n      and 88 more\n' in text
+
+
+def test_all_rules_of_packs_are_listed_on_demand(tmp_path: Path) -> None:
+    text = 'policy for every agent\nuse "placet:shell"\ndefault deny\nlook: allow bash_exec\n'
+    rules = rules_in(tmp_path, text)
+    short = told(rules, "bash_exec", {"command": "ls"})
+    assert "(placet:shell:" not in short
+    (line,) = [line for line in short.splitlines() if "rules of packs" in line]
+    (number,) = re.findall(r"placet:shell (\d+); --all lists them", line)
+    full = told(rules, "bash_exec", {"command": "ls"}, "--all")
+    assert full.count("(placet:shell:") == int(number)
+    assert "rules of packs" not in full
+    call = b'{"tool": "bash_exec", "input": {"command": "ls"}}'
+    record = run("explain", rules, "--format", "json", stdin=call).record
+    assert len(record["layers"][0]["rules"]) == int(number) + 1
+
+
+def test_of_many_allows_the_nearest_are_listed(tmp_path: Path) -> None:
+    lines = "".join(f"a{n}: allow pay when input.amount == {n}\n" for n in range(50))
+    rules = rules_in(tmp_path, f"policy for every agent\ndefault deny\n{lines}")
+    catalog = tmp_path / "tools.json"
+    catalog.write_text(
+        '[{"name": "pay", "inputSchema": {"type": "object", "properties": {"amount": {}}}}]'
+    )
+    text = told(rules, "pay", {"amount": 99}, "--catalog", str(catalog))
+    assert "  `a10` allows it if `input.amount == 10`\n  and 39 more\n" in text
 
 
 def test_the_call_may_stand_in_a_file(tmp_path: Path) -> None:
