@@ -93,7 +93,7 @@ _MOST_NAMED = 3
 def check_undeclared(policies: tuple[CheckedPolicy, ...], check: CheckContext) -> None:
     """Report, once each, tools of resource rules whose resources are not declared."""
     declared = [d.tools for policy in policies for d in policy.declarations]
-    told: set[str] = set()
+    reported: set[str] = set()
     seen = set()
     for policy in policies:
         for rule in policy.rules:
@@ -103,9 +103,9 @@ def check_undeclared(policies: tuple[CheckedPolicy, ...], check: CheckContext) -
             unknown = [
                 spec.name
                 for spec in check.tools.matching(rule.tools)
-                if spec.name not in told and not _is_declared(spec, declared)
+                if spec.name not in reported and not _is_declared(spec, declared)
             ]
-            told.update(unknown)
+            reported.update(unknown)
             if unknown:
                 _report_undeclared(unknown, rule, check)
 

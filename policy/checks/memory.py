@@ -24,7 +24,7 @@ class UnitMemory(Protocol):
     def find(self, rule: _Rule, *, id: str) -> CheckedRule | None:
         """Return a rule's checked form, if it is remembered."""
 
-    def note(self, rule: _Rule, checked: CheckedRule, *, said: Iterable[Diagnostic]) -> None:
+    def note(self, rule: _Rule, checked: CheckedRule, *, diagnostics: Iterable[Diagnostic]) -> None:
         """Record a rule's checked form and the diagnostics of checking it."""
 
 
@@ -34,8 +34,8 @@ class CheckMemory(Protocol):
     def unit(self, key: LayerKey, unit: Unit) -> UnitMemory:
         """Begin to check a unit."""
 
-    def done(self, said: Iterable[Diagnostic]) -> None:
-        """End the run; `said` are the diagnostics of the lints about single rules."""
+    def done(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """End the run; `diagnostics` are those of the lints on single rules."""
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class _NewUnit:
     def find(self, rule: _Rule, *, id: str) -> CheckedRule | None:
         return None
 
-    def note(self, rule: _Rule, checked: CheckedRule, *, said: Iterable[Diagnostic]) -> None:
+    def note(self, rule: _Rule, checked: CheckedRule, *, diagnostics: Iterable[Diagnostic]) -> None:
         pass
 
 
@@ -58,5 +58,5 @@ class NoMemory:
         """Begin to check a unit."""
         return _NewUnit()
 
-    def done(self, said: Iterable[Diagnostic]) -> None:
+    def done(self, diagnostics: Iterable[Diagnostic]) -> None:
         """End the run."""

@@ -142,7 +142,7 @@ def _read_rule(
         before = check.report.count
         node = statement if isinstance(statement, tree.Rule) else parse_known(statement)
         rule = read_rule(node, unit, check, knowledge=parts.knowledge)
-        run.note(statement, rule, said=check.report.since(before))
+        run.note(statement, rule, diagnostics=check.report.since(before))
         if counts:
             check.fresh.append(rule)
     if counts:

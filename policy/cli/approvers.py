@@ -46,7 +46,7 @@ class ApprovalMode:
     ask: Approver | None = None
     ledger: Ledger | None = None
     store: Path | None = None
-    told: str = "asks are denied"
+    description: str = "asks are denied"
 
     async def begin(self, session: str) -> None:
         """Reset the number of requests of a session; what was refused in it stays refused.
@@ -75,17 +75,19 @@ def approval_mode(
     Raises StoreUnusable if the file for pending requests cannot be used.
     """
     if script is not None:
-        return ApprovalMode(ask=ScriptedApprover(*script), told="asks are put to the approver")
+        return ApprovalMode(
+            ask=ScriptedApprover(*script), description="asks are put to the approver"
+        )
     match asked or ("deny" if settings() is None else "queue"):
         case "terminal":
-            return ApprovalMode(ask=_Terminal(settings), told="asks are put to the approver")
+            return ApprovalMode(ask=_Terminal(settings), description="asks are put to the approver")
         case "queue":
             path = store_path(policy, settings())
             store = SqliteApprovals(path)
             gate = ApprovalGate(store)
             gate.subscribe(heard)
-            told = f"asks wait for `placet approvals {policy}`"
-            return ApprovalMode(ask=gate, ledger=store, store=path, told=told)
+            description = f"asks wait for `placet approvals {policy}`"
+            return ApprovalMode(ask=gate, ledger=store, store=path, description=description)
         case _:
             return ApprovalMode()
 

@@ -104,10 +104,10 @@ def _edit(
         exit_with(error.message)
     except PolicyInvalid as error:
         refused(error, path, format)
-    told = (
+    result = (
         _as_json(made, dry_run=dry_run) if format == "json" else _text(made, path, dry_run=dry_run)
     )
-    click.echo(told)
+    click.echo(result)
 
 
 class _Files:

@@ -78,8 +78,8 @@ def emergency_stop_of(path: Path, *, always: bool) -> EmergencyStop:
         # Non-blocking: the path may have become a pipe that has no reader.
         os.close(os.open(audit, _APPEND, 0o600))
     except (AuditFileUnfit, OSError) as error:
-        told = error.strerror if isinstance(error, OSError) else None
-        why = f"it cannot be recorded in {audit}: {told or error}"
+        reason = error.strerror if isinstance(error, OSError) else None
+        why = f"it cannot be recorded in {audit}: {reason or error}"
         if not always:
             exit_with(why)
         click.echo(f"placet: {visible(why, 1000)}", err=True)

@@ -89,12 +89,12 @@ def command(
         exit_with(f"not a call: {asked.message}")
     generation = generation_at(path, catalog_file)
     facts, where = with_workspace(asked.facts, generation)
-    told = _explained(generation, replace(asked, facts=facts))
+    explanation = _explained(generation, replace(asked, facts=facts))
     if format == "json":
-        click.echo(as_json(_record(asked, told, where)))
+        click.echo(as_json(_record(asked, explanation, where)))
         return
     shown = explanation_text(
-        told, tool=asked.tool, input=asked.input, root=prefix(path), every=every
+        explanation, tool=asked.tool, input=asked.input, root=prefix(path), every=every
     )
     click.echo(shown)
     click.echo(workspace_text(where))
@@ -130,13 +130,15 @@ def _explained(generation: Generation, asked: CallToDecide) -> Explanation:
     return explain(generation.program, answer.decision, caller=asked.caller, facts=facts)
 
 
-def _record(asked: CallToDecide, told: Explanation, where: Workspace | None) -> dict[str, Any]:
+def _record(
+    asked: CallToDecide, explanation: Explanation, where: Workspace | None
+) -> dict[str, Any]:
     return {
-        **decision_record(asked.id, told.decision),
+        **decision_record(asked.id, explanation.decision),
         **workspace_record(where),
-        "resources": [_resource(use) for use in told.resources],
-        "layers": [asdict(layer) for layer in told.layers],
-        "needed": list(told.needed),
+        "resources": [_resource(use) for use in explanation.resources],
+        "layers": [asdict(layer) for layer in explanation.layers],
+        "needed": list(explanation.needed),
     }
 
 

@@ -33,7 +33,7 @@ _WIDEST = 100  # columns; longer lines are hard to read even where there is room
 
 
 def explanation_text(
-    told: Explanation,
+    explanation: Explanation,
     *,
     tool: str,
     input: Any,
@@ -47,7 +47,7 @@ def explanation_text(
     terminal, or `width`.
     """
     columns = get_terminal_size().columns if width is None else width
-    account = _Account(told, root=root, every=every, width=min(columns, _WIDEST))
+    account = _Account(explanation, root=root, every=every, width=min(columns, _WIDEST))
     return "\n".join(account.lines(tool, input))
 
 
@@ -62,30 +62,30 @@ def workspace_text(workspace: Workspace | None) -> str:
 class _Account:
     """One explanation as it is written."""
 
-    def __init__(self, told: Explanation, *, root: str, every: bool, width: int) -> None:
-        self.told = told
+    def __init__(self, explanation: Explanation, *, root: str, every: bool, width: int) -> None:
+        self.explanation = explanation
         self.root = root
         self.every = every
         self.width = width
-        self.refused = any(reason.rule == "schema" for reason in told.decision.reasons)
+        self.refused = any(reason.rule == "schema" for reason in explanation.decision.reasons)
 
     def lines(self, tool: str, input: Any) -> Iterator[str]:
-        decision = self.told.decision
+        decision = self.explanation.decision
         yield from self._head(tool, input)
         yield ""
         yield "because"
         for reason in decision.deciding:
             yield from self._reason(reason)
         yield from self._resources()
-        if self.told.needed and not self.refused:
+        if self.explanation.needed and not self.refused:
             yield ""
             yield "to be allowed"
-            for needed in self.told.needed[:_MOST_NEEDED]:
+            for needed in self.explanation.needed[:_MOST_NEEDED]:
                 yield from self._text(visible(needed, _LONGEST_TEXT), indent=2, hanging=4)
-            if len(self.told.needed) > _MOST_NEEDED:
-                yield f"  and {len(self.told.needed) - _MOST_NEEDED} more"
+            if len(self.explanation.needed) > _MOST_NEEDED:
+                yield f"  and {len(self.explanation.needed) - _MOST_NEEDED} more"
         if not self.refused:
-            for layer in self.told.layers:
+            for layer in self.explanation.layers:
                 yield from self._layer(layer)
         yield from self._shadowed()
         if decision.generation is not None:
@@ -93,7 +93,7 @@ class _Account:
             yield f"decided by the policy {decision.generation.digest[:19]}…"
 
     def _head(self, tool: str, input: Any) -> Iterator[str]:
-        decision = self.told.decision
+        decision = self.explanation.decision
         verdict = str(decision.verdict)
         name, given = (tool, input) if self.refused else (decision.call.tool, decision.call.input)
         text = f"{verdict}  {visible(name, 200)} {_json(given)}"
@@ -122,7 +122,7 @@ class _Account:
         return f" ({visible(display_name(reason.file, root=self.root))}:{reason.line})"
 
     def _resources(self) -> Iterator[str]:
-        found = () if self.refused else self.told.resources
+        found = () if self.refused else self.explanation.resources
         if not found:
             return
         yield ""
@@ -131,7 +131,7 @@ class _Account:
             yield from self._text(_used(use), indent=2, hanging=4)
         if len(found) > _MOST_RESOURCES:
             yield f"  and {len(found) - _MOST_RESOURCES} more"
-        form = script_for(self.told.decision.call.tool, self.told.decision.call.input)
+        form = script_for(self.explanation.decision.call.tool, self.explanation.decision.call.input)
         if form is not None:
             yield from self._text(f"runs as: {visible(form, _LONGEST_TEXT)}", indent=2, hanging=4)
 
@@ -165,11 +165,11 @@ class _Account:
             yield from self._text(why, indent=4, hanging=6)
 
     def _shadowed(self) -> Iterator[str]:
-        if not self.told.decision.shadowed:
+        if not self.explanation.decision.shadowed:
             return
         yield ""
         yield "without effect, in shadow"
-        for reason in self.told.decision.shadowed:
+        for reason in self.explanation.decision.shadowed:
             yield from self._reason(reason)
 
     def _text(self, text: str, *, indent: int, hanging: int | None = None) -> list[str]:

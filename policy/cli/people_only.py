@@ -34,8 +34,8 @@ def _ancestors(pid: int, processes: Path = _PROCESSES) -> Iterator[int]:
         yield pid
         try:
             # The name in parentheses may contain any character, including parentheses.
-            told = (processes / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
-            pid = int(told[1])
+            fields = (processes / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
+            pid = int(fields[1])
         except (OSError, IndexError, ValueError):
             return
 

@@ -161,14 +161,14 @@ async def _serve(
 
     async def serve() -> None:
         if where is None:
-            _say(_welcome("stdio", governed))
+            _print(_welcome("stdio", governed))
             await serve_stdio(server)
             return
         await serve_http(
             server,
             where,
             token=token,
-            listening=lambda url: _say(_welcome(url, governed)),
+            listening=lambda url: _print(_welcome(url, governed)),
             health=lambda: health_record(store.status, store.freezer.current()),
         )
 
@@ -222,7 +222,7 @@ def _welcome(how: str, governed: GovernedServices) -> str:
     serving = governed.serving
     caller = governed.caller
     who = visible(f"{caller.role} as agent {caller.agent}", 200)
-    asks = visible(governed.approving.told, 300)
+    asks = visible(governed.approving.description, 300)
     if not serving.authenticated:
         who, asks = "anonymous callers", "every call is denied without --token-file"
     return f"serving on {how} for {who}; workspace {governed.workspace}; {asks}"
@@ -233,13 +233,13 @@ def _tell(outcome: Reloaded) -> None:
     because = visible(status.because or "", 500)
     force = status.generation
     if force is None:
-        _say(f"no policy in force, everything is denied: {because} ({milliseconds})")
+        _print(f"no policy in force, everything is denied: {because} ({milliseconds})")
         return
     named = f"generation {force.number} {force.digest[:19]}"
     if status.stale:
-        _say(f"stale: {named} stays in force: {because} ({milliseconds})")
+        _print(f"stale: {named} stays in force: {because} ({milliseconds})")
         return
-    _say(f"{named} in force ({milliseconds})")
+    _print(f"{named} in force ({milliseconds})")
 
 
 def _tell_question(filed: Filed) -> None:
@@ -247,10 +247,10 @@ def _tell_question(filed: Filed) -> None:
     if filed.state != "pending" or filed.people:
         return
     what = visible(f"agent {request.caller.agent} asks to run {request.tool}", 300)
-    _say(f"{what}: placet approvals show {visible(request.id[:8])}")
+    _print(f"{what}: placet approvals show {visible(request.id[:8])}")
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     with suppress(OSError):  # standard error may be closed
         click.echo(f"placet: {line}", err=True)
 
@@ -268,7 +268,7 @@ def _warn_of_policy_in_reach(policy: str, workspace: str) -> None:
     """Warn if a program that a tool runs could write the policy: the floor cannot see all of it."""
     found = policy_in_reach(policy, workspace)
     if found is not None:
-        _say(f"warning: {found}: programs that tools run could change it")
+        _print(f"warning: {found}: programs that tools run could change it")
 
 
 def _address(text: str, names: tuple[str, ...]) -> Address:

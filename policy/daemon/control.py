@@ -37,7 +37,7 @@ def daemons() -> list[dict[str, Any]]:
 
 def stop_daemon(socket: str) -> None:
     """End the daemon at a socket; raise OSError where it does not answer."""
-    _told(socket, "stop")
+    _reply_of(socket, "stop")
 
 
 def agent_settings(name: str) -> tuple[str, str, Mapping[str, str]]:
@@ -51,14 +51,14 @@ def agent_settings(name: str) -> tuple[str, str, Mapping[str, str]]:
 def _status(socket: str) -> dict[str, Any] | None:
     """Return the status of a daemon, None where one was killed and left its socket behind."""
     try:
-        return {"socket": socket, "problem": None, **_told(socket, "status")}
+        return {"socket": socket, "problem": None, **_reply_of(socket, "status")}
     except (FileNotFoundError, ConnectionRefusedError):
         return None
     except OSError as error:
         return {"socket": socket, "problem": str(error)}
 
 
-def _told(socket: str, kind: str) -> dict[str, Any]:
+def _reply_of(socket: str, kind: str) -> dict[str, Any]:
     from policy.daemon.connection import NoDaemon, exchange
     from policy.daemon.protocol import line_of
 

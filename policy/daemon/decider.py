@@ -137,7 +137,7 @@ class Decider:
     def _adjudicator(self, generation: Generation | None, cwd: str) -> Adjudicator:
         configured = _configured(generation, "workspace")
         workspace = self.context.workspace or configured or self.context.project
-        world = FactSource(
+        fact_source = FactSource(
             workspace=os.path.realpath(workspace),
             cwd=cwd,
             home=self.context.home,
@@ -145,7 +145,7 @@ class Decider:
         )
         return Adjudicator(
             source=lambda: generation,
-            world=world,
+            fact_source=fact_source,
             stale=lambda: self.store.status.stale,
             freezer=self.store.freezer,
         )

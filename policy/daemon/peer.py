@@ -22,11 +22,11 @@ def _uid(connection: socket.socket) -> int:
     credentials = getattr(socket, "SO_PEERCRED", None)
     if credentials is not None:
         # Linux: struct ucred of pid, uid and gid.
-        told = connection.getsockopt(socket.SOL_SOCKET, credentials, 12)
-        return int.from_bytes(told[4:8], sys.byteorder)
+        option = connection.getsockopt(socket.SOL_SOCKET, credentials, 12)
+        return int.from_bytes(option[4:8], sys.byteorder)
     if _HAS_XUCRED:
         # macOS and FreeBSD: struct xucred of version, uid and groups; LOCAL_PEERCRED at level 0.
-        told = connection.getsockopt(0, 1, 76)
-        if len(told) >= 8 and int.from_bytes(told[:4], sys.byteorder) == 0:
-            return int.from_bytes(told[4:8], sys.byteorder)
+        option = connection.getsockopt(0, 1, 76)
+        if len(option) >= 8 and int.from_bytes(option[:4], sys.byteorder) == 0:
+            return int.from_bytes(option[4:8], sys.byteorder)
     raise OSError("this system does not tell who is at the other end of a socket")

@@ -92,16 +92,16 @@ class CompiledPlan:
                 asked.matching[place],
                 asked.indeterminate[place],
             )
-            said: dict[int, Truth] = {id(rules[number]): True for number in matching}
-            said.update((id(rules[number]), why) for number, why in indeterminate)
-            truths.append(_looked_up(said))
+            truth_of_rule: dict[int, Truth] = {id(rules[number]): True for number in matching}
+            truth_of_rule.update((id(rules[number]), why) for number, why in indeterminate)
+            truths.append(_looked_up(truth_of_rule))
             # All others do not match: of thousands, none need be asked.
             layers.append(layer.only((*matching, *(number for number, _ in indeterminate))))
         join_layers(found, ToolPlan(layers=tuple(layers)), truths, call)
 
 
-def _looked_up(said: Mapping[int, Truth]) -> TruthOf:
+def _looked_up(truth_of_rule: Mapping[int, Truth]) -> TruthOf:
     def truth(rule: RulePlan | RewritePlan) -> Truth:
-        return said.get(id(rule), False)
+        return truth_of_rule.get(id(rule), False)
 
     return truth

@@ -18,9 +18,9 @@ def sentence(decision: Decision) -> str:
     deciding = decision.deciding
     if not deciding:
         return "no rule allows this"
-    told = "; ".join(described(reason) for reason in deciding[:_MOST_REASONS])
+    sentences = "; ".join(described(reason) for reason in deciding[:_MOST_REASONS])
     more = len(deciding) - _MOST_REASONS
-    return f"{told}; and {more} more" if more > 0 else told
+    return f"{sentences}; and {more} more" if more > 0 else sentences
 
 
 def described(reason: Reason) -> str:

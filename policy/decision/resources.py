@@ -53,13 +53,13 @@ def resource_uses(effects: CallEffects) -> Iterator[ResourceUse]:
     For a script of one command, its place is left out.
     """
     alone = _is_one_command(effects)
-    told: set[ResourceUse] = set()
+    listed: set[ResourceUse] = set()
     for verb in VERBS:
         for item in effects.each(verb):
             use = _use(verb, item, effects)
             anywhere = replace(use, place="")
-            if anywhere not in told:
-                told.add(anywhere)
+            if anywhere not in listed:
+                listed.add(anywhere)
                 yield anywhere if alone else use
 
 

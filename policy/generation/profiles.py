@@ -36,8 +36,8 @@ def profiles_of(snapshot: Snapshot) -> tuple[Profiles, tuple[Diagnostic, ...]]:
             for file in profiles.files(sources)
             for fault in check_examples(file, profiles)
         ]
-    told = (_diagnostic(fault, code, sources[fault.file]) for fault, code in faults)
-    return profiles, (*problems, *told)
+    reported = (_diagnostic(fault, code, sources[fault.file]) for fault, code in faults)
+    return profiles, (*problems, *reported)
 
 
 def program_sources(

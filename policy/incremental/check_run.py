@@ -36,12 +36,14 @@ class UnitRun:
             return None
         return self.remembered.rule(self.context, rule, id=id)
 
-    def note(self, rule: _Rule, checked: CheckedRule, *, said: Iterable[Diagnostic]) -> None:
+    def note(self, rule: _Rule, checked: CheckedRule, *, diagnostics: Iterable[Diagnostic]) -> None:
         """Record a rule's checked form, and the diagnostics of checking it."""
-        said = tuple(said)
-        if said and any(d.span is None or not _within(d.span, rule.span) for d in said):
+        diagnostics = tuple(diagnostics)
+        if diagnostics and any(
+            d.span is None or not _within(d.span, rule.span) for d in diagnostics
+        ):
             self.doubtful = True
-        if not said and not checked.broken:
+        if not diagnostics and not checked.broken:
             self.silent.append((rule, checked))
 
 
@@ -61,11 +63,11 @@ class CheckRun:
             self._runs.append(run)
         return run
 
-    def done(self, said: Iterable[Diagnostic]) -> None:
-        """Remember the rules of which nothing was said, nor `said` by the lints on one rule."""
+    def done(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Remember the rules without diagnostics, those of lints on one rule included."""
         if any(run.doubtful for run in self._runs):
             return
-        flagged = sorted((d.span.file, d.span.start) for d in said if d.span is not None)
+        flagged = sorted((d.span.file, d.span.start) for d in diagnostics if d.span is not None)
         for run in self._runs:
             self._remember(run, flagged)
 

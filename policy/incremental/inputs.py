@@ -44,8 +44,8 @@ class Inputs:
 
 def _digest(parts: Iterable[str]) -> str:
     # Each part is preceded by its length, so that different lists never hash the same text.
-    told = "".join([f"{len(part)} {part}" for part in parts])
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+    joined = "".join([f"{len(part)} {part}" for part in parts])
+    return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _of_catalog(catalog: Catalog) -> Iterator[str]:

@@ -21,10 +21,10 @@ def surroundings_digest(sources: PolicySources, inputs: str) -> str:
     """Return the digest; `inputs` is that of all that is not text of a policy file."""
     found = hashlib.sha256(inputs.encode())
     for part in _parts(sources):
-        told = part.encode("utf-8", "surrogatepass")
+        encoded = part.encode("utf-8", "surrogatepass")
         # Each part is preceded by its length, so that different policies never hash the same text.
-        found.update(len(told).to_bytes(8, "big"))
-        found.update(told)
+        found.update(len(encoded).to_bytes(8, "big"))
+        found.update(encoded)
     return found.hexdigest()
 
 

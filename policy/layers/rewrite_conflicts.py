@@ -29,7 +29,7 @@ def find_rewrite_conflicts(
 ) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each pair of changes that always conflict."""
     fields: dict[tuple[str, str | int], list[_Made]] = defaultdict(list)
-    said: set[tuple[int, int]] = set()
+    reported: set[tuple[int, int]] = set()
     for policy in layers:
         for rewrite in policy.rewrites:
             if not rewrite.broken:
@@ -39,10 +39,10 @@ def find_rewrite_conflicts(
             others = fields[spec.name, made.change.steps[0]]
             for other in others:
                 pair = (id(other.change), id(made.change))
-                if other.rewrite is made.rewrite or pair in said:
+                if other.rewrite is made.rewrite or pair in reported:
                     continue
                 if _meet(other.key, made.key) and _conflict(other.change, made.change):
-                    said.add(pair)
+                    reported.add(pair)
                     yield _diagnostic(
                         other.change,
                         made.change,

@@ -160,7 +160,7 @@ def build_tool_service(
     recorder.close_interrupted()
     for handler in handlers:
         registry.register_known(handler)
-    world = FactSource(
+    fact_source = FactSource(
         workspace=folder,
         home=at_home,
         clock=clock,
@@ -176,7 +176,7 @@ def build_tool_service(
     adjudicator = Adjudicator(
         source=source,
         guards=guards,
-        world=world,
+        fact_source=fact_source,
         tools=registry.snapshot,
         stale=lambda: store is not None and bool(store.status.stale),
         freezer=stops.freezer,
@@ -191,7 +191,7 @@ def build_tool_service(
 
     def outlook_of(who: Caller) -> Expected:
         judge = source()
-        expected = visibility_of_tools(judge, guards.current, who, world.facts(who))
+        expected = visibility_of_tools(judge, guards.current, who, fact_source.facts(who))
         return hiding(expected, lambda name: adjudicator.is_another(name, judge))
 
     def spec_of(name: str) -> ToolSpec | None:
@@ -218,7 +218,7 @@ def build_tool_service(
         freezes=Freezes(stops.freezer, guards, recorded=recorded),
         visibility=VisibleTools(
             outlook_of,
-            lines_of=lambda who: rule_lines_for(source(), who, world.facts(who)),
+            lines_of=lambda who: rule_lines_for(source(), who, fact_source.facts(who)),
             spec_of=spec_of,
         ),
         caller=caller or Caller(),

@@ -94,12 +94,12 @@ class _Elevating:
         try:
             return ToolOutput(value=await self._given(call, wanted))
         except NotApproved as refused:
-            raise not_approved(call, call.judgement, refused, said=refused.said) from None
+            raise not_approved(call, call.judgement, refused, detail=refused.detail) from None
         except ToolError:
             raise
         except Exception as error:
             problem = NotApproved("approval-failed", "the approval cannot be stored")
-            raise not_approved(call, call.judgement, problem, said=problem.said) from error
+            raise not_approved(call, call.judgement, problem, detail=problem.detail) from error
 
     def _require_may_call(self, call: InFlight, input: Any) -> None:
         """Raise PermissionDenied if a caller of the chain may call no tool at all.

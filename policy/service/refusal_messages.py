@@ -67,18 +67,18 @@ def refusal_message(decision: Decision) -> RefusalMessage:
 
 
 def denial(
-    tool: str, decision: Decision, *, code: Code | None = None, said: str | None = None
+    tool: str, decision: Decision, *, code: Code | None = None, detail: str | None = None
 ) -> PermissionDenied:
     """Return the error of a refused call.
 
-    A `code` takes precedence over the decision's reasons; `said` is added to its sentence.
+    A `code` takes precedence over the decision's reasons; `detail` is added to its sentence.
     """
     if code is None:
-        told = refusal_message(decision)
-        return PermissionDenied(tool, told.message, decision=decision, code=told.code)
+        refusal = refusal_message(decision)
+        return PermissionDenied(tool, refusal.message, decision=decision, code=refusal.code)
     # A rule's text is added as one more clause, a person's as a quotation.
-    glue = "; " if said and said.startswith("asked because") else ": "
-    message = SENTENCES[code] if not said else f"{SENTENCES[code]}{glue}{said}"
+    glue = "; " if detail and detail.startswith("asked because") else ": "
+    message = SENTENCES[code] if not detail else f"{SENTENCES[code]}{glue}{detail}"
     return PermissionDenied(tool, one_line(message), decision=decision, code=code)
 
 
@@ -115,9 +115,9 @@ def _telling(deciding: tuple[Reason, ...]) -> Reason | None:
     """Return the reason to report: a matching rule before an indeterminate one."""
     rules = [r for r in deciding if r.undecided is None and r.rule not in _UNSAID]
     unsure = [r for r in deciding if r.undecided is not None]
-    for told in (rules, unsure, list(deciding)):
-        if told:
-            return next((r for r in told if r.message), told[0])
+    for candidates in (rules, unsure, list(deciding)):
+        if candidates:
+            return next((r for r in candidates if r.message), candidates[0])
     return None
 
 

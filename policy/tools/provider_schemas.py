@@ -67,5 +67,7 @@ def _in_form(tool: ToolDefinition, provider: Provider) -> dict[str, Any]:
 
 
 def _description(tool: ToolDefinition) -> str:
-    told = " ".join(part for part in (tool.description, _APPROVAL if tool.may_ask else "") if part)
-    return "\n\n".join(part for part in (told, tool.llm_context) if part)
+    description = " ".join(
+        part for part in (tool.description, _APPROVAL if tool.may_ask else "") if part
+    )
+    return "\n\n".join(part for part in (description, tool.llm_context) if part)

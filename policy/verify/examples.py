@@ -117,11 +117,13 @@ class _Runner:
         try:
             given = value_of(case.call.input)
             becoming = None if case.becoming is None else value_of(case.becoming)
-            world = self._with_past(circumstances, case.past)
+            case_setup = self._with_past(circumstances, case.past)
         except NotData as found:
             problems = (*pending, _no_data(found.expr))
             return self._result(test, case, decision=None, diagnostics=problems)
-        decision = answer(self.program, name, thaw(given), world.caller, world.facts).decision
+        decision = answer(
+            self.program, name, thaw(given), case_setup.caller, case_setup.facts
+        ).decision
         wrong = self._wrong(case, name, decision=decision, becoming=becoming)
         found_wrong = () if wrong is None else (wrong,)
         return self._result(test, case, decision=decision, diagnostics=(*pending, *found_wrong))

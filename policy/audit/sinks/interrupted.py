@@ -20,12 +20,12 @@ def interrupted(audit: Path, runs: Iterable[EndedProcess]) -> list[dict[str, Any
         # Most lines are not parsed: only those that may be a start, or the end of one.
         if not begun and b'"event":"start"' not in line:
             continue
-        told = _read(line)
-        if told.get("event") != "start":
+        line_entry = _read(line)
+        if line_entry.get("event") != "start":
             # Its input may contain text that looks like a start.
-            begun.pop(str(told.get("id")), None)
-        elif told.get("run") in known:
-            begun.setdefault(str(told.get("id")), told)
+            begun.pop(str(line_entry.get("id")), None)
+        elif line_entry.get("run") in known:
+            begun.setdefault(str(line_entry.get("id")), line_entry)
     return list(begun.values())
 
 

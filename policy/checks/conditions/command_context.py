@@ -24,15 +24,15 @@ def with_command_context(test: Test) -> Test:
     beside = commands[0]
     if len(commands) > 1:
         beside = ValueSet(kind="commands", included=commands)
-    return _told(test, beside)
+    return _with_patterns(test, beside)
 
 
-def _told(test: Test, beside: ValueSet) -> Test:
+def _with_patterns(test: Test, beside: ValueSet) -> Test:
     match test:
         case ResourceTest(verb="connects", form="only"):
             return replace(test, beside=beside)
         case AllOf(tests=tests):
-            return replace(test, tests=tuple(_told(part, beside) for part in tests))
+            return replace(test, tests=tuple(_with_patterns(part, beside) for part in tests))
         case _:
             return test
 

@@ -32,15 +32,15 @@ def find(context: LintContext) -> None:
         groups: _Groups = {}
         for rule in allows:
             groups.setdefault(rule.texts, []).append(rule)
-        said = _find_repeated(groups, context.check)
+        reported = _find_repeated(groups, context.check)
         plain = [rule for rule in groups.get((None, None), ()) if not rule.with_approval]
         if plain:
-            _find_given_anyway(allows, plain, said, context.check)
+            _find_given_anyway(allows, plain, reported, context.check)
 
 
 def _find_repeated(groups: _Groups, check: CheckContext) -> set[int]:
     """Report rules whose tools and conditions another rule covers; return their identities."""
-    said: set[int] = set()
+    reported: set[int] = set()
     for rules in groups.values():
         if len(rules) < 2:
             continue
@@ -54,10 +54,10 @@ def _find_repeated(groups: _Groups, check: CheckContext) -> set[int]:
                 None,
             )
             if other is not None:
-                said.add(id(rule))
+                reported.add(id(rule))
                 text = "another rule allows the same calls under the same conditions"
                 _report(rule, other, text, check)
-    return said
+    return reported
 
 
 def _are_of_one_tool_each(rules: list[CheckedRule]) -> bool:
@@ -127,19 +127,19 @@ def _grants_as_much(rule: CheckedRule, other: CheckedRule) -> bool:
 
 
 def _find_given_anyway(
-    allows: list[CheckedRule], plain: list[CheckedRule], said: set[int], check: CheckContext
+    allows: list[CheckedRule], plain: list[CheckedRule], reported: set[int], check: CheckContext
 ) -> None:
     """Report rules all of whose tools are allowed without any condition."""
     wide = _Wider(plain)
     granted = Counter(
         spec.name
         for rule in plain
-        if id(rule) not in said
+        if id(rule) not in reported
         for spec in check.tools.matching(rule.tools)
     )
     for rule in reversed(allows):
         # A wildcard may match tools added later; a rule that requires approval is not redundant.
-        if id(rule) in said or rule.with_approval:
+        if id(rule) in reported or rule.with_approval:
             continue
         own = 1 if _is_plain(rule) else 0
         wider = next(

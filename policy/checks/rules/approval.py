@@ -43,9 +43,9 @@ def read_terms(
     by = _first(clauses, tree.By)
     two = _first(clauses, tree.TwoPeople)
     remember = _first(clauses, tree.Remember)
-    said: list[tree.By | tree.TwoPeople | tree.Remember] = [c for c in (by, two, remember) if c]
-    if said and not asks:
-        _report_needless(said[0], context, allows=allows)
+    present: list[tree.By | tree.TwoPeople | tree.Remember] = [c for c in (by, two, remember) if c]
+    if present and not asks:
+        _report_needless(present[0], context, allows=allows)
         return _NO_TERMS
     return Terms(
         groups=() if by is None else _groups(by, context),

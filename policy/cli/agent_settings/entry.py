@@ -45,12 +45,12 @@ def gemini_can_ask() -> bool:
         return False
     try:
         # A program installed by the user, by its absolute path.
-        told = subprocess.run(  # noqa: S603
+        output = subprocess.run(  # noqa: S603
             [found, "--version"], capture_output=True, text=True, timeout=20, check=True
         ).stdout
     except (OSError, subprocess.SubprocessError):
         return False
-    version = re.search(r"(\d+)\.(\d+)", told)
+    version = re.search(r"(\d+)\.(\d+)", output)
     return version is not None and (int(version[1]), int(version[2])) >= (0, 36)
 
 

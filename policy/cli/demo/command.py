@@ -82,7 +82,7 @@ async def _tour(stage: Stage) -> int:
 
 def server_environment() -> dict[str, str]:
     """Return the server's environment beyond what the SDK passes on, `PLACET_NO_FAST` included."""
-    told = {"PYTHONPATH": str(Path(policy.__file__).parents[1])}
+    environment = {"PYTHONPATH": str(Path(policy.__file__).parents[1])}
     if VARIABLE in os.environ:
-        told[VARIABLE] = os.environ[VARIABLE]
-    return told
+        environment[VARIABLE] = os.environ[VARIABLE]
+    return environment

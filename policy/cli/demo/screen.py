@@ -10,12 +10,12 @@ _MARKS = {"allow": ("✓", "green"), "ask": ("?", "yellow"), "deny": ("✗", "re
 _WIDTH_OF_CALL = 52
 
 
-def heading(text: str, told: str = "") -> None:
+def heading(text: str, subtitle: str = "") -> None:
     """Print the heading of a part."""
     click.echo()
     click.echo(click.style(text, bold=True))
-    if told:
-        click.echo(f"  {told}")
+    if subtitle:
+        click.echo(f"  {subtitle}")
 
 
 def line(label: str, text: str) -> None:

@@ -34,7 +34,7 @@ class Step:
     by: str
     kind: str | None = None
     answer: str | None = None
-    tells: str = ""
+    shows: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +61,13 @@ def allowed(stage: Stage) -> tuple[Step, ...]:
             input={"path": "notes.txt"},
             verdict="allow",
             by="read-workspace",
-            tells="buy milk",
+            shows="buy milk",
         ),
         Step(tool="file_list", input={"path": "."}, verdict="allow", by="read-workspace"),
         _shell(inspect, "allow", "look-around"),
-        _shell("ls", "allow", "look-around", tells="notes.txt"),
-        _shell("wc notes.txt", "allow", "look-around", tells="notes.txt"),
-        _web(stage.page, "allow", "fetch-internal", tells="The handbook"),
+        _shell("ls", "allow", "look-around", shows="notes.txt"),
+        _shell("wc notes.txt", "allow", "look-around", shows="notes.txt"),
+        _web(stage.page, "allow", "fetch-internal", shows="The handbook"),
     )
 
 
@@ -110,12 +110,24 @@ def asked() -> tuple[Step, ...]:
     )
 
 
-def _shell(command: str, verdict: str, by: str, *, tells: str = "") -> Step:
-    return Step(tool="bash_exec", input={"command": command}, verdict=verdict, by=by, tells=tells)
+def _shell(command: str, verdict: str, by: str, *, shows: str = "") -> Step:
+    return Step(
+        tool="bash_exec",
+        input={"command": command},
+        verdict=verdict,
+        by=by,
+        shows=shows,
+    )
 
 
-def _web(url: str, verdict: str, by: str, *, tells: str = "") -> Step:
-    return Step(tool="web_fetch", input={"url": url}, verdict=verdict, by=by, tells=tells)
+def _web(url: str, verdict: str, by: str, *, shows: str = "") -> Step:
+    return Step(
+        tool="web_fetch",
+        input={"url": url},
+        verdict=verdict,
+        by=by,
+        shows=shows,
+    )
 
 
 @dataclass(slots=True)
@@ -153,7 +165,7 @@ class Tour:
         screen.line("adds", _FREEZE.strip())
         after, took = await self._saved(frozen, write, lambda r: r.number != before.number)
         self._judge(write, after)
-        self._told(after, f"in force {took:.0f} ms after it was saved")
+        self._show_generation(after, f"in force {took:.0f} ms after it was saved")
 
         screen.heading("A broken edit changes nothing but the status")
         screen.line("writes", _MISTAKE[1])
@@ -161,18 +173,18 @@ class Tour:
         self._judge(write, wrong)
         self._expect(wrong.number == after.number, "the generation stayed")
         status = await self._status("stale: ")
-        self._told(wrong, "still in force")
+        self._show_generation(wrong, "still in force")
         screen.line("status", status)
         self._expect("global.policy:" in status, "the status names the file and line")
 
         screen.heading("Repaired, and the first rule removed")
         mended, took = await self._saved(frozen, write, lambda r: not r.stale)
         self._expect(mended.number == after.number, "the generation is the one before")
-        self._told(mended, f"stale no longer, {took:.0f} ms after it was saved")
+        self._show_generation(mended, f"stale no longer, {took:.0f} ms after it was saved")
         free = Step(tool="file_write", input=_NOTE, verdict="allow", by="change-workspace")
         last, took = await self._saved(good, free, lambda r: r.number != after.number)
         self._judge(free, last)
-        self._told(last, f"in force {took:.0f} ms after it was saved")
+        self._show_generation(last, f"in force {took:.0f} ms after it was saved")
 
     async def _saved(
         self, text: str, step: Step, until: Callable[[Reply], bool]
@@ -227,12 +239,12 @@ class Tour:
         screen.call(what, shown, answer=reply.approval, why=why, result=result)
         self._expect(reply.verdict == step.verdict, f"{what}: {step.verdict}, not {reply.verdict}")
         self._expect(step.by in reply.rules, f"{what}: by {step.by}, not by {why}")
-        self._expect(step.tells in reply.text, f"{what}: the output tells `{step.tells}`")
+        self._expect(step.shows in reply.text, f"{what}: the output shows `{step.shows}`")
         self._expect(reply.approval == step.answer, f"{what}: the answer is {step.answer}")
         kind = step.kind or ("permission-denied" if step.verdict == "deny" else None)
         self._expect(reply.kind == kind, f"{what}: {kind or 'no error'}, not {reply.kind}")
 
-    def _told(self, reply: Reply, how: str) -> None:
+    def _show_generation(self, reply: Reply, how: str) -> None:
         screen.line("policy", f"generation {reply.number}, {reply.digest[:19]}, {how}")
 
     def _expect(self, holds: bool, what: str) -> None:  # noqa: FBT001 - a claim, not a switch

@@ -78,12 +78,12 @@ ROWS = {
 
 
 def _answer(decision: str, reason: str, updated: Mapping[str, Any] | None) -> Answer:
-    told: dict[str, Any] = {"hookEventName": "PreToolUse", "permissionDecision": decision}
+    output: dict[str, Any] = {"hookEventName": "PreToolUse", "permissionDecision": decision}
     if reason:
-        told["permissionDecisionReason"] = reason
+        output["permissionDecisionReason"] = reason
     if updated is not None:
-        told["updatedInput"] = updated
-    return json_answer({"hookSpecificOutput": told})
+        output["updatedInput"] = updated
+    return json_answer({"hookSpecificOutput": output})
 
 
 def _cannot_ask(call: HookCall) -> str | None:

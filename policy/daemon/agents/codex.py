@@ -35,8 +35,8 @@ def _deny(reason: str, updated: Mapping[str, Any] | None) -> Answer:
     return _answer(permissionDecision="deny", permissionDecisionReason=fitted(reason))
 
 
-def _answer(**told: Any) -> Answer:
-    return json_answer({"hookSpecificOutput": {"hookEventName": "PreToolUse", **told}})
+def _answer(**output: Any) -> Answer:
+    return json_answer({"hookSpecificOutput": {"hookEventName": "PreToolUse", **output}})
 
 
 def _cannot_ask(call: HookCall) -> str | None:

@@ -87,14 +87,14 @@ ROWS = {
 
 
 def _answer(decision: str, reason: str, updated: Mapping[str, Any] | None) -> Answer:
-    told: dict[str, Any] = {"decision": decision}
+    output: dict[str, Any] = {"decision": decision}
     if reason:
-        told["reason"] = reason
+        output["reason"] = reason
     if decision == "ask":
-        told["systemMessage"] = reason
+        output["systemMessage"] = reason
     if updated is not None:
-        told["hookSpecificOutput"] = {"hookEventName": "BeforeTool", "tool_input": updated}
-    return json_answer(told)
+        output["hookSpecificOutput"] = {"hookEventName": "BeforeTool", "tool_input": updated}
+    return json_answer(output)
 
 
 def _can_always_ask(call: HookCall) -> str | None:

@@ -183,8 +183,8 @@ def _denied(call: InFlight, judgement: Judgement, problem: NotApproved) -> Permi
     """Return the error for a call that was not approved, which says why it was asked about."""
     judgement = call.judgement or judgement
     why = asked_because(structs.replace(judgement.decision, verdict=Verdict.ASK))
-    said = (problem.said, f"asked because: {why}" if why else "")
-    return not_approved(call, judgement, problem, said="; ".join(part for part in said if part))
+    detail = (problem.detail, f"asked because: {why}" if why else "")
+    return not_approved(call, judgement, problem, detail="; ".join(part for part in detail if part))
 
 
 def _mended(judgement: Judgement, before: Judgement) -> Judgement:

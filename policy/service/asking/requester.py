@@ -38,15 +38,15 @@ _LONGEST_ANSWER = 300
 
 
 class NotApproved(Exception):
-    """Why there is no approval: a `code`, and what else is `said` to the agent.
+    """Why there is no approval: a `code`, and a `detail` for the agent.
 
     `noted` is the answer for the audit record, None if nobody was asked.
     """
 
-    def __init__(self, code: Code, said: str = "", *, noted: Approval | None = None) -> None:
-        super().__init__(f"{SENTENCES[code]}: {said}" if said else SENTENCES[code])
+    def __init__(self, code: Code, detail: str = "", *, noted: Approval | None = None) -> None:
+        super().__init__(f"{SENTENCES[code]}: {detail}" if detail else SENTENCES[code])
         self.code = code
-        self.said = said
+        self.detail = detail
         self.noted = noted
 
 
@@ -88,9 +88,9 @@ class Requester:
                 return outcome
             case Denied(by=by, reason=reason):
                 await self.ledger.note_refusal(session, request.digest, now=self.now())
-                said = visible(reason, _LONGEST_ANSWER) if reason else ""
+                detail = visible(reason, _LONGEST_ANSWER) if reason else ""
                 noted = _noted(request, "denied", by=by)
-                raise NotApproved("approval-refused", said, noted=noted)
+                raise NotApproved("approval-refused", detail, noted=noted)
             case TimedOut():
                 raise NotApproved("approval-timeout", noted=_noted(request, "timeout"))
             case None:
@@ -98,7 +98,7 @@ class Requester:
 
 
 def not_approved(
-    call: InFlight, judgement: Judgement, problem: NotApproved, *, said: str
+    call: InFlight, judgement: Judgement, problem: NotApproved, *, detail: str
 ) -> PermissionDenied:
     """Note in a call that it was not approved, and return the error to raise."""
     refusal = Reason(rule="approval", verdict=Verdict.DENY, message=str(problem))
@@ -107,7 +107,7 @@ def not_approved(
     call.judgement = replace(judgement, decision=decision)
     if problem.noted is not None:
         call.approvals.append(problem.noted)
-    return denial(decision.call.tool, decision, code=problem.code, said=said or None)
+    return denial(decision.call.tool, decision, code=problem.code, detail=detail or None)
 
 
 def _noted(request: ApprovalRequest, result: ApprovalResult, *, by: str | None = None) -> Approval:

@@ -87,14 +87,14 @@ class Adjudicator:
         *,
         source: JudgeSource = NoPolicy,
         guards: GuardCell | None = None,
-        world: FactSource | None = None,
+        fact_source: FactSource | None = None,
         tools: Callable[[], ReadyTools] | None = None,
         stale: Callable[[], bool] = lambda: False,
         freezer: Freezer | None = None,
     ) -> None:
         self._source = source
         self.guards = guards or GuardCell()
-        self._world = world or FactSource()
+        self._fact_source = fact_source or FactSource()
         self._tools = tools
         self._stale = stale
         self._freezer = freezer or Freezer()
@@ -117,7 +117,7 @@ class Adjudicator:
         meant = None if tools is None else tools.meant(tool)
         name = tool if meant is None else meant.name
         try:
-            facts, hosts = self._world.facts_for_call(caller)
+            facts, hosts = self._fact_source.facts_for_call(caller)
             caller = self._lapsed.seen_on(caller, facts.now)
             answer = judge.answer(name, input, caller=caller, facts=facts)
             if hosts.has_pending:
@@ -125,10 +125,12 @@ class Adjudicator:
                 def ask(known: Facts = facts) -> Answer:
                     return judge.answer(name, input, caller=caller, facts=known)
 
-                answer = await self._world.with_disk_lookups(ask, hosts, answer)
+                answer = await self._fact_source.with_disk_lookups(ask, hosts, answer)
             if hosts.pending:
                 denied = denied_without_lookup(judge, answer, ask=ask, caller=caller, facts=facts)
-                answer = await self._world.with_lookups(ask, hosts) if denied is None else denied
+                answer = (
+                    await self._fact_source.with_lookups(ask, hosts) if denied is None else denied
+                )
             spec = None if answer.admitted is None else answer.admitted.spec
             decision = joined(answer, judge, guards=guards, caller=caller, facts=facts)
             decision = self._unless_frozen(decision, spec)
@@ -213,13 +215,13 @@ class _Situation:
         except Exception:  # noqa: BLE001 - what cannot be told apart is kept to ourselves
             return True
 
-    def told(self, name: str, said: str) -> str:
+    def text_for(self, name: str, message: str) -> str:
         """Return what is said of a tool's input, without what this caller is not shown of it."""
         try:
             spec = self._spec(name)
             if spec is None:
-                return said
-            return said_of_input(said, self.input, spec, self._expected)
+                return message
+            return said_of_input(message, self.input, spec, self._expected)
         except Exception:  # noqa: BLE001 - what cannot be told apart is kept to ourselves
             return SENTENCES["validation-failed"]
 
@@ -270,8 +272,8 @@ def _refusal(tool: str, decision: Decision, refused: Refusal, situation: _Situat
             return NotFound(tool, refused.message)
         return NotFound(tool, f"no tool is called `{refused.tool}`")
     if not refused.tool or not situation.hides(refused.tool):
-        said = situation.told(refused.tool, refused.message)
-        return ValidationFailed(decision.call.tool, said)
+        message = situation.text_for(refused.tool, refused.message)
+        return ValidationFailed(decision.call.tool, message)
     return denial(refused.tool, decision, code="not-allowed")
 
 

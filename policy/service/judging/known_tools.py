@@ -56,11 +56,11 @@ def _is_same_tool(own: ToolSpec, spec: ToolSpec) -> bool:
     the host application, its description for models is part of what was reviewed.
     """
     of_host = spec.origin.kind == "host"
-    told = "" if of_host else spec.description
+    description = "" if of_host else spec.description
     return (
         (own.origin, own.version) == (spec.origin, spec.version)
         and (own.schema == spec.schema or (of_host and _takes_the_same(own, spec)))
-        and told in ("", own.description)
+        and description in ("", own.description)
         and set(own.resources) <= set(spec.resources)
         and own.unseen <= spec.unseen
         and own.requires_confirmation <= spec.requires_confirmation

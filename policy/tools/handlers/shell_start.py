@@ -61,8 +61,8 @@ def shell_environment(
 
 def _git_settings(env: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that give git this setting, unless the operator has one."""
-    told = env.get("GIT_CONFIG_COUNT", "")
-    count = int(told) if told.isdecimal() else 0
+    configured = env.get("GIT_CONFIG_COUNT", "")
+    count = int(configured) if configured.isdecimal() else 0
     names = {env.get(f"GIT_CONFIG_KEY_{place}", "").lower() for place in range(count)}
     if _BARE.lower() in names:
         return {}

@@ -135,7 +135,7 @@ class _Fetching:
 
     async def _output(self, response: httpx2.Response, input: Mapping[str, Any]) -> _Answer:
         location = response.headers.get("location")
-        told = {
+        summary = {
             "status": response.status_code,
             "url": self.address.text,
             "location": location,
@@ -143,14 +143,14 @@ class _Fetching:
         }
         then = next_call(input, self.address.text, status=response.status_code, location=location)
         if then is not None:
-            return ToolOutput(value={**told, "body": "", "truncated": False}, then=then)
+            return ToolOutput(value={**summary, "body": "", "truncated": False}, then=then)
         body, cut = await read_body(
             response.aiter_raw(),
             response.headers.get("content-encoding", ""),
             most=self.limits.body,
         )
         text = body.decode(_charset(response.charset_encoding), "replace")
-        return {**told, "body": text, "truncated": cut}
+        return {**summary, "body": text, "truncated": cut}
 
 
 def _charset(named: str | None) -> str:

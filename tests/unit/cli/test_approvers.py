@@ -44,8 +44,8 @@ def test_questions_wait_where_that_was_said_or_configured(
     found = closed(approval_mode(asked, None, policy=tmp_path, settings=lambda: settings))  # type: ignore[arg-type]
     assert isinstance(found.ask, ApprovalGate) is queues
     assert (found.store is not None and found.store.exists()) is queues
-    assert ("placet approvals" in found.told) is queues
-    assert (found.ask is None) is (found.told == "asks are denied")
+    assert ("placet approvals" in found.description) is queues
+    assert (found.ask is None) is (found.description == "asks are denied")
 
 
 async def test_who_answers_at_the_terminal_is_its_user_with_the_groups_of_the_moment(

@@ -71,7 +71,7 @@ async def test_a_call_is_decided_by_what_its_tree_holds(hidden: bool, here: Path
     (rules / "global.policy").write_text(_POLICY)
     generation = policy.load(rules)
     adjudicator = Adjudicator(
-        source=lambda: generation, world=FactSource(workspace=str(here), disk=Disk())
+        source=lambda: generation, fact_source=FactSource(workspace=str(here), disk=Disk())
     )
     judged = await adjudicator.judge("bash_exec", {"command": "grep -rn foo many"}, Caller())
     assert judged.decision.verdict is (Verdict.DENY if hidden else Verdict.ALLOW)
