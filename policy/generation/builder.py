@@ -251,7 +251,7 @@ def unexpected(error: Exception) -> Diagnostic:
 
 
 def _empty(work: _Reading) -> tuple[Diagnostic, ...]:
-    if work.unread:
+    if work.unread or has_errors(work.problems):
         return ()  # that is what is wrong
     return (
         diagnose(

@@ -222,8 +222,20 @@ def parse_toml(source: Source) -> dict[str, Any] | Diagnostic:
         "bad-settings",
         f"this is not TOML: {visible(message[:1].lower() + message[1:], 200)}",
         span=source.span(offset, min(offset + 1, len(source.text))),
-        help="mend the line, or look at toml.io for how it is written",
+        help=_toml_help(source.line(source.span(offset, offset).line)),
     )
+
+
+_UNQUOTED_VERDICT = re.compile(r"\s*[^#=\s]+\s*=\s*(allow|ask|deny)\b")
+_WITH_COLON = re.compile(r"\s*[\w\".*/-]+\s*:")
+
+
+def _toml_help(line: str) -> str:
+    if verdict := _UNQUOTED_VERDICT.match(line):
+        return f'write the verdict in quotes: `"{verdict[1]}"`'
+    if _WITH_COLON.match(line):
+        return "a key and its value are separated by `=`; rules belong in a `.policy` file"
+    return "mend the line, or look at toml.io for how it is written"
 
 
 def _offset(source: Source, line: int, column: int) -> int:
@@ -242,7 +254,9 @@ def _said(detail: ErrorDetails, found: Mapping[Path, TomlPosition], source: Sour
             "unknown-setting",
             f"`{visible('.'.join(path), 200)}` is no setting",
             span=_span(path, found, source, value=False),
-            help=did_you_mean(path[-1], known) or f"known here: {', '.join(known)}",
+            help=did_you_mean(path[-1], known)
+            or _elsewhere(path)
+            or f"known here: {', '.join(known)}",
         )
     message = detail["msg"].removeprefix("Value error, ")
     return diagnose(
@@ -251,6 +265,19 @@ def _said(detail: ErrorDetails, found: Mapping[Path, TomlPosition], source: Sour
         span=_span(path, found, source, value=True),
         help="`placet check --explain bad-settings` shows how values are written",
     )
+
+
+# What other programs call the lists of a filter.
+_FILTERS = {"allow": "allowed", "deny": "blocked", "ask": "require_confirmation"}
+
+
+def _elsewhere(path: Path) -> str:
+    """Return the help for a key that belongs in a table below, "" for another one."""
+    if len(path) != 2 or path[0] != "permissions":
+        return ""
+    if path[1] in _FILTERS:
+        return f"a list of tools is `{_FILTERS[path[1]]} = […]` in `[permissions.filter]`"
+    return "verdicts of tools are written in `[permissions.tools]`"
 
 
 def _span(path: Path, found: Mapping[Path, TomlPosition], source: Source, *, value: bool) -> Span:

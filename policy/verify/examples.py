@@ -265,6 +265,7 @@ def _unknown_fact(name: str, span: Span) -> Diagnostic:
         f"a test cannot set `{visible(name, 80)}`",
         span=span,
         help=did_you_mean(name, FACTS)
+        or next((f"did you mean `{fact}`?" for fact in FACTS if fact.startswith(f"{name}.")), "")
         or f"it can set {', '.join(f'`{fact}`' for fact in FACTS)} and `context.…`",
     )
 

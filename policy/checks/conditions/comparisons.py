@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from policy.checks.checked import Comparison, Constant, NotOf, Test
 from policy.checks.conditions.reader_state import BROKEN, BROKEN_TEST, ReadValue, StatementContext
 from policy.checks.conditions.typed_value import TypedValue
@@ -9,6 +11,8 @@ from policy.checks.conditions.value_types import ValueType, comparable, orderabl
 from policy.diagnostics import did_you_mean
 from policy.model import Span
 from policy.syntax import print_expr, tree
+
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 
 
 def read_comparison(expr: tree.Compare, context: StatementContext, value_of: ReadValue) -> Test:
@@ -26,7 +30,7 @@ def read_comparison(expr: tree.Compare, context: StatementContext, value_of: Rea
             "wrong-kind",
             f"{left.kind} and {right.kind} have no order",
             span=expr.span,
-            help=_one_kind(left.kind, right.kind),
+            help=_one_kind(expr, left.kind, right.kind),
         )
     return Comparison(op=expr.op, left=left.value, right=right.value, text=text)
 
@@ -51,7 +55,7 @@ def _check_equal(
         "wrong-kind",
         f"{left.kind} and {right.kind} are never equal",
         span=expr.span,
-        help=_one_kind(left.kind, right.kind),
+        help=_one_kind(expr, left.kind, right.kind),
     )
 
 
@@ -71,7 +75,17 @@ def check_word(
     )
 
 
-def _one_kind(left: ValueType, right: ValueType) -> str:
+def _one_kind(expr: tree.Compare, left: ValueType, right: ValueType) -> str:
+    for operand, other in ((expr.left, right), (expr.right, left)):
+        if isinstance(operand, tree.Text) and _is_literal(operand.value, other):
+            return f"write it without quotes: `{operand.value}`"
     if "time" in (left.names or ()) or "time" in (right.names or ()):
         return 'a string becomes a time with `time("2026-03-01T08:00:00Z")` or `date("2026-03-01")`'
     return "compare values of one type: two numbers, two strings, two times or two durations"
+
+
+def _is_literal(text: str, kind: ValueType) -> bool:
+    """Return whether a string in quotes would be a value of this type without them."""
+    if kind.must_be("boolean"):
+        return text in ("true", "false")
+    return kind.must_be("number") and _NUMBER.fullmatch(text) is not None

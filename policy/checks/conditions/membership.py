@@ -64,7 +64,7 @@ def _list_on_right(
             "wrong-kind",
             f"`in` needs a set or a list, not {right.kind}",
             span=expr.right.span,
-            help=_instead_of_in(print_expr(expr.left), expr.right, is_text=is_text),
+            help=_instead_of_in(expr, left, is_text=is_text),
         )
         return None
     if right.kind.must_be("list"):
@@ -73,12 +73,14 @@ def _list_on_right(
     return Membership(left=left.value, right=right.value, text=text)
 
 
-def _instead_of_in(left: str, right: tree.Expr, *, is_text: bool) -> str:
+def _instead_of_in(expr: tree.In, left: TypedValue, *, is_text: bool) -> str:
     """Return the help for an `in` before something that has no items."""
-    shown = print_expr(right)
-    if isinstance(right, tree.Text):
-        return f"write `{left} == {shown}`, a list `{left} in [{shown}]`, or `{left} like {shown}`"
-    return f"write `{shown} contains {left}`" if is_text else f"write `{left} == {shown}`"
+    first, second = print_expr(expr.left), print_expr(expr.right)
+    if left.kind.must_be("list"):
+        return f"write `{second} in {first}`"
+    if isinstance(expr.right, tree.Text):
+        return f"write `{first} == {second}`, or a list: `{first} in [{second}]`"
+    return f"write `{second} contains {first}`" if is_text else f"write `{first} == {second}`"
 
 
 def _check_items(

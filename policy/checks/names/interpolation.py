@@ -10,6 +10,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from policy.checks.conditions.value_types import FACT_ROOTS
 from policy.checks.names.scopes import BoundParameter, Definition, Scope
 from policy.checks.report import Report
 from policy.diagnostics import did_you_mean
@@ -69,7 +70,8 @@ def _named(name: str, scope: Scope, report: Report, *, span: Span, depth: int) -
             "unknown-name",
             f"nothing is called `{name}`",
             span=span,
-            help=did_you_mean(name, scope.visible())
+            help=_instead_of(name)
+            or did_you_mean(name, scope.visible())
             or "`${name}` is replaced by a value; write `$${` for the two characters",
         )
         return ""
@@ -84,6 +86,17 @@ def _named(name: str, scope: Scope, report: Report, *, span: Span, depth: int) -
         span=span,
         help="use a `param` or `let` whose value is a string",
     )
+    return ""
+
+
+def _instead_of(name: str) -> str:
+    """Return the help about a fact in a string, "" for another name."""
+    if name == "workspace":
+        return 'paths such as "src/**" begin at the workspace; the whole of it is `workspace`'
+    if name in ("home", "HOME"):
+        return "paths in the home folder begin with `~/`"
+    if name.partition(".")[0] in FACT_ROOTS:
+        return "a fact differs between calls and cannot be inserted; compare it in a condition"
     return ""
 
 

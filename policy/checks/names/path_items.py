@@ -17,6 +17,13 @@ def check_reach(text: str, span: Span, check: CheckContext) -> None:
             help=f"write {quote(f'**/{text}')} for every folder, {quote(f'./{text}')} for the "
             "workspace itself",
         )
+    elif text == "workspace":
+        check.report.add(
+            "shallow-pattern",
+            "`workspace` in quotes is a file of this name in the workspace",
+            span=span,
+            help="write `workspace` without quotes for the workspace and everything in it",
+        )
     elif text.endswith("/") and text != "/":
         check.report.add(
             "shallow-pattern",

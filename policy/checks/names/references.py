@@ -103,8 +103,8 @@ def _defined(
                 f"`{node.name}` is a set of {what}, but a single value is needed here",
                 span=expr.span,
                 labels=(Label(span=found.span, text="defined here"),),
-                help="use a set after `in`, or after a verb such as `reads`; several sets are "
-                "listed in brackets: `reads [a, b]`",
+                help=f"write `in {node.name}`, or use the set after a verb such as `reads`; "
+                "several sets are listed in brackets: `reads [a, b]`",
             )
             return BROKEN
 

@@ -6,6 +6,7 @@ up in the catalogue.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -42,6 +43,8 @@ _ELSEWHERE = ALIASES | {
     "WebFetch": "web_fetch",
 }
 
+# The names that Claude Code gives to the tools of MCP servers.
+_NAMED_BY_HOOKS = re.compile(r"mcp__(.+?)__(.+)")
 # What newcomers write for every tool.
 _EVERYTHING = frozenset({"all", "any", "anything", "everything", "every", "tools", "all_tools"})
 
@@ -298,7 +301,11 @@ class SelectorReader:
         if pattern.problem is None:
             return True
         self.report.add(
-            "bad-tool-pattern", pattern.problem, span=span, help="write the name of a tool"
+            "bad-tool-pattern",
+            pattern.problem,
+            span=span,
+            help="write the name of a tool; those of a server are `mcp SERVER/TOOL` or "
+            "`mcp SERVER/*`",
         )
         return False
 
@@ -344,6 +351,12 @@ class SelectorReader:
             if exact == "name"
             else f"no known tool matches `{shown}`"
         )
+        if pattern.origin is None and (hook := _NAMED_BY_HOOKS.fullmatch(pattern.text)):
+            return _Unknown(
+                severity=Severity.WARNING,
+                message=message,
+                help=f"tools of a server are written `mcp {hook[1]}/{hook[2]}`",
+            )
         if self._is_of_unknown_server(pattern):
             return _Unknown(
                 severity=Severity.WARNING,

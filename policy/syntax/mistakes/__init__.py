@@ -6,20 +6,28 @@ The tests parse every example.
 from policy.syntax.mistakes.cases import CALLS, OUTCOMES, OUTSIDE, TITLES
 from policy.syntax.mistakes.conditions import OPERATORS, QUANTIFIERS, RESOURCES, TESTS
 from policy.syntax.mistakes.mistake import Mistake, filled, meant
-from policy.syntax.mistakes.rules import CLAUSES, TOOLS
-from policy.syntax.mistakes.statements import AT_START, DEFAULTS, DEFINITIONS, HEADERS
+from policy.syntax.mistakes.rules import CLAUSES, REWRITES, TOOLS
+from policy.syntax.mistakes.statements import (
+    AT_START,
+    DEFAULTS,
+    DEFINITIONS,
+    DELEGATIONS,
+    HEADERS,
+)
 from policy.syntax.mistakes.values import ENDS, NAMES, NUMBERS, REGEXES, STRINGS
 
 # From the special to the general.
 MISTAKES: tuple[Mistake, ...] = (
     *HEADERS,
+    *ENDS,
     *DEFAULTS,
     *AT_START,
-    *ENDS,
     *TITLES,
     *CALLS,
     *OUTCOMES,
     *DEFINITIONS,
+    *REWRITES,
+    *DELEGATIONS,
     *RESOURCES,
     *STRINGS,
     *QUANTIFIERS,

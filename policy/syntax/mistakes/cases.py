@@ -44,6 +44,37 @@ TITLES: tuple[Mistake, ...] = (
 
 CALLS: tuple[Mistake, ...] = (
     Mistake(
+        example='test "t"\n  file_read {} -> deny\n  «no-web»: deny web_fetch',
+        before=r"\n[ \t]+(?P<at>[a-z][a-z0-9-]*)",
+        found=r"(?=[ \t]*:[ \t]+(?:allow|ask|deny|shadow|rewrite)\b)",
+        expected=one_of("OPEN_BRACE"),
+        message="`{}:` begins a rule, so its line must not be indented",
+        help="remove the space before it",
+    ),
+    Mistake(
+        example='test "t"\n  file_read {} -> deny\n  «deny» web_fetch',
+        before=r"\n[ \t]+(?P<at>allow|ask|deny|default|rewrite|paths|hosts|commands)[ \t]+",
+        found=r"(?=[\w*])",
+        expected=one_of("OPEN_BRACE"),
+        message="`{}` begins a statement, so its line must not be indented",
+        help="remove the space before it; a case is `TOOL {…} -> VERDICT`",
+    ),
+    Mistake(
+        example='test "t"\n  «as» agent "coder"\n  file_read {} -> deny',
+        before=r"\n[ \t]+(?P<at>as|for|with|if|by|where|let|set)[ \t]+",
+        found=r"(?=[\w\"])",
+        expected=one_of("OPEN_BRACE"),
+        message="the facts of a test are set with `given`",
+        help='write `given agent.name = "…"`',
+    ),
+    Mistake(
+        example='test "t"\n  given «"coder"»\n  file_read {} -> deny',
+        before=r"\bgiven\s+",
+        found=r'"[^"\n]*"?',
+        message="`given` names a fact before its value",
+        help="write `given agent.name = {}`",
+    ),
+    Mistake(
         example='test "t"\n  «-» file_read {} -> deny',
         before=r"\n[ \t]+",
         found=r"[-*•](?=[ \t])",
@@ -126,6 +157,13 @@ OUTCOMES: tuple[Mistake, ...] = (
         found=r"\([^)\n]*\)?|\"[^\"\n]*\"?",
         message="the rule of a verdict is named after `by`",
         help="write `by {name}`",
+    ),
+    Mistake(
+        example='test "t"\n  file_read {} -> deny «or» ask',
+        before=rf"->\s*(?:{_EFFECT})[ \t]+(?P<at>or|and)[ \t]+",
+        found=r"(?=\w)",
+        message="a case has one verdict",
+        help="keep one, or write two cases",
     ),
     Mistake(
         example='test "t"\n  file_read {} -> deny «no-keys»',

@@ -32,7 +32,7 @@ OPERATORS: tuple[Mistake, ...] = (
     ),
     Mistake(
         example="deny bash_exec when «!»input.a",
-        found=r"!(?!=)",
+        found=r"!(?=\s*[\w(\"])",
         message="a condition is negated with `not`",
         help="write `not …`, or `!=` between two values",
     ),
@@ -197,6 +197,35 @@ TESTS: tuple[Mistake, ...] = (
         help='write `in ["a", "b"]`',
     ),
     Mistake(
+        example="deny bash_exec when now > 18«:00»",
+        before=r"[0-9]{1,2}",
+        found=r":[0-9]{2}",
+        message="a time of day is compared with `within`",
+        help=_WINDOW,
+    ),
+    Mistake(
+        example="deny bash_exec when now within 08:00..18:00 on «monday»",
+        before=r"\bon\s+",
+        found=r"\w+",
+        expected=one_of("DAYS"),
+        message="`{}` is not a day",
+        help="write `weekdays`, `weekends`, `mon`, `tue`, `wed`, `thu`, `fri`, `sat` or `sun`",
+    ),
+    Mistake(
+        example="deny bash_exec when now within 08:00..18:00 «weekdays»",
+        found=r"(?:weekdays?|weekends?|mon|tue|wed|thu|fri|sat|sun)(?:[a-z]*day)?\b",
+        expected=one_of("_ON"),
+        message="`on` is missing before the days",
+        help="write `on weekdays`",
+    ),
+    Mistake(
+        example="deny bash_exec when now within 08:00..18:00 «Europe/Paris»",
+        before=r"\.\.\s*[0-9]{2}:[0-9]{2}\s+",
+        found=r"[A-Z][A-Za-z_]*(?:/[A-Za-z_/+-]+)?",
+        message="a time zone is written in double quotes",
+        help='write `"{}"`',
+    ),
+    Mistake(
         example="deny bash_exec when now «between» 09:00 and 17:00",
         found=r"(?:between|from|during|in)(?=\s+[0-9])",
         message="a window of time is written with `within`",
@@ -283,12 +312,19 @@ RESOURCES: tuple[Mistake, ...] = (
         help="write `connects to …`, `connects only to …`, `sends to …`; `outside` takes no `to`",
     ),
     Mistake(
+        example='deny * when connects outside «to» "corp.example"',
+        before=r"\b(?:connects|sends)\s+outside\s+(?P<at>to)\s+",
+        found=r"(?=\S)",
+        message="`outside` is not followed by `to`",
+        help="remove it",
+    ),
+    Mistake(
         example="deny * when reads «from» workspace",
         before=rf"\b(?:{_VERB})(?:\s+(?:any|only|outside|to))*\s+"
-        r"(?P<at>from|of|on|inside|within|under|below|into)\s+",
+        r"(?P<at>from|of|on|inside|within|under|below|into|the|all|every|files?|folders?)\s+",
         found=r"(?=\S)",
         message="`{}` is not needed after the verb",
-        help="remove it",
+        help="remove it; in an `allow` write `reads only …`",
     ),
     Mistake(
         example='deny * when reads «in» "/srv/**"',
@@ -296,6 +332,13 @@ RESOURCES: tuple[Mistake, ...] = (
         found=r"(?=\S)",
         message="`{}` is not needed after the verb",
         help="remove it",
+    ),
+    Mistake(
+        example="deny bash_exec when runs «/rm .*/»",
+        before=r"\bruns(?:\s+(?:any|only|outside))?\s+",
+        found=r"/[^/\n]*/(?![\w*])",
+        message="a command is described by a pattern, not by a regular expression",
+        help='write a pattern in double quotes, such as `"git diff *"`',
     ),
     Mistake(
         example="deny * when reads «/.*[.]pem/»",

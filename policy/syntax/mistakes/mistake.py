@@ -23,6 +23,7 @@ SYNONYMS: dict[str, str] = {
         "asked confirm confirmation prompt approval approve pending review require".split(),
         "ask",
     ),
+    **dict.fromkeys("dryrun dry dry_run monitor simulate log_only".split(), "shadow"),
     **dict.fromkeys("if where while provided whenever given on".split(), "when"),
     **dict.fromkeys("otherwise ifnot".split(), "unless"),
     **dict.fromkeys("reason why message comment since description".split(), "because"),

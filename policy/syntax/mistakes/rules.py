@@ -11,7 +11,56 @@ _CLAUSES = ("when", "unless", "because", "audit", "by", "remember", "except", "s
 _EFFECT = "allow|ask|deny"
 _DURATION = "durations are `500ms`, `30s`, `10m`, `2h`, `7d` or `1w`"
 
+REWRITES: tuple[Mistake, ...] = (
+    Mistake(
+        example="rewrite bash_exec «input.timeout» = 60",
+        before=r"\brewrite\s[^\n]*",
+        found=r"input[\w.\[\]\"]*(?=\s*:?=)",
+        expected=one_of("SET"),
+        message="`set` is missing before the field",
+        help="write `set {} = …`",
+    ),
+    Mistake(
+        example="rewrite bash_exec set input.timeout «to» 60",
+        before=r"\bset\s+[\w.\[\]\"]+\s*",
+        found=r"to\b|is\b|<=|>=|:=|:|<|>",
+        expected=one_of("_EQUALS"),
+        message="a field and its new value are separated by `=`",
+        help="write `set input.FIELD = …`, or for a bound `set input.FIELD = at most …`",
+    ),
+    Mistake(
+        example="rewrite bash_exec set input.timeout = «max» 60",
+        before=r"=\s*(?P<at>max|min|maximum|minimum|atmost|atleast|most|least|upto)\s+",
+        found=r"(?=[\w\"])",
+        message="a bound is written `at most` or `at least`",
+        help="write `set input.FIELD = at most …`",
+    ),
+    Mistake(
+        example="«rewrite» bash_exec",
+        before=r"\b(?P<at>rewrite)\s[^\n]*",
+        found=r"\s*\Z",
+        expected=one_of("SET"),
+        message="the rewrite changes nothing",
+        help="write `set input.FIELD = …`, `remove input.FIELD` or `redact input.FIELD …`",
+    ),
+)  # fmt: skip
+
 TOOLS: tuple[Mistake, ...] = (
+    Mistake(
+        example="deny «shadow» web_fetch",
+        before=r"\b(?:allow|ask|deny|rewrite)\s+(?P<at>shadow)\s+",
+        found=r"(?=[\w*])",
+        expected=one_of("WHEN"),
+        message="`shadow` comes before the effect",
+        help="write `shadow deny …`",
+    ),
+    Mistake(
+        example="deny web_fetch «priority» 10",
+        found=r"(?:priority|weight|precedence|order)\b",
+        expected=one_of("WHEN"),
+        message="rules have no `{}`",
+        help="the strictest rule that matches wins, wherever it is written",
+    ),
     Mistake(
         example="deny «when» input.a == 1",
         before=rf"\b(?:allow|ask|deny|rewrite|limit)\s+(?P<at>{_CLAUSE})\s+",

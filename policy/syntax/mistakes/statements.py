@@ -247,7 +247,80 @@ DEFAULTS: tuple[Mistake, ...] = (
     ),
 )  # fmt: skip
 
+DELEGATIONS: tuple[Mistake, ...] = (
+    Mistake(
+        example='delegate web_fetch «agent» "researcher"',
+        before=r"\Adelegate\s[^\n]*\s",
+        found=r"agents?\b|role\b|\"",
+        expected=one_of("_TO"),
+        message="`to` is missing after the tools",
+        help='write `delegate TOOLS to agent "…"`',
+    ),
+    Mistake(
+        example='delegate web_fetch to «"researcher"»',
+        before=r"\Adelegate\s[^\n]*\bto\s+",
+        found=r"\"[^\"\n]*\"?|\w+",
+        expected=one_of("AGENT"),
+        message="a delegation names a header: `agent`, `agents` or `role`",
+        help='write `to agent "…"`, `to agents "…"` or `to role "…"`',
+    ),
+    Mistake(
+        example='use "placet:secrets" as «"s"»',
+        before=r"\Ause\s[^\n]*\bas\s+",
+        found=r"\"[^\"\n]*\"?",
+        message="the name of a pack is written without quotes here",
+        help="remove the quotes",
+    ),
+    Mistake(
+        example='use«(»"placet:secrets")',
+        before=r"\A(?:use|test|pack)\s*",
+        found=r"\(",
+        message="a keyword is not followed by a parenthesis",
+        help='write `use "…"`',
+    ),
+)  # fmt: skip
+
 DEFINITIONS: tuple[Mistake, ...] = (
+    Mistake(
+        example='«let» paths work = "/srv/**"',
+        before=rf"\A(?P<at>let)[ \t]+(?:{_SETS})[ \t]+",
+        found=r"(?=\w)",
+        message="a set is defined without `let`",
+        help="remove it",
+    ),
+    Mistake(
+        example="let «=» now within 08:00..18:00",
+        before=r"\Alet[ \t]+",
+        found=r"[=:]",
+        message="the name is missing",
+        help="write `let NAME = …`",
+    ),
+    Mistake(
+        example="let office«:» now within 08:00..18:00",
+        before=r"\Alet[ \t]+\w+[ \t]*",
+        found=r":=|:|==",
+        expected=one_of("_EQUALS"),
+        message="the name and what it stands for are separated by `=`",
+        help="write `let NAME = …`",
+    ),
+    Mistake(
+        example="let office «now» within 08:00..18:00",
+        before=r"\Alet[ \t]+\w+[ \t]*",
+        found=r'"[^"\n]*"?|[^\s]+',
+        expected=one_of("_EQUALS"),
+        message="`=` is missing before `{}`",
+        help="write `let NAME = …`",
+    ),
+    Mistake(
+        example="param home: «str»",
+        before=r"\Aparam[ \t]+\w+[ \t]*:[ \t]*",
+        found=r"\w+",
+        expected=one_of("KIND"),
+        message="`{}` is not a type of parameters",
+        help="types are `string`, `number`, `duration`, `path`, `host`, and those of sets: "
+        "`paths`, `hosts`, `commands`, `strings`, `numbers`, `addresses`, `tools`",
+        near_to=("string", "number", "duration", "path", "host", "paths", "hosts", "commands"),
+    ),
     Mistake(
         example='paths «my-project» = "/srv/**"',
         before=rf"\A(?:{_SETS}|let|data|param)[ \t]+(?P<at>[A-Za-z_]\w*)",
@@ -257,14 +330,14 @@ DEFINITIONS: tuple[Mistake, ...] = (
     ),
     Mistake(
         example='paths «=» "/srv/**"',
-        before=rf"\A(?:{_SETS}|let)[ \t]+",
+        before=rf"\A(?:{_SETS})[ \t]+",
         found=r"[=:]",
         message="the name is missing",
         help='write `paths NAME = "…"`',
     ),
     Mistake(
         example='paths project«:» "/srv/**"',
-        before=rf"\A(?:{_SETS}|let)[ \t]+\w+[ \t]*",
+        before=rf"\A(?:{_SETS})[ \t]+\w+[ \t]*",
         found=r":=|:|==",
         expected=one_of("_EQUALS"),
         message="the name and what it stands for are separated by `=`",
@@ -272,7 +345,7 @@ DEFINITIONS: tuple[Mistake, ...] = (
     ),
     Mistake(
         example='paths project «"/srv/**"»',
-        before=rf"\A(?:{_SETS}|let)[ \t]+\w+[ \t]*",
+        before=rf"\A(?:{_SETS})[ \t]+\w+[ \t]*",
         found=r'"[^"\n]*"?|[^\s]+',
         expected=one_of("_EQUALS"),
         message="`=` is missing before `{}`",

@@ -24,6 +24,13 @@ STRINGS: tuple[Mistake, ...] = (
         help='close it with `"`; a line break inside is `\\n`',
     ),
     Mistake(
+        example='deny bash_exec because "say "«no»""',
+        before=r'"[^"\n]*"',
+        found=r"[A-Za-z0-9]+",
+        message="`{}` directly follows a string",
+        help='a quote inside a string is written `\\"`',
+    ),
+    Mistake(
         example="policy for role «guest»",
         before=r"(?:\b(?:agents?|role|pack|use|by|from|like|test|store|with)|,)\s+",
         found=r"[A-Za-z0-9_*.~][A-Za-z0-9_*.:/~-]*",
@@ -95,6 +102,19 @@ NUMBERS: tuple[Mistake, ...] = (
 
 NAMES: tuple[Mistake, ...] = (
     Mistake(
+        example="deny * when reads «$project»",
+        found=r"\$\{?\w+\}?|%\w+%",
+        message="a name is written without further characters",
+        help="write it as it is defined: `NAME`",
+    ),
+    Mistake(
+        example="deny * when reads «{project}»",
+        before=r"(?:reads|writes|runs|to|only|any|outside|in|[=!<>]=|<|>)\s+(?P<at>\{)\s*\w+\s*",
+        found=r"\}",
+        message="a name is written without braces",
+        help="remove them",
+    ),
+    Mistake(
         example="deny * when reads only «…»",
         found=r"…|\.\.\.",
         message="`{}` stands for a part that you have to write",
@@ -138,6 +158,26 @@ ENDS: tuple[Mistake, ...] = (
         found=r";",
         message="a statement ends with its line",
         help="remove the `;`, and begin the next statement on a new line",
+    ),
+    Mistake(
+        example='use "a.policy" with«:» home = "/root"',
+        before=r"\b(?:with|given|when|unless|because|by|use|test|except|for|to|set|remember)\s*",
+        found=r":(?=[ \t]*\S)",
+        message="a keyword is not followed by a colon",
+        help="remove the `:`",
+    ),
+    Mistake(
+        example="deny bash_exec when input.a == 1«,» because \"no\"",
+        found=r",(?=\s*(?:when|unless|because|audit|with|by|two|remember)\b)",
+        message="clauses are not separated by commas",
+        help="remove the `,`",
+    ),
+    Mistake(
+        example="deny bash_exec when reads workspace«.»",
+        before=r"(?P<at>\.)",
+        found=r"\s*\Z",
+        message="a statement does not end with a period",
+        help="remove it",
     ),
     Mistake(
         example="deny bash_exec«:»",
