@@ -95,6 +95,11 @@ def input_check_of(spec: ToolSpec) -> InputCheck:
     return gate
 
 
+def input_fault(spec: ToolSpec) -> str | None:
+    """Return why calls of a tool cannot be checked, None if they can."""
+    return input_check_of(spec).fault
+
+
 def _plain_problems(value: Any, place: SchemaNode, path: tuple[str | int, ...]) -> Iterator[str]:
     """Yield the problems of types and required fields."""
     kind = kind_of(value)

@@ -6,8 +6,10 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from policy.admission import input_fault
 from policy.catalog import ModelArguments, Operations, ToolSpec, arguments_of, snake_case
 from policy.tools.authoring.any_input import AsGiven
+from policy.tools.authoring.calling import require_takes
 from policy.tools.authoring.function import tool
 from policy.tools.authoring.output import OutputShape, output_shape, returned_shape
 from policy.tools.authoring.shapes import AiTool, ContextTool, DynamicTool, OperationsTool, Tool
@@ -110,6 +112,9 @@ def _untyped(
         schema=_schema(authored, schema),
         traits=traits,
     )
+    fault = input_fault(spec)
+    if fault is not None:
+        raise TypeError(f"`{type(authored).__name__}.{schema}` cannot be used: {fault}")
     return BuiltinHandler(
         spec=spec,
         takes=AsGiven(spec),
@@ -123,6 +128,9 @@ def _untyped(
 def _sound(made: Any) -> ToolHandler:
     if not hasattr(made, "definition") or not callable(made.invoke):
         raise TypeError(f"the handler of `{made.spec.name}` needs `definition` and `invoke`")
+    if not inspect.iscoroutinefunction(made.invoke):
+        raise TypeError(f"`{type(made).__qualname__}.invoke` must be async")
+    require_takes(made.invoke, 2, "(input, ctx)")
     return made  # type: ignore[no-any-return]
 
 

@@ -34,10 +34,24 @@ def takes_context(call: Callable[..., Any]) -> bool:
 
 
 def with_context(call: Callable[..., Any]) -> Callable[[Any, ExecutionContext], tuple[Any, ...]]:
-    """Return a function that makes the parameters of `call`: arguments, and the context if used."""
+    """Return a function that makes the parameters of `call`: arguments, and the context if used.
+
+    Raises TypeError if it can be called with neither.
+    """
     if takes_context(call):
+        require_takes(call, 2, "(args, ctx)")
         return lambda arguments, ctx: (arguments, ctx)
+    require_takes(call, 1, "(args) or (args, ctx)")
     return lambda arguments, ctx: (arguments,)
+
+
+def require_takes(call: Callable[..., Any], count: int, said: str) -> None:
+    """Raise TypeError if an author's function cannot be called with so many arguments."""
+    try:
+        inspect.signature(call).bind(*range(count))
+    except TypeError as error:
+        name = getattr(call, "__qualname__", type(call).__qualname__)
+        raise TypeError(f"`{name}` must take {said}: {error}") from None
 
 
 def returned(tool: str, value: Any, shape: OutputShape | None) -> Any:

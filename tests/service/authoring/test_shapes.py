@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pytest
 import yaml
@@ -22,6 +22,7 @@ from policy.tools import (
     handler_for,
     tool,
 )
+from tests.fakes import CountingHandler
 
 
 class Anything:
@@ -270,10 +271,77 @@ class Broken:
         return "ran"
 
 
-async def test_a_tool_whose_schema_cannot_be_used_is_never_called() -> None:
-    service = service_of(Broken())
-    with pytest.raises(ValidationFailed, match="without a target"):
-        await service.execute("broken", {"x": 1})
+class OfText(Broken):
+    def parameters_schema(self) -> dict[str, Any]:
+        return {"type": "string"}
+
+
+class Misspelt(Broken):
+    def parameters_schema(self) -> dict[str, Any]:
+        return {"type": "object", "properties": {"x": {"type": "strng"}}}
+
+
+@pytest.mark.parametrize(
+    ("authored", "said"),
+    [
+        (Broken(), "without a target"),
+        (OfText(), "not that of an object"),
+        (Misspelt(), "is not valid"),
+    ],
+)
+def test_a_tool_whose_schema_cannot_be_used_is_the_authors_to_mend(
+    authored: Any, said: str
+) -> None:
+    with pytest.raises(TypeError, match=f"`{type(authored).__name__}.parameters_schema` .*{said}"):
+        build_tool_service(tools=[authored])
+
+
+class TakesNothing:
+    NAME = "x"
+    DESCRIPTION = "X."
+    Args = SearchInput
+
+    def call(self) -> None: ...
+
+
+class TakesThree(TakesNothing):
+    def call(self, args: Any, ctx: Any, more: Any) -> None: ...  # type: ignore[override]
+
+
+class TakesByName(TakesNothing):
+    def call(self, *, args: Any) -> None: ...  # type: ignore[override]
+
+
+class NoParams:
+    name = "x"
+    description = "X."
+    schema: ClassVar[dict[str, Any]] = {"type": "object"}
+
+    def execute(self) -> None: ...
+
+
+class InvokedWithout(CountingHandler):
+    async def invoke(self, input: Any) -> Any: ...  # type: ignore[override]
+
+
+class InvokedAtOnce(CountingHandler):
+    def invoke(self, input: Any, ctx: Any) -> Any: ...
+
+
+@pytest.mark.parametrize(
+    ("authored", "said"),
+    [
+        (TakesNothing(), r"`TakesNothing.call` must take \(args\) or \(args, ctx\)"),
+        (TakesThree(), r"`TakesThree.call` must take \(args, ctx\)"),
+        (TakesByName(), r"`TakesByName.call` must take \(args\)"),
+        (NoParams(), r"`NoParams.execute` must take \(args\)"),
+        (InvokedWithout(), r"`InvokedWithout.invoke` must take \(input, ctx\)"),
+        (InvokedAtOnce(), "`InvokedAtOnce.invoke` must be async"),
+    ],
+)
+def test_a_tool_that_cannot_be_called_is_the_authors_to_mend(authored: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        build_tool_service(tools=[authored])
 
 
 # ------------------------------------------------------------------ outputs
