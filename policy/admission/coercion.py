@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from policy.admission.schema_node import SchemaNode, is_only
-from policy.catalog import kind_of
+from policy.catalog import json_type_of
 from policy.model import thaw
 from policy.values import Limits, Unreadable, escape_for_display, read_json
 
@@ -114,13 +114,13 @@ def _is_single(value: Any, place: SchemaNode) -> bool:
 
 
 def _fits(value: Any, place: SchemaNode) -> bool:
-    kinds = place.kinds
-    kind = kind_of(value)
-    if kind in kinds or "any" in kinds:
+    types = place.types
+    kind = json_type_of(value)
+    if kind in types or "any" in types:
         return True
     if kind == "integer":
-        return "number" in kinds
-    return kind == "number" and "integer" in kinds and is_whole(value)
+        return "number" in types
+    return kind == "number" and "integer" in types and is_whole(value)
 
 
 def is_whole(value: float | Decimal) -> bool:

@@ -16,7 +16,7 @@ from jsonschema_rs import (
 
 from policy.admission.coercion import is_whole, shown_path
 from policy.admission.schema_node import SchemaNode, has_defaults
-from policy.catalog import ToolSpec, kind_of, schema_problem, unfolded_size
+from policy.catalog import ToolSpec, json_type_of, schema_problem, unfolded_size
 from policy.model import thaw
 from policy.values import escape_for_display
 
@@ -102,8 +102,8 @@ def input_fault(spec: ToolSpec) -> str | None:
 
 def _plain_problems(value: Any, place: SchemaNode, path: tuple[str | int, ...]) -> Iterator[str]:
     """Yield the problems of types and required fields."""
-    kind = kind_of(value)
-    wanted = place.kinds
+    kind = json_type_of(value)
+    wanted = place.types
     if "any" not in wanted and kind not in wanted and not _is_number(value, wanted):
         yield f"{shown_path(path)} must be {_either(wanted)}, not {_WORDS[kind]}"
     elif isinstance(value, dict):

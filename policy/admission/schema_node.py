@@ -15,7 +15,7 @@ from policy.catalog import (
     descend,
     is_closed,
     joined_parts,
-    kinds_of,
+    json_types_of,
     mapping,
     parts,
     requires,
@@ -70,9 +70,9 @@ class SchemaNode:
         return requires(self.schema, name, self.root)
 
     @cached_property
-    def kinds(self) -> frozenset[str]:
+    def types(self) -> frozenset[str]:
         """The types of value that are accepted here."""
-        return kinds_of(self.schema, self.root)
+        return json_types_of(self.schema, self.root)
 
     @cached_property
     def defaults(self) -> tuple[tuple[str, Any], ...]:
@@ -201,7 +201,7 @@ def _default(place: SchemaNode) -> Any:
     return None
 
 
-def is_only(place: SchemaNode, *kinds: str) -> bool:
+def is_only(place: SchemaNode, *types: str) -> bool:
     """Return whether only values of these types, and null, are accepted here."""
-    wanted = place.kinds - {"null"}
-    return bool(wanted) and wanted != ANY and wanted <= frozenset(kinds)
+    wanted = place.types - {"null"}
+    return bool(wanted) and wanted != ANY and wanted <= frozenset(types)

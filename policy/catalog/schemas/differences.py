@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from policy.catalog.schemas.model_form import schema_strictify
-from policy.catalog.schemas.walk import Schema, kind_of
+from policy.catalog.schemas.walk import Schema, json_type_of
 from policy.model import thaw
 from policy.values import escape_for_display, quote
 
@@ -73,7 +73,7 @@ def _object(listed: Any, own: Any, path: str, depth: int) -> Iterator[str]:
 
 
 def _types(listed: dict[str, Any], own: dict[str, Any], path: str) -> Iterator[str]:
-    mine, theirs = _kinds(own), _kinds(listed)
+    mine, theirs = _own_types(own), _own_types(listed)
     if mine != theirs:
         types = f"{_either(theirs)} in the list, {_either(mine)} in the tool"
         yield f"the type of {_shown(path)} is {types}"
@@ -96,7 +96,7 @@ def _rest(listed: dict[str, Any], own: dict[str, Any], path: str, depth: int) ->
             yield f"{_shown(path)} has `{key}` {shown} in the list, which the tool has not"
 
 
-def _kinds(schema: dict[str, Any]) -> frozenset[str]:
+def _own_types(schema: dict[str, Any]) -> frozenset[str]:
     """Return the types that a schema allows by itself; without any, those of its values."""
     given = schema.get("type")
     if isinstance(given, str):
@@ -104,7 +104,7 @@ def _kinds(schema: dict[str, Any]) -> frozenset[str]:
     if isinstance(given, list):
         return frozenset(map(str, given))
     values = _listed_values(schema)
-    return frozenset() if values is None else frozenset(map(kind_of, values))
+    return frozenset() if values is None else frozenset(map(json_type_of, values))
 
 
 def _listed_values(schema: dict[str, Any]) -> list[Any] | None:
@@ -151,9 +151,9 @@ def _present(schema: Any) -> Any:
     rest = dict(schema)
     if rest.get("default", ...) is None:
         del rest["default"]
-    kinds = rest.get("type")
-    if isinstance(kinds, list) and "null" in kinds:
-        kept = [kind for kind in kinds if kind != "null"]
+    types = rest.get("type")
+    if isinstance(types, list) and "null" in types:
+        kept = [kind for kind in types if kind != "null"]
         rest["type"] = kept[0] if len(kept) == 1 else kept
     branches = rest.get("anyOf")
     if isinstance(branches, list) and _NULL in branches:
@@ -174,5 +174,5 @@ def _shown(path: str) -> str:
     return quote(path) if path else "the input"
 
 
-def _either(kinds: frozenset[str]) -> str:
-    return " or ".join(sorted(kinds)) or "any value"
+def _either(types: frozenset[str]) -> str:
+    return " or ".join(sorted(types)) or "any value"

@@ -13,7 +13,7 @@ from typing import Any
 from policy.catalog.schemas.walk import (
     ANY,
     DEEPEST_WALK,
-    KINDS,
+    JSON_TYPES,
     OPEN,
     Schema,
     Step,
@@ -21,8 +21,8 @@ from policy.catalog.schemas.walk import (
     descend,
     is_simple,
     joined_parts,
-    kind_of,
-    kinds_of,
+    json_type_of,
+    json_types_of,
     mapping,
     parts,
 )
@@ -32,11 +32,11 @@ from policy.catalog.schemas.walk import (
 class FieldInfo:
     """What a schema declares of one field.
 
-    `kinds` are its types: `string number integer boolean list object null`, or just `any`. `known`
+    `types` are its types: `string number integer boolean list object null`, or just `any`. `known`
     is whether the schema names the field. `choices` are its only values, if it lists them.
     """
 
-    kinds: frozenset[str] = ANY
+    types: frozenset[str] = ANY
     required: bool = False
     known: bool = False
     choices: tuple[Any, ...] | None = None
@@ -90,11 +90,11 @@ def lookup(schema: Schema, path: tuple[Step, ...]) -> FieldInfo:
     if place is None:
         return FieldInfo()
     choices = _choices(place, schema, set(), 0)
-    kinds = kinds_of(place, schema)
+    types = json_types_of(place, schema)
     if choices is not None:
-        kinds = frozenset(kind_of(choice) for choice in choices)
+        types = frozenset(json_type_of(choice) for choice in choices)
     return FieldInfo(
-        kinds=ANY if kinds >= KINDS - {"integer"} else kinds,
+        types=ANY if types >= JSON_TYPES - {"integer"} else types,
         required=bool(path) and required,
         known=True,
         choices=choices,
@@ -120,7 +120,7 @@ def _follow(schema: Schema, path: tuple[Step, ...]) -> Schema | None:
 def _below(place: Schema, step: Step, root: Schema) -> Schema | None:
     """Return the schema one step below; in a free map or a list of anything, that is anything."""
     below = descend(place, step, root)
-    if below is not None or not kinds_of(place, root) & {"any", "object", "list"}:
+    if below is not None or not json_types_of(place, root) & {"any", "object", "list"}:
         return below
     if isinstance(step, int) or step == "*":
         return OPEN if not any(_declares_elements(part) for part in parts(place, root)) else None

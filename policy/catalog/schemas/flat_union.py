@@ -175,6 +175,6 @@ def _union(parts: Sequence[Schema], name: str) -> dict[str, Any]:
 
 
 def _is_simple(part: Schema) -> bool:
-    kinds = part.get("type")
-    named = (kinds,) if isinstance(kinds, str) else kinds or ()
+    types = part.get("type")
+    named = (types,) if isinstance(types, str) else types or ()
     return bool(tag_values(part)) or (bool(named) and not {"object", "array"} & set(named))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from policy.catalog.schemas.flat_union import flat_union
-from policy.catalog.schemas.walk import Schema, kinds_of, resolve
+from policy.catalog.schemas.walk import Schema, json_types_of, resolve
 
 # How deep and how large the result may be. A small schema can expand to a huge one.
 _DEEPEST = 64
@@ -79,10 +79,10 @@ class _Plain:
         return result
 
     def _kind(self, given: Schema) -> dict[str, Any]:
-        kinds = sorted(kinds_of(given, self.root))
-        if kinds == ["any"] or not kinds:
+        names = sorted(json_types_of(given, self.root))
+        if names == ["any"] or not names:
             return {}
-        types = [_TYPES.get(kind, kind) for kind in kinds]
+        types = [_TYPES.get(name, name) for name in names]
         return {"type": types[0] if len(types) == 1 else types}
 
     def _referred(

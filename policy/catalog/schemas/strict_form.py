@@ -75,8 +75,8 @@ def _nullable(schema: Schema) -> dict[str, Any]:
     if _takes_null(schema):
         return dict(schema)
     if isinstance(schema.get("type"), (str, list, tuple)) and not set(schema) - _TYPED:
-        kinds = schema["type"]
-        listed = [kinds] if isinstance(kinds, str) else list(kinds)
+        types = schema["type"]
+        listed = [types] if isinstance(types, str) else list(types)
         more = {"enum": [*schema["enum"], None]} if _lacks_null(schema.get("enum")) else {}
         return {**schema, "type": [*dict.fromkeys((*listed, "null"))], **more}
     said = {k: v for k, v in schema.items() if k in ("description", "default", "examples")}
@@ -94,9 +94,9 @@ def _takes_null(schema: Schema) -> bool:
     """Return whether the schema certainly allows null."""
     if not set(schema) - {"description", "default", "examples", "title"}:
         return True
-    kinds = schema.get("type")
-    if kinds is not None:
-        named = (kinds,) if isinstance(kinds, str) else kinds
+    types = schema.get("type")
+    if types is not None:
+        named = (types,) if isinstance(types, str) else types
         return "null" in named and not _lacks_null(schema.get("enum")) and not set(schema) - _TYPED
     for key in ("anyOf", "oneOf"):
         others = set(schema) - {key, "description", "default", "examples", "title"}

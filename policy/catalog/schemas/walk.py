@@ -18,28 +18,28 @@ Schema: TypeAlias = Mapping[str, Any]
 # A step into a value: a field, an element, or `*` for every element of a list.
 Step: TypeAlias = str | int
 
-KINDS = frozenset({"string", "number", "integer", "boolean", "list", "object", "null"})
+JSON_TYPES = frozenset({"string", "number", "integer", "boolean", "list", "object", "null"})
 ANY = frozenset({"any"})
 # The schema `true`, which accepts anything.
 OPEN: Schema = EMPTY
 # How deep a walk follows references and branches before it gives up.
 DEEPEST_WALK = 60
 
-_KIND_OF_TYPE = {"array": "list"} | {kind: kind for kind in KINDS - {"list"}}
+_TYPE_NAMES = {"array": "list"} | {kind: kind for kind in JSON_TYPES - {"list"}}
 
 
-def kind_of(value: Any) -> str:
+def json_type_of(value: Any) -> str:
     """Return the type of a JSON value."""
     if value is None:
         return "null"
-    for kinds, name in (
+    for types, name in (
         (bool, "boolean"),
         (str, "string"),
         (int, "integer"),
         ((float, Decimal), "number"),
         ((list, tuple), "list"),
     ):
-        if isinstance(value, kinds):
+        if isinstance(value, types):
             return name
     return "object"
 
@@ -99,11 +99,11 @@ def resolve(reference: Any, root: Schema) -> Schema | None:
     return target if isinstance(target, Mapping) else None
 
 
-def kinds_of(place: Schema, root: Schema) -> frozenset[str]:
+def json_types_of(place: Schema, root: Schema) -> frozenset[str]:
     """Return the types of values that `place` accepts; `ANY` if it does not restrict them."""
     if is_simple(place):
-        return _own_kinds(place)
-    return _kinds(place, root, {}, 0)
+        return _own_types(place)
+    return _types(place, root, {}, 0)
 
 
 def _descend(
@@ -136,8 +136,8 @@ def _descend(
 
 
 def _leaves_open(branch: Schema, root: Schema) -> bool:
-    kinds = kinds_of(branch, root)
-    return branch.get("additionalProperties") is not False and bool(kinds & {"any", "object"})
+    types = json_types_of(branch, root)
+    return branch.get("additionalProperties") is not False and bool(types & {"any", "object"})
 
 
 def _own_step(place: Schema, step: Step) -> Schema | None:
@@ -192,16 +192,16 @@ def alternatives(place: Schema) -> Iterator[list[Schema]]:
         yield conditional if len(conditional) == 2 else [*conditional, OPEN]
 
 
-def _kinds(
+def _types(
     place: Schema, root: Schema, memo: dict[int, frozenset[str]], depth: int
 ) -> frozenset[str]:
     if id(place) in memo or depth > DEEPEST_WALK:
         return memo.get(id(place), ANY)
     memo[id(place)] = ANY
-    found = [_own_kinds(place)]
-    found.extend(_kinds(part, root, memo, depth + 1) for part in joined_parts(place, root))
+    found = [_own_types(place)]
+    found.extend(_types(part, root, memo, depth + 1) for part in joined_parts(place, root))
     for branches in alternatives(place):
-        each = [_kinds(branch, root, memo, depth + 1) for branch in branches]
+        each = [_types(branch, root, memo, depth + 1) for branch in branches]
         found.append(ANY if ANY in each else frozenset().union(*each))
     memo[id(place)] = reduce(_both, found)
     return memo[id(place)]
@@ -216,16 +216,16 @@ def _both(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
     return both
 
 
-def _own_kinds(place: Schema) -> frozenset[str]:
+def _own_types(place: Schema) -> frozenset[str]:
     if "const" in place:
-        return frozenset({kind_of(place["const"])})
+        return frozenset({json_type_of(place["const"])})
     if isinstance(place.get("enum"), (list, tuple)):
-        return frozenset(kind_of(value) for value in place["enum"])
+        return frozenset(json_type_of(value) for value in place["enum"])
     types = place.get("type")
     names = (types,) if isinstance(types, str) else types
     if not isinstance(names, (list, tuple)):
         return ANY
-    return frozenset(_KIND_OF_TYPE[n] for n in names if isinstance(n, str) and n in _KIND_OF_TYPE)
+    return frozenset(_TYPE_NAMES[n] for n in names if isinstance(n, str) and n in _TYPE_NAMES)
 
 
 def _schema(value: Any) -> Schema:

@@ -25,12 +25,12 @@ def read_comparison(expr: tree.Compare, context: StatementContext, value_of: Rea
         _check_equal(expr, left, right, context)
         equal = Comparison(op="==", left=left.value, right=right.value, text=text)
         return equal if expr.op == "==" else NotOf(test=equal, text=text)
-    if not orderable(left.kind, right.kind):
+    if not orderable(left.type, right.type):
         context.report.add(
             "wrong-kind",
-            f"{left.kind} and {right.kind} have no order",
+            f"{left.type} and {right.type} have no order",
             span=expr.span,
-            help=_one_kind(expr, left.kind, right.kind),
+            help=_one_type(expr, left.type, right.type),
         )
     return Comparison(op=expr.op, left=left.value, right=right.value, text=text)
 
@@ -40,10 +40,10 @@ def _check_equal(
 ) -> None:
     check_word(left, expr.left, right, context, span=expr.right.span)
     check_word(right, expr.right, left, context, span=expr.left.span)
-    if comparable(left.kind, right.kind):
+    if comparable(left.type, right.type):
         return
-    many, one = (expr.left, expr.right) if left.kind.must_be("list") else (expr.right, expr.left)
-    if left.kind.must_be("list") or right.kind.must_be("list"):
+    many, one = (expr.left, expr.right) if left.type.must_be("list") else (expr.right, expr.left)
+    if left.type.must_be("list") or right.type.must_be("list"):
         context.report.add(
             "list-against-value",
             f"`{print_expr(many)}` is a list, and a list never equals a single value",
@@ -53,9 +53,9 @@ def _check_equal(
         return
     context.report.add(
         "wrong-kind",
-        f"{left.kind} and {right.kind} are never equal",
+        f"{left.type} and {right.type} are never equal",
         span=expr.span,
-        help=_one_kind(expr, left.kind, right.kind),
+        help=_one_type(expr, left.type, right.type),
     )
 
 
@@ -63,7 +63,7 @@ def check_word(
     of: TypedValue, expr: tree.Expr, other: TypedValue, context: StatementContext, *, span: Span
 ) -> None:
     """Report a comparison of an enumerated string with a string that it can never be."""
-    words = of.kind.words
+    words = of.type.words
     word = other.value.value if isinstance(other.value, Constant) else None
     if words is None or not isinstance(word, str) or word in words:
         return
@@ -75,7 +75,7 @@ def check_word(
     )
 
 
-def _one_kind(expr: tree.Compare, left: ValueType, right: ValueType) -> str:
+def _one_type(expr: tree.Compare, left: ValueType, right: ValueType) -> str:
     for operand, other in ((expr.left, right), (expr.right, left)):
         if isinstance(operand, tree.Text) and _is_literal(operand.value, other):
             return f"write it without quotes: `{operand.value}`"

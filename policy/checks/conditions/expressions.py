@@ -101,28 +101,28 @@ def _history(expr: tree.History, context: StatementContext, _: PartReaders) -> T
 
 def _list(expr: tree.ListLiteral, context: StatementContext, parts: PartReaders) -> TypedValue:
     items = [parts.value(item, context) for item in expr.items]
-    kind = _kind_of_list([item.kind for item in items])
+    kind = _type_of_list([item.type for item in items])
     if all(type(item.value) is Constant for item in items):
         values = tuple([cast("Constant", item.value).value for item in items])
         if kind is STRINGS:
             return context.check.lists.setdefault(
-                values, TypedValue(value=Constant(value=values), kind=kind)
+                values, TypedValue(value=Constant(value=values), type=kind)
             )
-        return TypedValue(value=Constant(value=values), kind=kind)
-    return TypedValue(value=ListOf(items=tuple([item.value for item in items])), kind=kind)
+        return TypedValue(value=Constant(value=values), type=kind)
+    return TypedValue(value=ListOf(items=tuple([item.value for item in items])), type=kind)
 
 
-def _kind_of_list(kinds: list[ValueType]) -> ValueType:
-    if kinds and all(kind is STRING for kind in kinds):
+def _type_of_list(types: list[ValueType]) -> ValueType:
+    if types and all(kind is STRING for kind in types):
         return STRINGS
-    return list_type(kinds)
+    return list_type(types)
 
 
 def _object(expr: tree.ObjectLiteral, context: StatementContext, parts: PartReaders) -> TypedValue:
     entries = [(key, parts.value(v, context).value) for key, v in expr.entries]
     if all(isinstance(value, Constant) for _, value in entries):
         return literal(freeze({key: cast("Constant", value).value for key, value in entries}))
-    return TypedValue(value=ObjectOf(entries=tuple(entries)), kind=ValueType(frozenset({"object"})))
+    return TypedValue(value=ObjectOf(entries=tuple(entries)), type=ValueType(frozenset({"object"})))
 
 
 # The reader of each node that is a value; the others are conditions.

@@ -28,8 +28,10 @@ def read_field(
     found = _walk(expr, context, parts)
     if found.path and context.tools is not None:
         shown = ".".join(["input", *(str(step) for step in found.path if step != "*")])
-        kind = field_type(found.path, context.tools, context.report, shown=shown, span=expr.span)
-        return TypedValue(value=found.value, kind=kind, path=found.path)
+        declared = field_type(
+            found.path, context.tools, context.report, shown=shown, span=expr.span
+        )
+        return TypedValue(value=found.value, type=declared, path=found.path)
     return found
 
 
@@ -58,8 +60,10 @@ def _input_field(
         value = check.steps.setdefault((id(value), name), FieldOf(base=value, name=name))
     if tools is None:
         return TypedValue(value=value, path=path)
-    kind = field_type(path, tools, context.report, shown=".".join(("input", *path)), span=expr.span)
-    found = TypedValue(value=value, kind=kind, path=path)
+    declared = field_type(
+        path, tools, context.report, shown=".".join(("input", *path)), span=expr.span
+    )
+    found = TypedValue(value=value, type=declared, path=path)
     if not tools.answers(path).missing:
         check.input_fields[key] = found
     return found
@@ -94,7 +98,7 @@ def _step(
         return TypedValue(value=value, path=(*base.path, name))
     if (found := _field_of(base, name, value)) is not None:
         return found
-    if (fields := base.kind.element.fields) is not None:
+    if (fields := base.type.element.fields) is not None:
         names = [field for field, _ in fields]
         context.report.add(
             "unknown-field",
@@ -103,27 +107,27 @@ def _step(
             help=did_you_mean(name, names) or f"it has {in_backticks(names)}",
         )
         return BROKEN
-    if not base.kind.may_be("object", "list"):
+    if not base.type.may_be("object", "list"):
         context.report.add(
             "unknown-field",
-            f"{base.kind} has no field `{name}`",
+            f"{base.type} has no field `{name}`",
             span=expr.span,
             help="remove this step of the path",
         )
         return BROKEN
     if isinstance(base.value, Constant) and isinstance(base.value.value, Mapping):
         held = base.value.value.get(name)
-        return TypedValue(value=value, kind=type_of(held))
+        return TypedValue(value=value, type=type_of(held))
     return TypedValue(value=value)
 
 
 def _field_of(base: TypedValue, name: str, value: FieldOf) -> TypedValue | None:
     """Return the field of an object of known fields, or of each in a list of them."""
-    kind = dict(base.kind.element.fields or ()).get(name)
-    if kind is None:
+    declared = dict(base.type.element.fields or ()).get(name)
+    if declared is None:
         return None
     return TypedValue(
-        value=value, kind=list_type([kind.element]) if base.kind.must_be("list") else kind
+        value=value, type=list_type([declared.element]) if base.type.must_be("list") else declared
     )
 
 
@@ -138,17 +142,17 @@ def _element(expr: tree.Index, context: StatementContext, parts: PartReaders) ->
     if base is BROKEN or key is BROKEN:
         return BROKEN
     value = ElementAt(base=base.value, key=key.value)
-    if not key.kind.may_be("number", "string"):
+    if not key.type.may_be("number", "string"):
         context.report.add(
             "wrong-kind",
-            f"{key.kind} cannot select an element",
+            f"{key.type} cannot select an element",
             span=expr.key.span,
             help="use a number from 0, or the name of a field in quotes",
         )
         return BROKEN
     if base.path is None:
-        return TypedValue(value=value, kind=base.kind.item or ANY)
-    if key.kind.must_be("number"):
+        return TypedValue(value=value, type=base.type.item or ANY)
+    if key.type.must_be("number"):
         at = key.value.value if isinstance(key.value, Constant) else None
         place: FieldStep = at if isinstance(at, int) and at >= 0 else "*"
         return TypedValue(value=value, path=(*base.path, place))

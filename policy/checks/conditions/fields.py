@@ -39,7 +39,7 @@ Answer: TypeAlias = ValueType | UnknownField
 class _Answers:
     """What the tools of a statement declare about one field; `missing` are those without it."""
 
-    kind: ValueType
+    value_type: ValueType
     missing: tuple[tuple[ToolSpec, UnknownField], ...]
 
 
@@ -93,7 +93,7 @@ def field_type(
     answers = tools.answers(path)
     missing = answers.missing
     if not missing:
-        return answers.kind
+        return answers.value_type
     if len(missing) == len(tools.specs):
         _report_unknown(missing, path, report, shown=shown, span=span)
         return ANY
@@ -106,7 +106,7 @@ def field_type(
             help="name only tools that have the field, or use `is absent` where it may be missing",
             severity=Severity.WARNING,
         )
-    return answers.kind
+    return answers.value_type
 
 
 def has_field(tools: ToolFields, name: str) -> bool:
@@ -117,9 +117,9 @@ def has_field(tools: ToolFields, name: str) -> bool:
 
 def _ask(tools: ToolFields, path: tuple[Step, ...]) -> _Answers:
     answers = [(spec, _answer(spec, path, tools)) for spec in tools.specs]
-    kinds = dict.fromkeys(found for _, found in answers if isinstance(found, ValueType))
+    types = dict.fromkeys(found for _, found in answers if isinstance(found, ValueType))
     missing = tuple((spec, found) for spec, found in answers if isinstance(found, UnknownField))
-    return _Answers(union_type(kinds) or ANY, missing)
+    return _Answers(union_type(types) or ANY, missing)
 
 
 def _answer(spec: ToolSpec, path: tuple[Step, ...], tools: ToolFields) -> Answer:
@@ -140,38 +140,38 @@ def look_up_field(schema: SchemaView, path: tuple[Step, ...]) -> Answer:
     place: tuple[Step, ...] = ()
     listed = False
     for step in path:
-        kinds = schema.lookup(place).kinds - {"null"}
-        if "any" in kinds and place:
+        types = schema.lookup(place).types - {"null"}
+        if "any" in types and place:
             return ANY
         if step == "*":
-            place = (*place, "*") if "list" in kinds else place
+            place = (*place, "*") if "list" in types else place
             continue
         if isinstance(step, int):
-            if kinds != {"list"}:
+            if types != {"list"}:
                 return ANY
             place = (*place, step)
             continue
         for _ in range(_DEEPEST):
-            if kinds != {"list"}:
+            if types != {"list"}:
                 break
             place, listed = (*place, "*"), True
-            kinds = schema.lookup(place).kinds - {"null"}
-        if place and "object" not in kinds:
-            return ANY if "any" in kinds or not kinds else UnknownField((), scalar=sorted(kinds)[0])
+            types = schema.lookup(place).types - {"null"}
+        if place and "object" not in types:
+            return ANY if "any" in types or not types else UnknownField((), scalar=sorted(types)[0])
         names = schema.named_fields(place)
         if names is None:
             return ANY
         if step not in names:
             return UnknownField(names)
         place = (*place, step)
-    kind = _kind_at(schema, place)
-    return list_type([kind.element]) if listed else kind
+    value_type = _type_at(schema, place)
+    return list_type([value_type.element]) if listed else value_type
 
 
-def _kind_at(schema: SchemaView, place: tuple[Step, ...]) -> ValueType:
-    kind = type_of_field(schema.lookup(place))
-    if not kind.must_be("list"):
-        return kind
+def _type_at(schema: SchemaView, place: tuple[Step, ...]) -> ValueType:
+    value_type = type_of_field(schema.lookup(place))
+    if not value_type.must_be("list"):
+        return value_type
     return list_type([type_of_field(schema.lookup((*place, "*")))])
 
 

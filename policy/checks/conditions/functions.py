@@ -48,7 +48,7 @@ def read_function(expr: tree.Function, context: StatementContext, parts: PartRea
     if not _matches(expr, signature, args, context):
         return BROKEN
     value = FunctionCall(function=name, args=tuple(arg.value for arg in args))
-    return TypedValue(value=value, kind=_result(name, signature, args))
+    return TypedValue(value=value, type=_result(name, signature, args))
 
 
 # Functions of other languages, and what is written here.
@@ -99,10 +99,10 @@ def _matches(
     fine = True
     for place, (arg, node) in enumerate(zip(args, expr.args, strict=True)):
         expected = signature.expects(place)
-        if expected is not None and expected.names and not arg.kind.may_be(*expected.names):
+        if expected is not None and expected.names and not arg.type.may_be(*expected.names):
             context.report.add(
                 "wrong-kind",
-                f"`{expr.name}` takes {expected} here, not {arg.kind}",
+                f"`{expr.name}` takes {expected} here, not {arg.type}",
                 span=node.span,
                 help="use a value of that type",
             )
@@ -141,11 +141,11 @@ def _readable(expr: tree.Function, args: list[TypedValue], context: StatementCon
 def _result(name: str, signature: Signature, args: list[TypedValue]) -> ValueType:
     match name:
         case "first_present":
-            return union_type(arg.kind for arg in args) or ANY
+            return union_type(arg.type for arg in args) or ANY
         # The date of a time is a string such as 2026-03-01; a literal date is its first moment.
-        case "date" if args[0].kind.must_be("time"):
+        case "date" if args[0].type.must_be("time"):
             return STRING
-        case "date" if args[0].kind.must_be("string"):
+        case "date" if args[0].type.must_be("string"):
             return TIME
         case _:
             return signature.result
@@ -183,21 +183,21 @@ def read_selection(
     )
     match name:
         case "count" | "sum":
-            return TypedValue(value=value, kind=NUMBER)
+            return TypedValue(value=value, type=NUMBER)
         case "first":
             path = None if source.path is None else (*source.path, "*")
-            return TypedValue(value=value, kind=source.kind.element, path=path)
+            return TypedValue(value=value, type=source.type.element, path=path)
         case _:
-            kind = source.kind if source.kind.must_be("list") else LIST
-            return TypedValue(value=value, kind=kind, path=source.path)
+            result = source.type if source.type.must_be("list") else LIST
+            return TypedValue(value=value, type=result, path=source.path)
 
 
 def _summand(expr: tree.Expr, context: StatementContext, parts: PartReaders) -> Value:
     found = parts.value(expr, context)
-    if not found.kind.may_be("number", "duration"):
+    if not found.type.may_be("number", "duration"):
         context.report.add(
             "wrong-kind",
-            f"{found.kind} cannot be added",
+            f"{found.type} cannot be added",
             span=expr.span,
             help="`sum(x in LIST: …)` adds numbers",
         )
@@ -210,29 +210,29 @@ def read_arithmetic(
     """Return a sum, a difference or a product."""
     left = parts.value(expr.left, context)
     right = parts.value(expr.right, context)
-    kind = arithmetic_type(expr.op, left.kind, right.kind)
-    if kind is None:
+    result = arithmetic_type(expr.op, left.type, right.type)
+    if result is None:
         context.report.add(
             "wrong-kind",
-            f"`{expr.op}` cannot be applied to {left.kind} and {right.kind}",
+            f"`{expr.op}` cannot be applied to {left.type} and {right.type}",
             span=expr.span,
             help="`+ - *` are for numbers, times and durations",
         )
         return BROKEN
-    return TypedValue(value=Arithmetic(op=expr.op, left=left.value, right=right.value), kind=kind)
+    return TypedValue(value=Arithmetic(op=expr.op, left=left.value, right=right.value), type=result)
 
 
 def read_negative(expr: tree.Negate, context: StatementContext, parts: PartReaders) -> TypedValue:
     """Return a number or a duration with its sign changed."""
     operand = parts.value(expr.operand, context)
-    if isinstance(operand.value, Constant) and operand.kind.must_be("number", "duration"):
+    if isinstance(operand.value, Constant) and operand.type.must_be("number", "duration"):
         return literal(-operand.value.value)
-    if not operand.kind.may_be("number", "duration"):
+    if not operand.type.may_be("number", "duration"):
         context.report.add(
             "wrong-kind",
-            f"`-` cannot be applied to {operand.kind}",
+            f"`-` cannot be applied to {operand.type}",
             span=expr.span,
             help="`-` is for numbers and durations",
         )
         return BROKEN
-    return TypedValue(value=Negative(operand=operand.value), kind=operand.kind)
+    return TypedValue(value=Negative(operand=operand.value), type=operand.type)

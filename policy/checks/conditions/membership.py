@@ -58,17 +58,17 @@ def _list_on_right(
     right = value_of(expr.right, context)
     if left is BROKEN or right is BROKEN:
         return None
-    if not right.kind.may_be("list"):
-        is_text = right.kind.must_be("string")
+    if not right.type.may_be("list"):
+        is_text = right.type.must_be("string")
         context.report.add(
             "wrong-kind",
-            f"`in` needs a set or a list, not {right.kind}",
+            f"`in` needs a set or a list, not {right.type}",
             span=expr.right.span,
             help=_instead_of_in(expr, left, is_text=is_text),
         )
         return None
-    if right.kind.must_be("list"):
-        _check_left(expr, left, right.kind.element, context)
+    if right.type.must_be("list"):
+        _check_left(expr, left, right.type.element, context)
         _check_items(expr, left, right, context)
     return Membership(left=left.value, right=right.value, text=text)
 
@@ -76,7 +76,7 @@ def _list_on_right(
 def _instead_of_in(expr: tree.In, left: TypedValue, *, is_text: bool) -> str:
     """Return the help for an `in` before something that has no items."""
     first, second = print_expr(expr.left), print_expr(expr.right)
-    if left.kind.must_be("list"):
+    if left.type.must_be("list"):
         return f"write `{second} in {first}`"
     if isinstance(expr.right, tree.Text):
         return f"write `{first} == {second}`, or a list: `{first} in [{second}]`"
@@ -87,23 +87,23 @@ def _check_items(
     expr: tree.In, left: TypedValue, right: TypedValue, context: StatementContext
 ) -> None:
     """Report each item of a list that can never be equal, where others can."""
-    if left.kind.names is None or not isinstance(right.value, Constant):
+    if left.type.names is None or not isinstance(right.value, Constant):
         return
-    element = right.kind.element
-    if not comparable(left.kind, element):
+    element = right.type.element
+    if not comparable(left.type, element):
         return
-    if left.kind.words is None and element.names is not None and element.names <= left.kind.names:
+    if left.type.words is None and element.names is not None and element.names <= left.type.names:
         return
     nodes = expr.right.items if isinstance(expr.right, tree.ListLiteral) else ()
     for place, item in enumerate(right.value.value):
         node = nodes[place] if place < len(nodes) else expr.right
         check_word(left, expr.left, literal(item), context, span=node.span)
         kind = type_of(item)
-        if comparable(left.kind, kind):
+        if comparable(left.type, kind):
             continue
         context.report.add(
             "wrong-kind",
-            f"{left.kind} and {kind} are never equal",
+            f"{left.type} and {kind} are never equal",
             span=node.span,
             help="remove the item, or write it like the others",
         )
@@ -112,7 +112,7 @@ def _check_items(
 def _check_left(
     expr: tree.In, left: TypedValue, item: ValueType, context: StatementContext
 ) -> None:
-    if left.kind.must_be("list") and not item.may_be("list"):
+    if left.type.must_be("list") and not item.may_be("list"):
         context.report.add(
             "list-against-value",
             f"`{print_expr(expr.left)}` is a list, but `in` tests a single value",
@@ -120,10 +120,10 @@ def _check_left(
             help=f"write `any x in {print_expr(expr.left)}: x in {print_expr(expr.right)}`, "
             "or `all` if every element must match",
         )
-    elif not comparable(left.kind, item):
+    elif not comparable(left.type, item):
         context.report.add(
             "wrong-kind",
-            f"{left.kind} is never one of these: each is {item}",
+            f"{left.type} is never one of these: each is {item}",
             span=expr.span,
             help="compare values of one type",
         )

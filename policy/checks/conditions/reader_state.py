@@ -90,13 +90,13 @@ class StatementContext:
         self._claim(name, span)
         path = None if source.path is None else (*source.path, "*")
         self.locals[name] = TypedValue(
-            value=Variable(slot=slot), kind=source.kind.element, path=path
+            value=Variable(slot=slot), type=source.type.element, path=path
         )
         index_slot = None
         if index is not None:
             index_slot, self.slots = self.slots, self.slots + 1
             self._claim(index, span)
-            self.locals[index] = TypedValue(value=Variable(slot=index_slot), kind=NUMBER)
+            self.locals[index] = TypedValue(value=Variable(slot=index_slot), type=NUMBER)
         try:
             yield slot, index_slot
         finally:

@@ -13,12 +13,12 @@ from policy.values import Unreadable, compile_regex
 def _text(expr: tree.Expr, what: str, context: StatementContext, value_of: ReadValue) -> TypedValue:
     """Read a value that must be a string."""
     read = value_of(expr, context)
-    if read.kind.may_be("string"):
+    if read.type.may_be("string"):
         return read
-    is_list = read.kind.must_be("list")
+    is_list = read.type.must_be("list")
     context.report.add(
         "list-against-value" if is_list else "wrong-kind",
-        f"`{what}` tests a string, but `{print_expr(expr)}` is {read.kind}",
+        f"`{what}` tests a string, but `{print_expr(expr)}` is {read.type}",
         span=expr.span,
         help=f"write `any x in {print_expr(expr)}: x {what} …`"
         if is_list
@@ -33,7 +33,7 @@ def read_string_relation(
     """Return the test of how a string starts, ends, or what it contains."""
     if expr.op == "contains":
         listed = value_of(expr.left, context)
-        if listed.kind.must_be("list") and not isinstance(expr.right, tree.Regex):
+        if listed.type.must_be("list") and not isinstance(expr.right, tree.Regex):
             context.report.add(
                 "list-against-value",
                 f"`contains` tests a string, but `{print_expr(expr.left)}` is a list",

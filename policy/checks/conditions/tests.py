@@ -100,12 +100,12 @@ def _truth(expr: tree.Expr, context: StatementContext) -> Test:
         )
         return inner if inner is BROKEN_TEST else replace(inner, text=context.words(expr))
     read = value(expr, context)
-    if not read.kind.may_be("boolean"):
+    if not read.type.may_be("boolean"):
         context.report.add(
             "not-a-condition",
-            f"`{print_expr(expr)}` is {read.kind}, but a condition is needed here",
+            f"`{print_expr(expr)}` is {read.type}, but a condition is needed here",
             span=expr.span,
-            help=_condition_help(expr, read.kind),
+            help=_condition_help(expr, read.type),
         )
         return BROKEN_TEST
     return ValueTest(value=read.value, text=context.words(expr))

@@ -21,10 +21,10 @@ _DAYS: dict[str, frozenset[int]] = {
 def read_window(expr: tree.Window, context: StatementContext, value_of: ReadValue) -> Test:
     """Return the test of a time of day, on days of the week."""
     left = value_of(expr.left, context)
-    if not left.kind.may_be("time"):
+    if not left.type.may_be("time"):
         context.report.add(
             "wrong-kind",
-            f"`within` tests a time, but `{print_expr(expr.left)}` is {left.kind}",
+            f"`within` tests a time, but `{print_expr(expr.left)}` is {left.type}",
             span=expr.left.span,
             help="write `now within …`",
         )

@@ -15,10 +15,10 @@ class TypedValue:
     """A value, its known type, and its path if it is a part of the input."""
 
     value: Value
-    kind: ValueType = ANY
+    type: ValueType = ANY
     path: tuple[Step, ...] | None = None
 
 
 def literal(value: Any) -> TypedValue:
     """Return a literal value, with its type."""
-    return TypedValue(value=Constant(value=value), kind=type_of(value))
+    return TypedValue(value=Constant(value=value), type=type_of(value))

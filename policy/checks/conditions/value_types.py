@@ -203,32 +203,32 @@ def type_of(value: Any) -> ValueType:
             return ANY
 
 
-def list_type(kinds: Iterable[ValueType]) -> ValueType:
+def list_type(types: Iterable[ValueType]) -> ValueType:
     """Return the type of a list whose elements have these types."""
-    return ValueType(frozenset({"list"}), union_type(kinds))
+    return ValueType(frozenset({"list"}), union_type(types))
 
 
-def union_type(kinds: Iterable[ValueType]) -> ValueType | None:
+def union_type(types: Iterable[ValueType]) -> ValueType | None:
     """Return the union of these types, None when there are none."""
     names: frozenset[str] = frozenset()
     items: list[ValueType] = []
     seen = False
-    for kind in kinds:
+    for each in types:
         seen = True
-        if kind.names is None:
+        if each.names is None:
             return ANY
-        names |= kind.names
-        if kind.item is not None:
-            items.append(kind.item)
+        names |= each.names
+        if each.item is not None:
+            items.append(each.item)
     return ValueType(names, union_type(items)) if seen else None
 
 
-_JSON_KINDS = {"string": "string", "integer": "number", "list": "list"}
+_JSON_TYPES = {"string": "string", "integer": "number", "list": "list"}
 
 
 def type_of_field(info: FieldInfo) -> ValueType:
     """Return the type that a schema guarantees for a field; `null` counts as absent."""
-    names = frozenset(_JSON_KINDS.get(name, name) for name in info.kinds - {"null"})
+    names = frozenset(_JSON_TYPES.get(name, name) for name in info.types - {"null"})
     return ANY if "any" in names or not names else ValueType(names)
 
 

@@ -54,7 +54,7 @@ class KnownTool:
     def is_always_there(self, steps: Steps) -> bool:
         """Return whether every call that the schema accepts has the field."""
         info = self.view.lookup(steps)
-        if not info.known or info.kinds & {"any", "null"}:
+        if not info.known or info.types & {"any", "null"}:
             return False
         return info.required or (len(steps) == 1 and self.default(steps) is not None)
 
@@ -93,8 +93,8 @@ class KnownTool:
                 return None
 
     def _is_text(self, steps: Steps) -> bool:
-        kinds = self.view.lookup(steps).kinds
-        return kinds == {"string"} and self.is_always_there(steps)
+        types = self.view.lookup(steps).types
+        return types == {"string"} and self.is_always_there(steps)
 
 
 # The known tools that a selector matches; the same again as all it matches, or None where it may

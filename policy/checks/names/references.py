@@ -24,7 +24,7 @@ _Result = TypeVar("_Result")
 # The facts of the language as values, one for all rules.
 _FACTS: Mapping[tuple[str, ...], TypedValue] = MappingProxyType(
     {
-        path: TypedValue(value=Fact(path=path), kind=kind, path=() if path == ("input",) else None)
+        path: TypedValue(value=Fact(path=path), type=kind, path=() if path == ("input",) else None)
         for path, kind in FACTS.items()
     }
 )
@@ -166,7 +166,7 @@ def fact_named(
     if root not in FACT_ROOTS or (root,) in FACTS:
         return None
     if root == "context" and name in context.check.context:
-        return TypedValue(value=Fact(path=(root, name)), kind=context.check.context[name])
+        return TypedValue(value=Fact(path=(root, name)), type=context.check.context[name])
     if (root, name) in _FACTS:
         return _FACTS[(root, name)]
     names = _facts_below(root, context)

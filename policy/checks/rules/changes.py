@@ -71,8 +71,8 @@ def _bound(
     change: tree.AtMost | tree.AtLeast, kind: ValueType, context: StatementContext
 ) -> TypedValue:
     bound = value(change.bound, context)
-    if not bound.kind.may_be("number"):
-        _refuse(change, f"a bound must be a number, not {bound.kind}", context)
+    if not bound.type.may_be("number"):
+        _refuse(change, f"a bound must be a number, not {bound.type}", context)
     elif not kind.may_be("number"):
         _refuse(change, f"the field is {kind}, but a bound is for numbers", context)
     return bound
@@ -81,8 +81,8 @@ def _bound(
 def _check_matches(
     change: tree.SetField, given: TypedValue, kind: ValueType, context: StatementContext
 ) -> None:
-    if not comparable(given.kind, kind):
-        _refuse(change, f"the field accepts {kind}, not {given.kind}", context)
+    if not comparable(given.type, kind):
+        _refuse(change, f"the field accepts {kind}, not {given.type}", context)
 
 
 def _redaction(

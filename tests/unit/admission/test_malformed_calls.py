@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from policy.admission import Admitted, RawCall, Refused, admit
-from policy.catalog import Catalog, kind_of, read_listing
+from policy.catalog import Catalog, json_type_of, read_listing
 from policy.model import thaw
 
 _FILE = Path(__file__).parents[2] / "data" / "malformed_calls" / "calls.jsonl"
@@ -32,7 +32,7 @@ def catalog() -> Catalog:
 
 
 def schema_of(values: list[Any]) -> dict[str, Any]:
-    kinds = {_TYPES.get(kind_of(value), kind_of(value)) for value in values}
+    kinds = {_TYPES.get(json_type_of(value), json_type_of(value)) for value in values}
     schema: dict[str, Any] = {"type": kinds.pop() if len(kinds) == 1 else sorted(kinds)}
     objects = [value for value in values if isinstance(value, dict)]
     if objects:

@@ -67,10 +67,12 @@ SCHEMA: dict[str, Any] = {
         (("both",), {"integer"}),
     ],
 )
-def test_a_schema_says_the_kinds_of_a_field(path: tuple[str | int, ...], kinds: set[str]) -> None:
+def test_a_schema_declares_the_types_of_a_field(
+    path: tuple[str | int, ...], kinds: set[str]
+) -> None:
     info = lookup(SCHEMA, path)
     assert info.known
-    assert info.kinds == kinds
+    assert info.types == kinds
 
 
 @pytest.mark.parametrize("path", [("nope",), ("node", "nope"), ("pair", 2), ("both", "x")])
