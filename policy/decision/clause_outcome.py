@@ -24,8 +24,8 @@ class ResourceOutcome:
     """A resource that determines the outcome of a resource test.
 
     `resource` is in canonical form, `place` which command of the script it is or belongs to. `why`
-    says which part of a command no pattern covers, or why it is unknown whether the set contains
-    the resource.
+    says which part of a command no pattern covers, which file of a tree is in the set, or why it is
+    unknown whether the set contains the resource.
     """
 
     resource: str

@@ -31,7 +31,7 @@ class DecidingResource:
     """A resource that determines the outcome of a resource test.
 
     `command` is set instead of `item` for a command that another command runs; `why` says what no
-    pattern covers, or why it is unknown whether the set contains the resource.
+    pattern covers, which file of a tree is in the set, or why it is unknown whether one is.
     """
 
     item: KnownResource
@@ -97,7 +97,9 @@ def _deciding_resources(
             continue
         if not isinstance(truth, Indeterminate) and found.truth is not truth:
             continue
-        why = found.truth.why if isinstance(found.truth, Indeterminate) else None
+        why = f"it contains {found.inside}" if found.inside else None
+        if isinstance(found.truth, Indeterminate):
+            why = found.truth.why
         if not found.uncovered:
             yield DecidingResource(item=found.item, why=why)
         for command, missing in found.uncovered:

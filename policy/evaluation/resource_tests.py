@@ -7,7 +7,7 @@ unknown ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from policy.checks import checked
@@ -26,7 +26,15 @@ from policy.programs import (
     spells_redirects,
     uncovered_commands,
 )
-from policy.values import Endpoint, MayBeRedirected, Path, Unreadable, quote
+from policy.values import (
+    Endpoint,
+    MayBeRedirected,
+    Path,
+    PathContext,
+    Unreadable,
+    quote,
+    read_path,
+)
 
 Resource: TypeAlias = Callable[[Evaluation], Truth | Absent]
 
@@ -245,12 +253,14 @@ class ResourceTruth:
     """What a test would be if the call had this resource alone.
 
     `uncovered` are the commands, it and those that it runs, that keep `runs only` from being true,
-    each with what no pattern covers.
+    each with what no pattern covers. `inside` is a file below a tree because of which `reads X` is
+    true of the tree; empty if the tree's own name is the reason.
     """
 
     item: KnownResource
     truth: Truth
     uncovered: tuple[tuple[Invocation, str], ...] = ()
+    inside: str = ""
 
 
 def resource_truths(
@@ -280,7 +290,23 @@ def resource_truths(
             item=item,
             truth=negated(truth) if test.form == "outside" and not only else truth,
             uncovered=uncovered,
+            inside=_file_inside(item.thing, members, call, effects.paths) if some else "",
         )
+
+
+def _file_inside(thing: object, members: SetTest, call: Evaluation, paths: PathContext) -> str:
+    """Return a file below a tree that is in the set although the tree by its name is not."""
+    if not isinstance(thing, Path) or thing.contents is None:
+        return ""
+    # By names alone: the disk was looked at when the tree was listed.
+    spelled = replace(paths, resolve=None, folds=None, look=None, known_sets={})
+    if members.some(replace(thing, contents=None), call, spelled) is True:
+        return ""
+    for file in thing.contents.paths():
+        found = read_path(file, spelled)
+        if isinstance(found, Path) and members.some(found, call, spelled) is True:
+            return file
+    return ""
 
 
 def _uncovered(

@@ -42,6 +42,14 @@ class ContentsBelow:
             self._seen = (None if self._look is None else self._look(self.asked),)
         return self._seen[0]
 
+    def paths(self) -> Iterator[str]:
+        """Yield the entries below, as spelled, as far as the disk's answer names them."""
+        seen = self.seen
+        for held in () if seen is None else seen.contents:
+            for ways in held.names.values():
+                for way in ways:
+                    yield _below(held.lexical, way)
+
     def any_matches(
         self, floating: tuple[str, ...], judged: Judged, *, folds: bool, everything: bool
     ) -> bool | None:

@@ -224,6 +224,29 @@ def test_a_condition_of_many_parts_shows_some_of_them(tmp_path: Path) -> None:
     assert '      ✗ input.path == "11"\n      and 88 more\n' in text
 
 
+def test_of_a_tree_the_file_that_is_in_the_set_is_named(tmp_path: Path) -> None:
+    text = 'policy for every agent\ndefault allow\nkeys: deny * when reads "**/*.pem"\n'
+    rules = rules_in(tmp_path, text)
+    work = tmp_path / "work"
+    (work / "deep" / "keys").mkdir(parents=True)
+    (work / "deep" / "a.txt").write_text("x")
+    (work / "deep" / "keys" / "b.pem").write_text("x")
+    call = ("--tool", "bash_exec", "--workspace", str(work))
+    found = run(
+        "explain", rules, *call, "--input", '{"command": "grep -r x ."}', "--format", "json"
+    )
+    (clause,) = found.record["layers"][0]["rules"][0]["clauses"]
+    assert clause["resources"] == [
+        {
+            "resource": f"{work} and all below",
+            "place": "",
+            "why": f"it contains {work}/deep/keys/b.pem",
+        }
+    ]
+    one = run("explain", rules, *call, "--input", '{"command": "cat deep/keys/b.pem"}').out
+    assert f"      ✓ {work}/deep/keys/b.pem\n" in one.replace("\n        ", " ")
+
+
 def test_all_rules_of_packs_are_listed_on_demand(tmp_path: Path) -> None:
     text = 'policy for every agent\nuse "placet:shell"\ndefault deny\nlook: allow bash_exec\n'
     rules = rules_in(tmp_path, text)
