@@ -17,6 +17,7 @@ from policy.evaluation.accesses import Access, Folders, Origin, accesses_of, is_
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.disk_view import NOTHING_SEEN, disk_view_of
 from policy.evaluation.link_changes import LinkChanges
+from policy.evaluation.program_files import with_program_files
 from policy.evaluation.truth import Indeterminate, Value
 from policy.model import Exclusions, HasOtherNames
 from policy.programs import Invocation, Profiles
@@ -135,9 +136,8 @@ class CallEffects:
         if found is None:
             items: list[KnownResource] = []
             if verb == "runs":
-                items += [
-                    KnownResource(each, each.command.text, "command") for each in self.commands
-                ]
+                located = (with_program_files(each, self._paths_seen_by) for each in self.commands)
+                items += [KnownResource(each, each.command.text, "command") for each in located]
             for access in self._accesses_of(verb):
                 if not access.unseen:
                     items += self._items(access)
@@ -228,6 +228,9 @@ class CallEffects:
         if self.links is not None and by is not None:
             return self.links.seen_by(by, folders)
         return after_cd(folders, self._folders)
+
+    def _paths_seen_by(self, command: SimpleCommand) -> PathContext:
+        return self.folder(command.folders, command)
 
     def by_one_name(self, access: Access) -> Thing:
         """Return the accessed resource, by this name alone even where the file has others."""

@@ -17,6 +17,7 @@ from policy.programs.profiles.faults import ProfileFault
 from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.profile_file import SUFFIX as PROFILE_SUFFIX
 from policy.programs.profiles.registry import NO_PROFILES, Profiles
+from policy.programs.program_file import ProgramFile
 from policy.programs.script_analysis import analyse_command, analyse_script
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Profile",
     "ProfileFault",
     "Profiles",
+    "ProgramFile",
     "ScriptAnalysis",
     "analyse_command",
     "analyse_script",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from policy.model import Exclusions
+from policy.programs.program_file import ProgramFile
 from policy.shell import SimpleCommand, Word
 
 Verb: TypeAlias = Literal["reads", "writes", "connects", "sends"]
@@ -101,7 +102,8 @@ class Invocation:
 
     `inner` are the nested commands that are known, `gaps` the reasons why it may run others,
     `unseen`: it runs code that is not in the call. `free`: it needs no pattern if everything that
-    it runs is covered. `links` are the paths that may be links once it has run.
+    it runs is covered. `links` are the paths that may be links once it has run. `file` is the file
+    of a program that is spelled as a path, once the folder of the call is known.
     """
 
     command: SimpleCommand
@@ -116,6 +118,7 @@ class Invocation:
     unseen: bool = False
     free: bool = False
     links: LinkCreation | None = None
+    file: ProgramFile | None = field(default=None, compare=False, repr=False)
 
     def walk(self) -> Iterator[Invocation]:
         """Yield this command and its nested commands, outermost first."""

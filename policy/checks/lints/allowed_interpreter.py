@@ -53,13 +53,13 @@ def _items(values: ValueSet) -> Iterator[str]:
 def _is_open(text: str, profiles: Profiles) -> bool:
     """Return whether a pattern matches interpreter commands with any code.
 
-    A pattern that matches any program matches them all.
+    A pattern that matches any program matches them all; one of workspace files, none.
     """
     pattern = read_command_pattern(text, profiles)
     if not isinstance(pattern, CommandPattern) or not pattern.rest:
         return False
     if pattern.program is None:
-        return True
+        return pattern.files is None
     profile = profiles.profile(pattern.program[0])
     if profile is None or pattern.inner or _spells_code(pattern, profile):
         return False

@@ -20,8 +20,9 @@ from policy.programs.profiles.profile import MANY_WORDS
 from policy.programs.profiles.registry import Profiles
 from policy.programs.profiles.variables import listed_folders
 from policy.programs.standard_folders import STANDARD_PLACES
+from policy.programs.words.forwarded import may_load_code
 from policy.shell import Assignment, Redirection, Word
-from policy.values import any_of, both, compile_name_glob
+from policy.values import PathPattern, any_of, both, compile_name_glob
 
 _DESCRIPTORS = (">&", "<&")
 _NO_VALUE = Word("")
@@ -57,13 +58,22 @@ def matches_program(invocation: Invocation, pattern: CommandPattern) -> bool | N
     if not invocation.command.words:
         return False
     if pattern.program is None:
-        return True
+        return True if pattern.files is None else _is_one_of(invocation, pattern.files)
     return None
+
+
+def _is_one_of(invocation: Invocation, files: PathPattern) -> bool | None:
+    """Return whether the program is spelled as the path of one of these files, links followed."""
+    if invocation.command.words[0].known and not invocation.place:
+        return False  # found in PATH, or a function
+    return None if invocation.file is None else invocation.file.is_in(files)
 
 
 def matches_words(invocation: Invocation, pattern: CommandPattern) -> bool | None:
     """Return whether the words after the program match the pattern."""
     program = pattern.program
+    if pattern.files is not None and program is None:
+        return _matches_words_of_file(invocation, pattern)
     if program is None:
         return operands_match(pattern.steps, _words_of_any(invocation))
     if not invocation.program:
@@ -187,8 +197,11 @@ def _same_place(invocation: Invocation, pattern: CommandPattern) -> bool | None:
     if given in STANDARD_PLACES:
         return wanted in STANDARD_PLACES
     if given == wanted:
-        # A relative path means another file in another folder.
-        return True if given.startswith("/") or invocation.command.folders == () else None
+        if given.startswith("/") or invocation.command.folders == ():
+            return True
+        # A relative path means another file in another folder, except where a `cd` led back.
+        if pattern.files is not None and invocation.file is not None:
+            return True if invocation.file.is_in(pattern.files) else None
     return None
 
 
@@ -281,14 +294,34 @@ def _matches_unprofiled(invocation: Invocation, pattern: CommandPattern) -> bool
     return None if all(step in words for step in asked) else False
 
 
-def _words_of_any(invocation: Invocation) -> list[GivenOperand]:
-    """Return all words of a command, including its program's name."""
-    words = invocation.command.words
-    harmless = invocation.profiled and not (
+def _matches_words_of_file(invocation: Invocation, pattern: CommandPattern) -> bool | None:
+    """Compare the words after a program of the workspace, whose code is not known.
+
+    A `*` covers its options too, as those that `npm run x --` passes on: but none that loads code.
+    The name may be that of a known program: then no option may be guarded by its profile.
+    """
+    words = invocation.command.words[1:]
+    if invocation.profiled:
+        answer = operands_match(pattern.steps, [GivenOperand(word=word) for word in words])
+        return answer if _is_harmless(invocation) else both(answer, None)
+    operands = [
+        GivenOperand(word=word, guarded=may_load_code(word, before))
+        for word, before in zip(words, (None, *words), strict=False)
+    ]
+    return operands_match(pattern.steps, operands)
+
+
+def _is_harmless(invocation: Invocation) -> bool:
+    return not (
         any(one.guarded or one.unknown for one in invocation.options)
         or any(one.guarded or one.may_be_option for one in invocation.operands)
     )
-    if harmless:
+
+
+def _words_of_any(invocation: Invocation) -> list[GivenOperand]:
+    """Return all words of a command, including its program's name."""
+    words = invocation.command.words
+    if invocation.profiled and _is_harmless(invocation):
         return [GivenOperand(word=word) for word in words]
     return [GivenOperand(word=words[0]), *_with_doubt(words[1:])]
 

@@ -1,7 +1,8 @@
 """`CommandPattern`: one item of a set of commands, as it is written in a rule.
 
 A pattern is parsed as a command and analysed by its program's profile, so that options are compared
-by meaning. A `*` as a whole word matches any words, other wildcards match characters.
+by meaning. A `*` as a whole word matches any words, other wildcards match characters. A program
+that is a relative path with wildcards (`./**`) stands for the files of the workspace that it names.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from policy.programs.profiles.profile import MANY_WORDS, Option, Profile
 from policy.programs.profiles.registry import Profiles
 from policy.programs.script_analysis import analyse_command
 from policy.shell import Assignment, Redirection, SimpleCommand, Word, read_script
-from policy.values import Unreadable, quote
+from policy.values import PathPattern, Unreadable, escape_glob, quote, read_path_pattern
 
 # The roles of command lines: a `*` there leaves the nested commands to other patterns.
 COMMAND_LINES = frozenset({"command", "program"})
@@ -31,7 +32,8 @@ COMMAND_LINES = frozenset({"command", "program"})
 class CommandPattern:
     """A command whose words, values and targets may be globs.
 
-    `program` is None where any program matches. `steps` must match the operands; `rest`: a `*` also
+    `program` is None where any program matches, or any whose file is one of `files`; without
+    wildcards `files` is the program's own path. `steps` must match the operands; `rest`: a `*` also
     matches options. `inner` are the nested commands that it spells; without them every nested
     command needs a pattern of its own. `spells_hidden`: it spells what may run further commands,
     for the reasons in `gaps`; `literal`: it has no wildcard. `open_at` is the index of a word that
@@ -42,6 +44,7 @@ class CommandPattern:
     text: str
     program: tuple[str, ...] | None
     place: str = ""
+    files: PathPattern | None = None
     options: tuple[GivenOption, ...] = ()
     steps: tuple[Step, ...] = ()
     rest: bool = False
@@ -88,8 +91,11 @@ def read_command_pattern(text: str, profiles: Profiles) -> CommandPattern | Unre
         return Unreadable(reason=f"a command pattern is one plain command: {quote(text)}")
     if any(word.shape == "opaque" for word in _all_words(command)) or has_placeholder(text):
         return Unreadable(reason=f"a command pattern spells out its words: {quote(text)}")
-    if command.words[0].shape == "glob" and not matches_any_words(command.words[0]):
-        return Unreadable(reason=f"a command pattern names its program: {quote(text)}")
+    program = command.words[0]
+    if program.shape == "glob" and not matches_any_words(program) and _files_of(program) is None:
+        return Unreadable(
+            reason=f"a command pattern names its program, or files of the workspace: {quote(text)}"
+        )
     return _pattern(analyse_command(with_placeholders(command), profiles), text, profiles)
 
 
@@ -137,6 +143,8 @@ def _all_words(command: SimpleCommand) -> tuple[Word, ...]:
 def _pattern(understood: Invocation, text: str, profiles: Profiles) -> CommandPattern:
     command = with_wildcards(understood.command)
     any_program = bool(command.words) and matches_any_words(command.words[0])
+    files = _files_of(command.words[0]) if command.words else None
+    any_file = files is not None and command.words[0].shape == "glob"
     inner = tuple(_pattern(one, one.command.text, profiles) for one in understood.inner)
     if any(not one.program for one in inner):
         inner = ()
@@ -154,8 +162,9 @@ def _pattern(understood: Invocation, text: str, profiles: Profiles) -> CommandPa
         steps = steps if steps[-1:] == (None,) else (*steps, None)
     return CommandPattern(
         text=text,
-        program=None if any_program else understood.program,
+        program=None if any_program or any_file else understood.program,
         place=understood.place,
+        files=files,
         options=options,
         steps=steps,
         rest=None in steps or (not inner and any(map(matches_any_words, command.words))),
@@ -169,6 +178,16 @@ def _pattern(understood: Invocation, text: str, profiles: Profiles) -> CommandPa
         profiles=profiles,
         _spelled=understood.command,
     )
+
+
+def _files_of(program: Word) -> PathPattern | None:
+    """Return the files of the workspace that a relative path names; None for any other program."""
+    if program.home or "/" not in program.text or program.text.startswith("/"):
+        return None
+    text = escape_glob(program.text) if program.known else program.text
+    files = read_path_pattern(text)
+    # `./**` begins in the workspace, wherever an item of paths may lie.
+    return None if isinstance(files, Unreadable) else replace(files, base="workspace")
 
 
 def _open_at(understood: Invocation, profiles: Profiles) -> int | None:
