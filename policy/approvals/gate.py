@@ -26,6 +26,8 @@ from policy.approvals.watch import Listener, Watch, answered_within
 from policy.runtime import Clock, is_past, seconds_until, utc_now
 
 _LOG = logging.getLogger("policy.approvals")
+# What a gate asks of a store of requests.
+_NEEDED = ("file", "get", "open", "agree", "refuse", "end")
 
 
 class RequestWithdrawn(Exception):
@@ -39,6 +41,10 @@ class ApprovalGate:
     """
 
     def __init__(self, desk: Desk, *, poll: float = 0.25, clock: Clock = utc_now) -> None:
+        for name in _NEEDED:
+            if not callable(getattr(desk, name, None)):
+                kind = type(desk).__name__
+                raise TypeError(f"`{kind}` keeps no approval requests: it has no method `{name}`")
         self._desk = desk
         self._clock = clock
         self._watch = Watch(desk, poll=poll)

@@ -21,13 +21,34 @@ class OperationTag:
     values: tuple[str, ...]
 
 
+_MOST_JOINED = 1_000
+_JOINED: dict[int, tuple[Mapping[str, Any], OperationTag | None]] = {}
+
+
 def operations_in(schema: Mapping[str, Any]) -> OperationTag | None:
     """Return the field that distinguishes a tool's operations, None where none certainly does.
 
     The schema may have all operations in one object, or be a union of their objects.
     """
     if any(key in schema for key in _JOINING):
-        schema = schema_strictify(schema)
+        return _in_union(schema)
+    return _in_object(schema)
+
+
+def _in_union(schema: Mapping[str, Any]) -> OperationTag | None:
+    """Return the field of a schema that has to be joined first, which is done once."""
+    known = _JOINED.get(id(schema))
+    # Keeping the schema prevents reuse of its id.
+    if known is not None and known[0] is schema:
+        return known[1]
+    found = _in_object(schema_strictify(schema))
+    if len(_JOINED) >= _MOST_JOINED:
+        _JOINED.clear()
+    _JOINED[id(schema)] = (schema, found)
+    return found
+
+
+def _in_object(schema: Mapping[str, Any]) -> OperationTag | None:
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, Mapping) or not isinstance(required, (list, tuple)):
         return None

@@ -13,7 +13,16 @@ import pytest
 from policy import PolicyStore, build_tool_service, load
 from policy.approvals import Approved, Denied
 from policy.model import PermissionDenied
-from policy.service import Allow, Confirm, Deny, GovernedService, Rewrite, RuleContext
+from policy.service import (
+    Allow,
+    ApprovalGate,
+    Confirm,
+    Deny,
+    GovernedService,
+    LayeredPermissionResolver,
+    Rewrite,
+    RuleContext,
+)
 from tests.fakes import CountingHandler
 from tests.service.registry.stage import Governed
 
@@ -318,3 +327,26 @@ async def test_the_groups_of_an_approver_may_be_any_collection(groups: Any, tmp_
         tmp_path, 'allow echo with approval by "finance"\n', CountingHandler(), approver=approver
     )
     assert await g.call("echo") == {}
+
+
+async def test_the_policy_as_a_filter_takes_a_store(tmp_path: Path) -> None:
+    store = PolicyStore(tmp_path / "a.policy")
+    (tmp_path / "a.policy").write_text("policy for every agent\ndefault deny\nallow file_list\n")
+    store.reload()
+    service = build_tool_service(workspace=tmp_path)
+    service.set_smart_filter(LayeredPermissionResolver(store))
+    assert (await service.execute("file_list", {"path": "."})).value["entries"]
+    with pytest.raises(PermissionDenied):
+        await service.execute("file_read", {"path": "a.policy"})
+
+
+@pytest.mark.parametrize("source", [None, "rules/", object()])
+def test_what_has_no_policy_is_no_source_of_one(source: Any) -> None:
+    with pytest.raises(TypeError, match="is no source of policies"):
+        LayeredPermissionResolver(source)
+
+
+@pytest.mark.parametrize("desk", [object(), "approvals.db", None])
+def test_a_gate_needs_a_store_of_requests(desk: Any) -> None:
+    with pytest.raises(TypeError, match="keeps no approval requests"):
+        ApprovalGate(desk)

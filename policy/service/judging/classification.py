@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 
 from policy.decision import Decision, sentence
 from policy.model import Caller, Facts, Verdict, thaw
-from policy.service.judging.judge import JudgeSource
+from policy.service.judging.judge import Judge, JudgeSource
 from policy.service.refusal_messages import refusal_message
 
 
@@ -55,23 +55,29 @@ def classification_of(decision: Decision) -> Classification:
     return Deny(refusal_message(decision).message)
 
 
+class _Store(Protocol):
+    @property
+    def current(self) -> Judge | None: ...
+
+
 class LayeredPermissionResolver:
     """The policy in force as a SmartFilter, for one caller.
 
     A service built on a store uses the store's decisions itself and does not need this; it is for
-    other services, and for asking what the decision on a call would be.
+    other services, and for asking what the decision on a call would be. `source` is a policy store,
+    or a function that returns the policy in force.
     """
 
     knows_versions = True
 
     def __init__(
         self,
-        source: JudgeSource,
+        source: JudgeSource | _Store,
         *,
         caller: Caller | None = None,
         facts: Callable[[], Facts] = Facts,
     ) -> None:
-        self._source = source
+        self._source = _source_of(source)
         self._caller = caller or Caller()
         self._facts = facts
 
@@ -84,3 +90,13 @@ class LayeredPermissionResolver:
         if answer.decision.rewritten:
             return Deny("the policy would change the input, which a filter cannot do")
         return classification_of(answer.decision)
+
+
+def _source_of(given: JudgeSource | _Store) -> JudgeSource:
+    """Return the function of the policy in force; TypeError if there is none."""
+    if callable(given):
+        return given
+    if not hasattr(given, "current"):
+        kind = type(given).__name__
+        raise TypeError(f"`{kind}` is no source of policies: pass a `PolicyStore`")
+    return lambda: given.current

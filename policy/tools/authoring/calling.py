@@ -38,11 +38,19 @@ def with_context(call: Callable[..., Any]) -> Callable[[Any, ExecutionContext], 
 
     Raises TypeError if it can be called with neither.
     """
+    require_result(call)
     if takes_context(call):
         require_takes(call, 2, "(args, ctx)")
         return lambda arguments, ctx: (arguments, ctx)
     require_takes(call, 1, "(args) or (args, ctx)")
     return lambda arguments, ctx: (arguments,)
+
+
+def require_result(call: Callable[..., Any]) -> None:
+    """Raise TypeError if an author's function yields values, which are no result of a tool."""
+    if inspect.isgeneratorfunction(call) or inspect.isasyncgenfunction(call):
+        name = getattr(call, "__qualname__", type(call).__qualname__)
+        raise TypeError(f"`{name}` yields: a tool returns one result")
 
 
 def require_takes(call: Callable[..., Any], count: int, said: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any, get_args, get_type_hints, overload
 from pydantic import BaseModel, PydanticUserError, create_model
 
 from policy.catalog import Arguments, ModelArguments, Operations, arguments_of, models_of
+from policy.tools.authoring.calling import require_result
 from policy.tools.authoring.output import returned_shape
 from policy.tools.authoring.traits import Traits
 from policy.tools.authoring.typed import BuiltinHandler, handler
@@ -39,6 +40,7 @@ def tool(
     """
 
     def make(written: Callable[..., Any]) -> BuiltinHandler:
+        require_result(written)
         takes, call = _arguments_of(written)
         return handler(
             call,

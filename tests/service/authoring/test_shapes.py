@@ -312,6 +312,16 @@ class TakesByName(TakesNothing):
     def call(self, *, args: Any) -> None: ...  # type: ignore[override]
 
 
+class Yields(TakesNothing):
+    def call(self, args: Any) -> Any:  # type: ignore[override]
+        yield args
+
+
+async def streamed(text: str) -> Any:
+    """Return a text in parts."""
+    yield text
+
+
 class NoParams:
     name = "x"
     description = "X."
@@ -334,6 +344,8 @@ class InvokedAtOnce(CountingHandler):
         (TakesNothing(), r"`TakesNothing.call` must take \(args\) or \(args, ctx\)"),
         (TakesThree(), r"`TakesThree.call` must take \(args, ctx\)"),
         (TakesByName(), r"`TakesByName.call` must take \(args\)"),
+        (Yields(), "`Yields.call` yields"),
+        (streamed, "`streamed` yields"),
         (NoParams(), r"`NoParams.execute` must take \(args\)"),
         (InvokedWithout(), r"`InvokedWithout.invoke` must take \(input, ctx\)"),
         (InvokedAtOnce(), "`InvokedAtOnce.invoke` must be async"),
