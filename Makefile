@@ -24,10 +24,11 @@ PYTHON ?= $(shell $(NEWEST))
 checksum = $(firstword $(shell cat $(1) | cksum))
 DEPENDENCIES := $(VENV)/.dependencies-$(call checksum,requirements/dev.txt)
 PACKAGE      := $(VENV)/.package-$(call checksum,requirements/dev.txt pyproject.toml)
+DOCS         := $(VENV)/.docs-$(call checksum,requirements/dev.txt requirements/docs.txt)
 PEERS        := $(VENV)/.peers-$(call checksum,requirements/dev.txt requirements/bench.txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo setup check-format lint types imports unit rules fmt laws coverage attack attack-quick corpus kills bench bench-quick bench-peers \
+.PHONY: help test demo setup docs check-format lint types imports unit rules fmt laws coverage attack attack-quick corpus kills bench bench-quick bench-peers \
         manuals gate gate-counts gate-accept pin clean
 
 help:
@@ -46,6 +47,7 @@ help:
 	@echo 'make bench      measure beside other engines, into docs/performance.md; bench-quick: a look'
 	@echo 'make bench-peers HARNESS=FOLDER  measure in another harness, beside its engines'
 	@echo 'make manuals PROGRAMS="cp ls"  count which options of their manuals the profiles know'
+	@echo 'make docs       build the site of the documentation, into build/site'
 	@echo 'make gate       count what decisions, loads and calls take, and compare; gate-counts: no times'
 	@echo 'make gate-accept  take what they take now for what they may take'
 	@echo 'make pin        pin the requirements again (needs uv)'
@@ -75,6 +77,15 @@ $(PEERS): $(PACKAGE)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
 	@rm -f $(VENV)/.peers-*
 	@touch $@
+
+$(DOCS): $(PACKAGE)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.txt
+	@rm -f $(VENV)/.docs-*
+	@touch $@
+
+docs: $(DOCS)
+	$(BIN)/sphinx-build -E -W --keep-going -q -b html docs build/site
+	@echo 'the site is in build/site; open build/site/index.html'
 
 check-format: $(PACKAGE)
 	$(BIN)/ruff format --check .
@@ -146,7 +157,7 @@ gate-accept: $(PACKAGE)
 	$(BIN)/python -m bench.gate --accept
 
 pin:
-	@for set in core dev bench; do \
+	@for set in core dev bench docs; do \
 	  uv pip compile --quiet --upgrade --generate-hashes --no-header --no-annotate --python-version 3.11 \
 	    --no-emit-index-url --no-emit-find-links requirements/$$set.in -o requirements/$$set.txt || exit 1; done
 
