@@ -75,6 +75,8 @@ _VERBS: dict[str, tuple[Verb | None, ...]] = {
     "keyed-read": ("reads",),
     "keyed-read-tree": ("reads",),
     "report-write": ("writes",),
+    "optioned-write": ("writes",),
+    "folder-list": ("reads",),
     "keyed-write": ("writes",),
     "at-host": ("connects",),
     "address": ("connects", "reads"),

@@ -7,7 +7,13 @@ from dataclasses import replace
 
 from policy.programs.effects import CommandEffects
 from policy.programs.invocation import Effect, Verb
-from policy.programs.words.file_forms import split_certificate, split_keyed, split_report
+from policy.programs.words.file_forms import (
+    split_certificate,
+    split_folders,
+    split_keyed,
+    split_optioned,
+    split_report,
+)
 from policy.programs.words.name_patterns import names_beginning_with, names_ending_with
 from policy.programs.words.remotes import is_web_url
 from policy.programs.words.sibling_files import sibling_files
@@ -20,13 +26,14 @@ _PARTED = {
     "keyed-read-tree": (split_keyed, "read-tree"),
     "keyed-write": (split_keyed, "write"),
     "report-write": (split_report, "write-tree"),
+    "optioned-write": (split_optioned, "write-tree"),
 }
 
 # Roles of words that name a resource in part of them, or something else as well.
 INSIDE = frozenset(
     {
-        "address", "argument", "at-file", "at-host", "certificate", "host-list", "keyed-read",
-        "keyed-read-tree", "keyed-write", "list", "report-write",
+        "address", "argument", "at-file", "at-host", "certificate", "folder-list", "host-list",
+        "keyed-read", "keyed-read-tree", "keyed-write", "list", "optioned-write", "report-write",
     }
 )  # fmt: skip
 
@@ -64,6 +71,10 @@ def note_inside(effects: CommandEffects, role: str, word: Word, label: str, *, o
         case "list" | "host-list" if is_web_url(word.text):
             effects.note_access("host", word, option=option)
             effects.unknown_access("connects", f"`{label}` names hosts in a page")
+        case "folder-list":
+            for part in split_folders(word):
+                effects.note_access("list-tree", part, option=option)
+                effects.note_access("read", part, option=option)
         case "host-list":
             if word.text != "-":
                 effects.note_access("read", word, option=option)

@@ -90,6 +90,20 @@ def split_report(word: Word) -> tuple[Word, ...]:
     return (replace(word, text=place) if colon else word,)
 
 
+def split_optioned(word: Word) -> tuple[Word, ...]:
+    """Return the folder or file of `lite:gen` or `gen`: options may precede it."""
+    _, colon, place = word.text.partition(":")
+    return (replace(word, text=place, home=False),) if colon else (word,)
+
+
+def split_folders(word: Word) -> tuple[Word, ...]:
+    """Return the folders of `gen:lib`, each of which may have another name: `lib=/srv/lib`."""
+    if not word.known or not set(":=") & set(word.text):
+        return (word,)
+    places = (part.rpartition("=")[2] for part in word.text.split(":"))
+    return tuple(Word(place or ".") for place in places)
+
+
 def read_output_format(text: str) -> ProgramEffects:
     """Return the files that an output format names: `@format.txt`, `%output{a.txt}`."""
     if text.startswith("@"):
