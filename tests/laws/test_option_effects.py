@@ -213,13 +213,14 @@ def _plain(profile: Profile) -> dict[str, Option]:
 # Values of these only name something (a pattern, a format, a part of what is printed), or cannot
 # hold a `/`: somebody has read the manual of each.
 _REVIEWED = """
+ack: --ignore-dir --ignore-directory --ignore-file --noignore-dir --noignore-directory
 ag: --ignore-dir
 aws: --include --output
 basename numfmt pipx: --suffix
 bat batcat: --ignored-suffix
 black bsdtar coverage hg rsync: --include
 blkid df findmnt helm journalctl lsblk lscpu lsmem lsmod lsns lspci lsusb nstat prlimit stdbuf
-    systemctl tokei: --output
+    ibmcloud systemctl tokei: --output
 bzgrep xzgrep zegrep zfgrep zgrep: --binary-files --exclude-dir --include --include-dir
 egrep fgrep grep rgrep: --binary-files --include-dir
 cargo fmt: --prefix
@@ -229,6 +230,7 @@ deno: --node-modules-dir
 diff: --starting-file
 dotnet: --version-suffix
 fd: --strip-cwd-prefix
+golangci-lint: --path-prefix --skip-files
 git: --add-virtual-file --directory --dirstat-by-file --dst-prefix
     --exclude-per-directory --include --line-prefix --prefix --resolve-git-dir --src-prefix
     --subject-prefix --submodule-prefix --untracked-files
@@ -237,6 +239,7 @@ gtar tar: --include --starting-file --xattrs-include
 kubectl: --command --prefix
 logger: --prio-prefix
 make: --new-file --old-file
+mix tsx: --include
 mypy: --command --output
 netstat ss: --socket
 npm: --include --save-prefix

@@ -27,6 +27,7 @@ _PARTED = {
     "keyed-write": (split_keyed, "write"),
     "report-write": (split_report, "write-tree"),
     "optioned-write": (split_optioned, "write-tree"),
+    "folder-list": (split_folders, "list-tree"),
 }
 
 # Roles of words that name a resource in part of them, or something else as well.
@@ -71,10 +72,6 @@ def note_inside(effects: CommandEffects, role: str, word: Word, label: str, *, o
         case "list" | "host-list" if is_web_url(word.text):
             effects.note_access("host", word, option=option)
             effects.unknown_access("connects", f"`{label}` names hosts in a page")
-        case "folder-list":
-            for part in split_folders(word):
-                effects.note_access("list-tree", part, option=option)
-                effects.note_access("read", part, option=option)
         case "host-list":
             if word.text != "-":
                 effects.note_access("read", word, option=option)
