@@ -31,6 +31,11 @@ class WorkspaceItem:
     """The fact `workspace` as an operand: the folder and everything below."""
 
 
+@dataclass(frozen=True, slots=True)
+class InlineCodeItem:
+    """The keyword `inline_code`: what code that a command spells out accesses, or runs."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueSet:
     """A set of items of type `kind`: those of some included part that no excluded part contains."""
@@ -40,7 +45,7 @@ class ValueSet:
     excluded: tuple[SetPart, ...] = ()
 
 
-SetPart: TypeAlias = str | int | float | Decimal | WorkspaceItem | ValueSet
+SetPart: TypeAlias = str | int | float | Decimal | WorkspaceItem | InlineCodeItem | ValueSet
 
 # ------------------------------------------------------------------ values
 

@@ -32,7 +32,12 @@ from policy.evaluation.partial_evaluation import (
     conjunction_of,
     negation_of,
 )
-from policy.evaluation.resource_tests import compile_cover, covering_tests, known_answer
+from policy.evaluation.resource_tests import (
+    compile_cover,
+    covering_tests,
+    known_answer,
+    permits_writes_of_inline_code,
+)
 from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value, all_of, negated
 
 __all__ = [
@@ -72,6 +77,7 @@ __all__ = [
     "known_answer",
     "negated",
     "negation_of",
+    "permits_writes_of_inline_code",
     "resource_tests",
     "true_or_indeterminate",
 ]

@@ -32,15 +32,16 @@ class Access:
     `meant` the query for the disk, from `base` if that is another folder. `by` is the command that
     accesses it, `steps` the path of the argument in the input. `unseen`: the call does not show
     which resource it is, so that only `only` tests are affected. `redirected`: another host to
-    which a program may be redirected.
+    which a program may be redirected. `by_inline_code`: code that the command spells out may
+    access it.
 
     Not changed after construction. (A plain class: a frozen dataclass of ten fields takes three
     times as long to create, and every call creates some.)
     """
 
     __slots__ = (
-        "base", "by", "folders", "meant", "names", "origin", "redirected", "steps", "text", "tree",
-        "unseen", "verb", "why",
+        "base", "by", "by_inline_code", "folders", "meant", "names", "origin", "redirected",
+        "steps", "text", "tree", "unseen", "verb", "why",
     )  # fmt: skip
 
     def __init__(
@@ -57,6 +58,7 @@ class Access:
         steps: tuple[str, ...] = (),
         unseen: bool = False,
         redirected: bool = False,
+        by_inline_code: bool = False,
         meant: GlobMeaning | None = None,
         base: str | None = None,
     ) -> None:
@@ -71,6 +73,7 @@ class Access:
         self.steps = steps
         self.unseen = unseen
         self.redirected = redirected
+        self.by_inline_code = by_inline_code
         self.meant = meant
         self.base = base
 
@@ -91,7 +94,8 @@ def accesses_of(command: Invocation, verb: str) -> Iterator[Access]:
                 yield _redirected(redirection, verb, command)
     if verb in _OF_GAPS:
         for gap in command.gaps:
-            yield Access(verb, None, why=gap, origin="command", by=command)
+            coded = gap in command.inline_code
+            yield Access(verb, None, why=gap, origin="command", by=command, by_inline_code=coded)
 
 
 def is_redirected(command: Invocation) -> bool:

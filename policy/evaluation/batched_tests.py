@@ -16,7 +16,12 @@ from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.effects import CallEffects, KnownResource
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.resource_tests import Resource, compile_resource_test, unseen_effects
-from policy.evaluation.set_items import patterns_of, prepared_hosts, prepared_paths
+from policy.evaluation.set_items import (
+    mentions_inline_code,
+    patterns_of,
+    prepared_hosts,
+    prepared_paths,
+)
 from policy.evaluation.set_tests import listed_items
 from policy.evaluation.truth import Absent, Indeterminate, Truth
 from policy.programs import CommandPattern, CommandSets, Invocation, Profiles, runs_nothing_else
@@ -249,7 +254,8 @@ def _prepared(
 ) -> PreparedPaths | PreparedHosts | tuple[CommandPattern, ...] | None:
     """Return a set prepared for look-ups; None where it needs its own test."""
     if values.kind == "commands":
-        return patterns_of(values, profiles)
+        # Whether a command has inline code is not a question of patterns.
+        return None if mentions_inline_code(values) else patterns_of(values, profiles)
     parts, outs = listed_items(values.included), listed_items(values.excluded)
     if parts is None or outs is None:
         return None

@@ -24,6 +24,7 @@ from policy.programs import Invocation, Profiles
 from policy.shell import SimpleCommand
 from policy.values import (
     SHOWING,
+    ByInlineCode,
     Endpoint,
     MayBeRedirected,
     Path,
@@ -254,7 +255,9 @@ class CallEffects:
             )
             return
         if access.text is None:
-            yield KnownResource(Unreadable(reason=access.why), "(not known)", access.origin, access)
+            unknown = ByInlineCode if access.by_inline_code else Unreadable
+            reason = unknown(reason=access.why)
+            yield KnownResource(reason, "(not known)", access.origin, access)
             return
         paths = self._judged_in(access)
         thing = read_resource(access.verb, access.text, paths)

@@ -24,10 +24,13 @@ from policy.values import escape_glob
 _TEXT = "writes the policy's own files"
 
 
-def compile_floor(floor: Floor, declared: DeclaredResources) -> TestOf | None:
+def compile_floor(
+    floor: Floor, declared: DeclaredResources, *, with_inline_code: bool = False
+) -> TestOf | None:
     """Return the test of whether a call writes a file of the policy itself.
 
     None where there is no floor, or where the tool is declared complete and writes nothing.
+    `with_inline_code`: what inline code writes is allowed, as what a script writes is.
     """
     verbs = {resource.verb for resource in declared.resources}
     if floor.is_empty or (declared.complete and not verbs & {"writes", "runs"}):
@@ -36,8 +39,9 @@ def compile_floor(floor: Floor, declared: DeclaredResources) -> TestOf | None:
     spelled = [escape_glob(name) for name in sorted(floor.names())]
     policies = [f"{escape_glob(folder)}/**/*{floor.policy_ending}" for folder in floor.folders]
     below = [f"{escape_glob(folder)}/**" for folder in floor.folders]
-    narrow = _writes([*spelled, *policies], declared, tests)
-    wide = _writes([*spelled, *below], declared, tests)
+    excluded = (checked.InlineCodeItem(),) if with_inline_code else ()
+    narrow = _writes([*spelled, *policies], excluded, declared, tests)
+    wide = _writes([*spelled, *below], excluded, declared, tests)
     names: FloorNames | None = None
 
     def writes_floor(call: Evaluation) -> Truth:
@@ -53,11 +57,16 @@ def compile_floor(floor: Floor, declared: DeclaredResources) -> TestOf | None:
     return writes_floor
 
 
-def _writes(items: list[str], declared: DeclaredResources, tests: BatchedTests | None) -> TestOf:
+def _writes(
+    items: list[str],
+    excluded: tuple[checked.SetPart, ...],
+    declared: DeclaredResources,
+    tests: BatchedTests | None,
+) -> TestOf:
     test = checked.ResourceTest(
         verb="writes",
         form="some",
-        operand=checked.ValueSet(kind="paths", included=tuple(items)),
+        operand=checked.ValueSet(kind="paths", included=tuple(items), excluded=excluded),
         permits=False,
         text=_TEXT,
     )

@@ -393,6 +393,24 @@ def is_covering(test: checked.ResourceTest) -> bool:
     return test.form == "only" or test.operand is None or not test.operand.included
 
 
+def permits_writes_of_inline_code(*conditions: checked.Test | None) -> bool:
+    """Return whether the conditions of an `allow` name inline code among what may be written."""
+    return any(
+        test.verb == "writes" and test.operand is not None and _includes_inline_code(test.operand)
+        for part in conditions
+        for test in _resource_tests(part)
+    )
+
+
+def _includes_inline_code(values: checked.ValueSet) -> bool:
+    return any(
+        _includes_inline_code(part)
+        if isinstance(part, checked.ValueSet)
+        else isinstance(part, checked.InlineCodeItem)
+        for part in values.included
+    )
+
+
 def _resource_tests(test: checked.Test | None) -> Iterator[checked.ResourceTest]:
     match test:
         case checked.ResourceTest():

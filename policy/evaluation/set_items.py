@@ -25,6 +25,7 @@ from policy.programs import (
 )
 from policy.values import (
     REDIRECTED,
+    ByInlineCode,
     Endpoint,
     HostPattern,
     MayBeRedirected,
@@ -63,10 +64,12 @@ def item_tests(
     profiles: Profiles,
     redirections_covered: bool,
     prepared: bool,
+    inline_code: bool | None = None,
 ) -> ItemTests:
     """Return the tests of `parts` without `outs`, all of one type.
 
-    Without `prepared`, items are tested one by one.
+    Without `prepared`, items are tested one by one. `inline_code` is what a set around these items
+    says of commands that inline code may run.
     """
     if kind == "paths":
         return path_tests(parts, outs, prepared=prepared)
@@ -77,6 +80,7 @@ def item_tests(
             PatternSet(command_patterns(parts, profiles)),
             PatternSet(command_patterns(outs, profiles)),
             redirections_covered=redirections_covered,
+            inline_code=of_inline_code(parts, outs) if inline_code is None else inline_code,
         )
     if kind == "addresses":
         return _address_tests(parts, outs)
@@ -103,11 +107,17 @@ def path_tests(parts: tuple[Any, ...], outs: tuple[Any, ...], *, prepared: bool)
             partial(paths.without_index, meets=False),
         )
 
+    inline_code = of_inline_code(parts, outs)
+
     def some(thing: Any, call: Evaluation, paths: PathContext) -> bool | None:
-        return meets(thing, paths) if isinstance(thing, Path) else None
+        if isinstance(thing, Path):
+            return meets(thing, paths)
+        return inline_code if isinstance(thing, ByInlineCode) else None
 
     def whole(thing: Any, call: Evaluation, paths: PathContext) -> bool | None:
-        return within(thing, paths) if isinstance(thing, Path) else None
+        if isinstance(thing, Path):
+            return within(thing, paths)
+        return inline_code if isinstance(thing, ByInlineCode) else None
 
     return ItemTests(some, whole)
 
@@ -131,19 +141,42 @@ def host_tests(parts: tuple[Any, ...], outs: tuple[Any, ...], *, prepared: bool)
     included, excluded = _host_patterns(parts), _host_patterns(outs)
     look_up = PreparedHosts(included, excluded).contains
     redirected = _of_redirected(parts, outs)
+    inline_code = of_inline_code(parts, outs)
+
+    def unnamed(thing: Any) -> bool | None:
+        if isinstance(thing, MayBeRedirected):
+            return redirected
+        return inline_code if isinstance(thing, ByInlineCode) else None
 
     def looked_up(thing: Any, call: Evaluation, paths: PathContext) -> bool | None:
         if isinstance(thing, Endpoint):
             return look_up(thing, call.hosts)
-        return redirected if isinstance(thing, MayBeRedirected) else None
+        return unnamed(thing)
 
     def tried(thing: Any, call: Evaluation, paths: PathContext) -> bool | None:
         if isinstance(thing, Endpoint):
             return host_in(thing, included, excluded, call.hosts)
-        return redirected if isinstance(thing, MayBeRedirected) else None
+        return unnamed(thing)
 
     test = looked_up if prepared else tried
     return ItemTests(test, test)
+
+
+def mentions_inline_code(values: checked.ValueSet) -> bool:
+    """Return whether a set, or one inside it, says something about inline code."""
+    return any(
+        mentions_inline_code(part)
+        if isinstance(part, checked.ValueSet)
+        else isinstance(part, checked.InlineCodeItem)
+        for part in (*values.included, *values.excluded)
+    )
+
+
+def of_inline_code(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> bool | None:
+    """Return whether the set contains what inline code accesses; None where it does not say."""
+    if checked.InlineCodeItem() in outs:
+        return False
+    return True if checked.InlineCodeItem() in parts else None
 
 
 def _of_redirected(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> bool | None:
@@ -159,7 +192,7 @@ def prepared_hosts(parts: tuple[Any, ...], outs: tuple[Any, ...]) -> PreparedHos
 
 
 def _host_patterns(parts: tuple[Any, ...]) -> tuple[HostPattern, ...]:
-    return tuple(_readable([read_host_pattern(p) for p in parts]))
+    return tuple(_readable([read_host_pattern(p) for p in parts if isinstance(p, str)]))
 
 
 # ------------------------------------------------------------------ commands
@@ -167,7 +200,8 @@ def _host_patterns(parts: tuple[Any, ...]) -> tuple[HostPattern, ...]:
 
 def command_patterns(parts: tuple[Any, ...], profiles: Profiles) -> tuple[CommandPattern, ...]:
     """Return items of commands as patterns."""
-    return tuple(_readable([read_command_pattern(part, profiles) for part in parts]))
+    texts = (part for part in parts if isinstance(part, str))
+    return tuple(_readable([read_command_pattern(text, profiles) for text in texts]))
 
 
 def patterns_of(values: checked.ValueSet, profiles: Profiles) -> tuple[CommandPattern, ...]:
@@ -179,13 +213,25 @@ def patterns_of(values: checked.ValueSet, profiles: Profiles) -> tuple[CommandPa
 
 
 def _command_tests(
-    included: PatternSet, excluded: PatternSet, *, redirections_covered: bool
+    included: PatternSet,
+    excluded: PatternSet,
+    *,
+    redirections_covered: bool,
+    inline_code: bool | None,
 ) -> ItemTests:
-    """Return the tests of a command and all that it runs: some of it matches, or all is covered."""
+    """Return the tests of a command and all that it runs: some of it matches, or all is covered.
+
+    With `inline_code`, commands with inline code match; if it is False, what the code may run does
+    not.
+    """
 
     def some(thing: Any, call: Evaluation, paths: PathContext) -> bool | None:
         if not isinstance(thing, Invocation):
             return None
+        if inline_code is True and any(each.inline_code for each in thing.walk()):
+            return True
+        if inline_code is False:
+            thing = _without_inline_code(thing)
         if not excluded:
             return runs_any(thing, included)
         answer: bool | None = False
@@ -200,10 +246,21 @@ def _command_tests(
     def whole(thing: Any, call: Evaluation, paths: PathContext) -> bool | None:
         if not isinstance(thing, Invocation):
             return None
+        if inline_code is False and any(each.inline_code for each in thing.walk()):
+            return False
         inside = covers(thing, included, redirections_covered=redirections_covered)
         return _without(inside, runs_any(thing, excluded) if excluded else False)
 
     return ItemTests(some, whole)
+
+
+def _without_inline_code(command: Invocation) -> Invocation:
+    """Return a command as if no code that it spells out ran any other."""
+    inner = tuple(_without_inline_code(each) for each in command.inner)
+    gaps = tuple(gap for gap in command.gaps if gap not in command.inline_code)
+    if gaps == command.gaps and all(a is b for a, b in zip(inner, command.inner, strict=True)):
+        return command
+    return replace(command, inner=inner, gaps=gaps)
 
 
 def _any_matches(command: Invocation, patterns: PatternSet) -> bool | None:

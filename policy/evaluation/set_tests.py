@@ -13,10 +13,12 @@ from policy.evaluation.set_items import (
     either_true,
     host_tests,
     item_tests,
+    of_inline_code,
     prepared_paths,
 )
 from policy.programs import CommandPattern, Invocation, Profiles
 from policy.values import (
+    ByInlineCode,
     MayBeRedirected,
     Path,
     PathContext,
@@ -37,6 +39,7 @@ class SetTest:
     that is unknown. `profiles` are those of the programs in command patterns.
     `redirections_covered`: another clause of the rule covers redirections of commands that no
     pattern contains. Without `prepared`, patterns and nested sets are tested one by one.
+    `inline_code` is False where a set around this one excludes what inline code runs.
     """
 
     __slots__ = ("commands", "kind", "some", "whole")
@@ -48,13 +51,22 @@ class SetTest:
         *,
         redirections_covered: bool = False,
         prepared: bool = True,
+        inline_code: bool | None = None,
     ) -> None:
+        if inline_code is None and values.kind == "commands":
+            inline_code = of_inline_code((), values.excluded)
         part = partial(
-            SetTest, profiles=profiles, redirections_covered=redirections_covered, prepared=prepared
+            SetTest,
+            profiles=profiles,
+            redirections_covered=redirections_covered,
+            prepared=prepared,
+            inline_code=inline_code,
         )
         self.kind = values.kind
         parts = tuple(p for p in values.included if not isinstance(p, checked.ValueSet))
         outs = tuple(p for p in values.excluded if not isinstance(p, checked.ValueSet))
+        if values.kind == "commands":
+            outs = tuple(p for p in outs if not isinstance(p, checked.InlineCodeItem))
         nested_outs = [part(p) for p in values.excluded if isinstance(p, checked.ValueSet)]
         nested = [part(p) for p in values.included if isinstance(p, checked.ValueSet)]
         own = command_patterns(parts, profiles) if self.kind == "commands" else ()
@@ -72,11 +84,12 @@ class SetTest:
             profiles=profiles,
             redirections_covered=redirections_covered,
             prepared=prepared,
+            inline_code=inline_code,
         )
         self.some, self.whole = items.some, items.whole
         if not (nested or nested_outs):
             return
-        apart = [part(checked.ValueSet(kind=values.kind, included=outs))] if nested else []
+        apart = [part(checked.ValueSet(kind=values.kind, included=outs))] if nested and outs else []
         # A tree is excluded only if all of it is; some part is in if not all is excluded.
         excluded = (*nested_outs, *apart)
         self.some = _together(
@@ -128,8 +141,9 @@ def _together(included: list[ItemTest], excluded: list[ItemTest]) -> ItemTest:
             out = either_true(out, test(thing, call, paths))
         if out is True:
             return False
-        # A set that says nothing about unnamed hosts excludes none of them.
-        return None if out is None and not isinstance(thing, MayBeRedirected) else inside
+        # A set that says nothing about unnamed resources excludes none of them.
+        unnamed = isinstance(thing, MayBeRedirected | ByInlineCode)
+        return None if out is None and not unnamed else inside
 
     return holds
 

@@ -13,7 +13,13 @@ from typing import Generic, TypeVar
 from policy.catalog import Catalog, Resource, ToolSpec
 from policy.checks import checked
 from policy.codegen import RuleItem, ToolContext, write_layer
-from policy.evaluation import DeclaredResources, Floor, compile_floor
+from policy.evaluation import (
+    DeclaredResources,
+    Floor,
+    TestOf,
+    compile_floor,
+    permits_writes_of_inline_code,
+)
 from policy.layers import LayeredPolicy
 from policy.model import Reason, Verdict, strictest
 from policy.program.approval_terms import RuleDigests, declaration_digest
@@ -209,8 +215,15 @@ def _plan_layer(
         named_default=named,
         delegated_to=delegated,
         declared=declared,
-        floor=compile_floor(floor, declared) if index == 0 else None,
+        floor=_floor(floor, declared, allows) if index == 0 else None,
     )
+
+
+def _floor(floor: Floor, declared: DeclaredResources, allows: list[RulePlan]) -> TestOf | None:
+    """Return the test of the floor; inline code counts as a script does if an `allow` says so."""
+    rules = (plan.rule for plan in allows)
+    coded = any(permits_writes_of_inline_code(rule.when, rule.unless) for rule in rules)
+    return compile_floor(floor, declared, with_inline_code=coded)
 
 
 def _added(

@@ -141,6 +141,7 @@ class CommandAnalysis:
             effects=tuple(self.effects.found),
             inner=tuple(self.effects.inner),
             gaps=tuple(self.effects.gaps),
+            inline_code=frozenset(self.effects.inline_code.difference(self.effects.other_gaps)),
             unseen=self.effects.unseen,
             free=free,
             links=self.links,

@@ -43,8 +43,8 @@ class CommandEffects:
     """The effects of one command found so far; `name` is its program, for messages."""
 
     __slots__ = (
-        "command", "folder", "found", "gaps", "inner", "members", "name", "nesting", "profiles",
-        "redirects", "settings", "suffixes", "unseen",
+        "command", "folder", "found", "gaps", "inline_code", "inner", "members", "name", "nesting",
+        "other_gaps", "profiles", "redirects", "settings", "suffixes", "unseen",
     )  # fmt: skip
 
     def __init__(
@@ -58,6 +58,9 @@ class CommandEffects:
         self.found: list[Effect] = []
         self.inner: list[Invocation] = []
         self.gaps: list[str] = []
+        # Gaps by code that the command spells out, and all others; a reason may be both.
+        self.inline_code: set[str] = set()
+        self.other_gaps: set[str] = set()
         self.unseen = False
         self.folder: tuple[Word, ...] = ()
         # The folders that apply to the operands after them only (`tar -C`).
@@ -83,7 +86,7 @@ class CommandEffects:
             case "script":
                 self._script(word, label)
             case "code":
-                self.gap(f"`{label}` runs code of another language")
+                self.gap(f"`{label}` runs code of another language", spelled=word.known)
             case "command":
                 self.run(self.nesting.script(word, label=label, folder=self.folder))
             case "program":
@@ -173,8 +176,12 @@ class CommandEffects:
         if runs:
             self.gap(why)
 
-    def gap(self, why: str) -> None:
-        """Record why the command may run further commands that are not known."""
+    def gap(self, why: str, *, spelled: bool = False) -> None:
+        """Record why the command may run further commands that are not known.
+
+        `spelled`: the command spells out the code that may run them.
+        """
+        (self.inline_code if spelled else self.other_gaps).add(why)
         if why not in self.gaps:
             self.gaps.append(why)
 
@@ -185,7 +192,16 @@ class CommandEffects:
         for gap in gaps:
             self.gap(gap)
 
+    def _input_is_spelled(self) -> bool:
+        """Return whether the script gives the command its whole input, as a text."""
+        command = self.command
+        given = command.stdin is not None and command.stdin.known and not command.piped
+        return given and not any(one.op.startswith("<") for one in command.redirections)
+
     def _script(self, word: Word, label: str) -> None:
+        if word.known and word.text == "-" and self._input_is_spelled():
+            self.gap(f"`{self.name}` runs code of another language", spelled=True)
+            return
         if word.known and word.text in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
             self.gap(f"`{label}` runs what it is given as input")
             return

@@ -100,7 +100,8 @@ class Invocation:
     Without a profile (`profiled` False) `operands` has all words after the program, `options` is
     empty, and every word may be a resource.
 
-    `inner` are the nested commands that are known, `gaps` the reasons why it may run others,
+    `inner` are the nested commands that are known, `gaps` the reasons why it may run others, those
+    in `inline_code` because of code in another language, all of which the command spells out.
     `unseen`: it runs code that is not in the call. `free`: it needs no pattern if everything that
     it runs is covered. `links` are the paths that may be links once it has run. `file` is the file
     of a program that is spelled as a path, once the folder of the call is known.
@@ -115,6 +116,7 @@ class Invocation:
     effects: tuple[Effect, ...] = ()
     inner: tuple[Invocation, ...] = ()
     gaps: tuple[str, ...] = ()
+    inline_code: frozenset[str] = frozenset()
     unseen: bool = False
     free: bool = False
     links: LinkCreation | None = None

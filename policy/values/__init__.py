@@ -71,7 +71,7 @@ from policy.values.times import (
     read_zone,
     within_window,
 )
-from policy.values.unreadable import MayBeRedirected, Unreadable
+from policy.values.unreadable import ByInlineCode, MayBeRedirected, Unreadable
 
 __all__ = [
     "ANY_DEPTH",
@@ -80,6 +80,7 @@ __all__ = [
     "SHOWING",
     "SQL_DIALECTS",
     "SQL_KINDS",
+    "ByInlineCode",
     "ContentsBelow",
     "Endpoint",
     "HostPattern",

@@ -18,3 +18,8 @@ class Unreadable:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MayBeRedirected(Unreadable):
     """A host that a program may be redirected to, which is not named in the call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByInlineCode(Unreadable):
+    """What code that is written out in a command accesses: `python -c "…"`."""

@@ -34,7 +34,9 @@ _PLACES = (
     ["/w/a/b", "/w/a", "/w/b", "/w/a/.env", "/w/b/.env", "/", "~/a/b", "~/a", "/home/u/k.pem",
      "a/b", "b", "/links/b", "/links/a/b", "../b", "/w/A", "/w/\u00e9", "/home/é/a", "/etc/a", "~"]
 )  # fmt: skip
-_PATH_ITEMS: st.SearchStrategy[Any] = st.sampled_from(_PATTERNS) | st.just(checked.WorkspaceItem())
+_PATH_ITEMS: st.SearchStrategy[Any] = st.sampled_from(_PATTERNS) | st.sampled_from(
+    [checked.WorkspaceItem(), checked.InlineCodeItem()]
+)
 _PATHS = st.sampled_from(_PLACES)
 _NAMES = (
     "a.example b.a.example *.example *.a.example * localhost 10.0.0.0/8 private metadata"

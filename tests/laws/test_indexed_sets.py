@@ -179,7 +179,9 @@ def _host_patterns(texts: list[str]) -> tuple[HostPattern, ...]:
 
 
 def _nested(kind: checked.SetKind, items: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
-    plain = items | st.just(checked.WorkspaceItem()) if kind == "paths" else items
+    plain: st.SearchStrategy[Any] = items | st.just(checked.InlineCodeItem())
+    if kind == "paths":
+        plain |= st.just(checked.WorkspaceItem())
     return st.recursive(
         st.builds(
             checked.ValueSet,

@@ -44,6 +44,9 @@ HOST_WORDS = frozenset(
     }
 )
 
+# The keyword for what code that a command spells out accesses and runs.
+INLINE_CODE = "inline_code"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Definition:
@@ -129,10 +132,11 @@ def define(scope: Scope, node: Named, report: Report) -> None:
             help="choose another name",
         )
         return
-    if name in HOST_WORDS:
+    if name in HOST_WORDS or name == INLINE_CODE:
+        what = "inline code" if name == INLINE_CODE else "hosts"
         report.add(
             "reserved-name",
-            f"`{name}` is a keyword for hosts and cannot be redefined",
+            f"`{name}` is a keyword for {what} and cannot be redefined",
             span=node.span,
             help="choose another name",
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from typing import Any, cast
 
-from policy.checks.checked import SetKind, SetPart, ValueSet, WorkspaceItem
+from policy.checks.checked import InlineCodeItem, SetKind, SetPart, ValueSet, WorkspaceItem
 from policy.checks.context import CheckContext
 from policy.checks.names.command_items import command_item
 from policy.checks.names.interpolation import (
@@ -19,6 +19,7 @@ from policy.checks.names.interpolation import (
 from policy.checks.names.path_items import check_reach
 from policy.checks.names.scopes import (
     HOST_WORDS,
+    INLINE_CODE,
     MAX_DEPTH,
     MAX_ITEMS,
     Definition,
@@ -185,6 +186,8 @@ def _named_item(
         return name
     if name == "workspace" and kind == "paths":
         return WorkspaceItem()
+    if name == INLINE_CODE and kind in ("paths", "hosts", "commands"):
+        return InlineCodeItem()
     found = scope.find(name) if name else None
     if found is None and name and scope.is_broken(name):
         report.excuse()

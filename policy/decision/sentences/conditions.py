@@ -268,6 +268,8 @@ def _items(parts: Iterable[checked.SetPart]) -> Iterable[str]:
         match part:
             case checked.WorkspaceItem():
                 yield "the workspace"
+            case checked.InlineCodeItem():
+                yield "what inline code accesses"
             case checked.ValueSet(excluded=()):
                 yield from _items(part.included)
             case checked.ValueSet():

@@ -209,7 +209,7 @@ def _takes_run(option: GivenOption) -> bool:
 def _tells(understood: Invocation, profiles: Profiles) -> bool:
     """Return whether the pattern spells what may run further commands."""
     command = understood.command
-    if _spells_subcommand(understood, profiles):
+    if _spells_subcommand(understood, profiles) or _spells_input(command):
         return True
     if any(one.guarded and not has_placeholder(one.word.text) for one in understood.operands):
         return True
@@ -219,6 +219,11 @@ def _tells(understood: Invocation, profiles: Profiles) -> bool:
         one.guarded and not one.unknown and _tells_option(one, understood.program, profiles)
         for one in understood.options
     )
+
+
+def _spells_input(command: SimpleCommand) -> bool:
+    """Return whether it accepts any text that the script gives as input: `python3 <<< *`."""
+    return command.stdin is not None and command.stdin.text.strip() == "*"
 
 
 def _spells_subcommand(understood: Invocation, profiles: Profiles) -> bool:
