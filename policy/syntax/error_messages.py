@@ -14,6 +14,7 @@ from lark import UnexpectedInput
 from policy.diagnostics import Diagnostic, diagnose, visible
 from policy.model import Source
 from policy.syntax import brackets
+from policy.syntax.accepted_terminals import accepted_terminals
 from policy.syntax.foreign_characters import FOREIGN, foreign_character
 from policy.syntax.mistakes import MISTAKES, meant
 from policy.syntax.statement_splitter import StatementText
@@ -33,7 +34,7 @@ def describe(
     """Return the diagnostic of a statement that did not parse."""
     text = code[piece.start : piece.end]
     at = _place(error, text)
-    accepted = _accepted(error)
+    accepted = accepted_terminals(error)
     for find in (_foreign, _unclosed_string, _brackets, _common):
         found = find(text, at, accepted)
         if found is not None:
@@ -55,12 +56,6 @@ def _place(error: UnexpectedInput, text: str) -> int:
         return len(text)
     found: int = error.pos_in_stream  # type: ignore[assignment]
     return min(max(found, 0), len(text))
-
-
-def _accepted(error: UnexpectedInput) -> frozenset[str]:
-    """Return the terminals that the parser would have accepted."""
-    state = getattr(error, "interactive_parser", None)
-    return frozenset(state.accepts()) if state is not None else frozenset()
 
 
 # ------------------------------------------------------------------ what is wrong

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from policy import Caller, ToolCall, Verdict
 from policy.catalog import builtin_catalog
 from policy.generation import Builder, Built, ReadFile, Snapshot
+from policy.model import Source
+from policy.syntax import parse
 from tests.examples import examples
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -23,6 +25,7 @@ HEADERS = (
     'policy for role "dev"',
     'policy for agents "w*"',
     "policy for nobody at all",
+    "policy for agent writer",
 )
 # What can stand together, a choice at each place; the first choices are a good policy.
 FIRST = (
@@ -32,12 +35,24 @@ FIRST = (
         'paths under_test = "/srv/**"',
         'paths under_test = "/tmp/**", "/home"',
         'paths under_test = "/srv/**", "${workspac}/x"',
+        'paths under_test "/srv/**"',
+        "",
     ),
-    ("tools files = file_read, file_write", "tools files = file_read", "tools files = file_wriet"),
-    ('hosts trusted from "data/hosts.json"', 'hosts trusted = "a.example"'),
+    (
+        "tools files = file_read, file_write",
+        "tools files = file_read",
+        "tools files = file_wriet",
+        "tools files = file_read file_write",
+    ),
+    ('hosts trusted from "data/hosts.json"', 'hosts trusted = "a.example"', "hosts trusted = a.b"),
     ('data table from "data/table.toml"',),
     ("", "tool file_read extra fields allowed", "rw: rewrite file_read set input.limit = 3"),
-    ("", 'use "small.policy"', 'use "small.policy" granting with which = files'),
+    (
+        "",
+        'use "small.policy"',
+        'use "small.policy" granting with which = files',
+        "use small.policy",
+    ),
     ("", 'test "one"\n  file_read {path: "/srv/a"} -> allow', 'delegate file_list to role "dev"'),
 )
 RULES = (
@@ -68,6 +83,10 @@ ODD = (
     "u: deny file_read when input.max-size == 1",
     "let home_of_all = 7",
     "allow file_read",
+    "}",
+    "A_b: deny file_read when reads only under_test",
+    "v: deny file_read wehn reads under_test",
+    "default: deny",
     "",
     "# a comment",
 )
@@ -76,6 +95,7 @@ PACKS = (
     'pack "small"\nlet at = "/srv/a"\nparam which: tools = file_list\n'
     "w: ask which\nx: allow file_read when input.path == at\ny: deny code_exec\n",
     'pack "small"\nw: deny file_read\n',
+    'pack small\nparam which = tools\nlet at "/srv/a"\nw: deny which when input.path == at\n',
 )
 NAMES = ("b.policy", "deep/c.policy", "0.policy")
 OTHERS = {
@@ -239,3 +259,33 @@ def test_a_hint_follows_the_files_that_are_there() -> None:
     again = build(remembering, files)
     assert told(again) == told(build(Builder(remembering=False), files))
     assert "did you mean `tools.json`?" in {one.help for one in again.diagnostics}
+
+
+def test_a_name_excused_by_a_broken_definition_is_unknown_once_that_is_gone() -> None:
+    rule = "r: deny file_read when reads keys\n"
+    head = "policy for every agent\ndefault deny\n"
+    remembering = Builder()
+    for broken in ('paths keys "/k"\n', "", 'paths keys = "/k"\n', 'paths keys "/k"\n', ""):
+        files = {"a.policy": head + broken + rule}
+        again = build(remembering, files)
+        assert told(again) == told(build(Builder(remembering=False), files))
+        codes = [found.code for found in again.diagnostics]
+        assert codes == {"": ["unknown-name"], 'paths keys "/k"\n': ["syntax-error"]}.get(
+            broken, []
+        )
+
+
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(edits())
+def test_a_policy_with_a_broken_statement_never_loads(changes: list[dict[str, str | None]]) -> None:
+    """So what a broken statement excuses elsewhere is never in force."""
+    files: dict[str, str | None] = {}
+    for change in changes:
+        files |= change
+    trees = [
+        parse(Source(name=name, text=text)).tree
+        for name, text in files.items()
+        if text is not None and name.endswith(".policy")
+    ]
+    if any(tree.broken or tree.header is None for tree in trees):
+        assert build(Builder(), files).generation is None

@@ -1,0 +1,90 @@
+"""Mistakes in conditions about resources: `reads`, `writes`, `runs`, `connects` and `sends`."""
+
+from __future__ import annotations
+
+from policy.syntax.mistakes.mistake import Mistake, one_of
+
+_VERB = "reads|writes|runs|connects|sends"
+
+RESOURCES: tuple[Mistake, ...] = (
+    Mistake(
+        example='deny * when reads "a"«,» "b"',
+        before=rf"\b(?:{_VERB})(?:\s+(?:any|only|outside|to))*\s+(?:\"[^\"\n]*\"|[\w.]+)\s*",
+        found=r",",
+        message="several items are listed in brackets",
+        help='write them as a list: `["a", "b"]`, or name a set of them',
+    ),
+    Mistake(
+        example="deny * when «read» only workspace",
+        before=r"\b(?P<at>read|write|run|connect|send)\s+",
+        found=r"(?=only\b|any\b|outside\b|to\b|[\w\"\[])",
+        message="`{}` is not a verb of conditions",
+        help="write `{}s …`",
+    ),
+    Mistake(
+        example="deny * when connects to «only» corp",
+        before=r"\b(?:connects|sends)\s+to\s+(?P<at>only|any|outside)\s+",
+        found=r"(?=\S)",
+        message="`{}` comes directly after the verb",
+        help="write `connects only to …`, `sends only to …`, or `connects outside …`",
+    ),
+    Mistake(
+        example="deny web_fetch when connects «corp»",
+        before=r"\b(?:connects|sends)(?:\s+(?:any|only))?\s+",
+        found=r"[^\s]+",
+        expected=one_of("_TO"),
+        message="`to` is missing",
+        help="write `connects to …`, `connects only to …`, `sends to …`; `outside` takes no `to`",
+    ),
+    Mistake(
+        example='deny * when connects outside «to» "corp.example"',
+        before=r"\b(?:connects|sends)\s+outside\s+(?P<at>to)\s+",
+        found=r"(?=\S)",
+        message="`outside` is not followed by `to`",
+        help="remove it",
+    ),
+    Mistake(
+        example="deny * when reads «from» workspace",
+        before=rf"\b(?:{_VERB})(?:\s+(?:any|only|outside|to))*\s+"
+        r"(?P<at>from|of|on|inside|within|under|below|into|the|all|every|files?|folders?)\s+",
+        found=r"(?=\S)",
+        message="`{}` is not needed after the verb",
+        help="remove it; in an `allow` write `reads only …`",
+    ),
+    Mistake(
+        example='deny * when reads «in» "/srv/**"',
+        before=rf"\b(?:{_VERB})(?:\s+(?:any|only|outside|to))*\s+(?P<at>in)\s+",
+        found=r"(?=\S)",
+        message="`{}` is not needed after the verb",
+        help="remove it",
+    ),
+    Mistake(
+        example="deny bash_exec when runs «/rm .*/»",
+        before=r"\bruns(?:\s+(?:any|only|outside))?\s+",
+        found=r"/[^/\n]*/(?![\w*])",
+        message="a command is described by a pattern, not by a regular expression",
+        help='write a pattern in double quotes, such as `"git diff *"`',
+    ),
+    Mistake(
+        example="deny * when reads «/.*[.]pem/»",
+        before=rf"(?:{_VERB})(?:\s+(?:any|only|outside|to))*\s+",
+        found=r"/[^/\s]*(?:[.]\*|[.]\+|\\|\[|\$|\^|\|)[^/\s]*/(?![\w*])",
+        message="a resource is described by a pattern, not by a regular expression",
+        help='write a pattern in double quotes, such as `"**/*.pem"` or `"git diff *"`',
+    ),
+    Mistake(
+        example="deny * when reads «~/.ssh/**»",
+        before=rf"(?:(?<![=!<>])=|,|\[|\b(?:{_VERB})(?:\s+(?:any|only|outside|to))*|except)\s*",
+        found=r"(?:~|\.{1,2}(?=/)|/(?=[\w.*/])|\*)[^\s,\"\])]*",
+        expected=one_of("STRING"),
+        message="a path, host or command is written in double quotes",
+        help='write `"{}"`',
+    ),
+    Mistake(
+        example="deny * when reads «src/**»",
+        before=rf"\b(?:{_VERB})(?:\s+(?:any|only|outside|to))*\s+(?P<at>[\w-]+)",
+        found=r"[.*/@:-][^\s,\"\])]*",
+        message="`{}` needs double quotes here, unless it is the name of a set",
+        help='write `"{}"`; the name of a set has no hyphens',
+    ),
+)  # fmt: skip
