@@ -1,4 +1,4 @@
-"""A tool's definition without some of its operations: nothing in it says that they exist.
+"""A tool's definition without some of its operations, which nothing in it mentions.
 
 An operation that a caller may never use is left out with its fields, its values and every sentence
 that names it. Where the operations have schemas of their own, the fields that belong to it alone

@@ -1,4 +1,4 @@
-"""MCP in front of the tool service: messages in, `ToolService`, messages out."""
+"""MCP in front of the tool service: messages become calls, and outputs become answers."""
 
 from policy.proxy.finished_calls import keep
 from policy.proxy.http import Address, serve_http

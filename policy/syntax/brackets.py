@@ -1,4 +1,4 @@
-"""Which brackets of a statement are open where, strings left out."""
+"""Finds the open brackets of a statement, ignoring those in strings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the text of a statement or a header that does not parse still shows.
+"""What can still be read from a statement or header that does not parse.
 
 Later stages use it to tell an error of its own from a consequence of the statement that did not
 parse: a name that this statement probably defines is not reported as unknown.

@@ -1,4 +1,4 @@
-"""Characters that word processors and web pages put in the place of those of the language."""
+"""Characters that word processors and web pages substitute for those of the language."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Golden cases call only tools that exist; a case about an unknown one is refused."""
+
 from __future__ import annotations
 
 from pathlib import Path

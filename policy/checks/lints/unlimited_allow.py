@@ -1,4 +1,4 @@
-"""Lint: an `allow` of a tool that runs commands or connects, without a word about which."""
+"""Lint: an `allow` of a tool that runs commands or connects, without a condition on which."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Common mistakes, each with an example: `MISTAKES` lists all, and the first that fits counts.
+"""Common mistakes, each with an example: `MISTAKES` lists all; the first that matches counts.
 
 The tests parse every example.
 """
