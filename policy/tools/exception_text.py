@@ -1,8 +1,8 @@
 """The text of an exception that a tool raised, as a model may read it: bounded, without secrets.
 
-Masked are the values of environment variables, the user information in URLs, and the headers that
-carry credentials. That covers how secrets usually get into an exception; a part of a secret, or one
-that is encoded, is not recognised.
+Masked are the values of environment variables, the user information in URLs, the headers that carry
+credentials, and what is assigned to a name such as `password` or `token`. That covers how secrets
+usually get into an exception; a part of a secret, or one that is encoded, is not recognised.
 """
 
 from __future__ import annotations
@@ -26,6 +26,12 @@ _HEADER = re.compile(
     r"""\b((?:proxy-)?authorization|(?:set-)?cookie|(?:x-)?api-key|x-auth-token)
     (["']\s*[:=,]\s*b?|\s*[:=]\s*)
     (?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\n]*)""",
+    re.I | re.X,
+)
+_NAMED = re.compile(
+    r"""((?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|signature)
+    (?:["']\s*[:=]|\s*=)\s*)
+    (?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\s,;&\#"')]+)""",
     re.I | re.X,
 )
 _CREDENTIALS = re.compile(r"\b(bearer|basic)(\s+)(?=[^\s\"',;]*[0-9=+/])[\w.~+/=-]{8,}", re.I)
@@ -55,6 +61,7 @@ def without_secrets(text: str, environment: Mapping[str, str]) -> str:
         text = pattern.sub(lambda found: f"${names[found[0]]}", text)
     text = _URL.sub(rf"\1{MASK}@", text)
     text = _HEADER.sub(rf"\1\2{MASK}", text)
+    text = _NAMED.sub(rf"\1{MASK}", text)
     text = _CREDENTIALS.sub(rf"\1\2{MASK}", text)
     if not cut:
         return text
