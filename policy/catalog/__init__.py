@@ -7,6 +7,7 @@ from policy.catalog.catalog import Catalog, CatalogError, identifier_problem
 from policy.catalog.encodings import ENCODINGS
 from policy.catalog.fewer_operations import FewerOperations
 from policy.catalog.listing import Listing, read_listing
+from policy.catalog.listing_entry import listing_entry
 from policy.catalog.markers import Connects, Reads, Runs, Sends, Writes, resources_of
 from policy.catalog.model_input import read_arguments
 from policy.catalog.name_repair import ALIASES, RepairedName, repair_name, snake_case, spellings
@@ -87,6 +88,7 @@ __all__ = [
     "joined_parts",
     "json_type_of",
     "json_types_of",
+    "listing_entry",
     "lookup",
     "mapping",
     "models_of",

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from policy.catalog.catalog import identifier_problem, owner
+from policy.catalog.listed_resources import BadResources, read_resources
 from policy.catalog.schemas.problems import schema_problem
 from policy.catalog.schemas.walk import read_only_schema
-from policy.catalog.tool import VERBS, Origin, Resource, ToolSpec, split_version
+from policy.catalog.tool import Origin, ToolSpec, split_version
 from policy.values import quote
 
 _LONGEST_NAME = 256
@@ -85,7 +86,10 @@ def _read(entry: Any, server: str | None, *, reviewed: bool) -> ToolSpec | str:
     schema = next((entry[key] for key in _SCHEMA_KEYS if key in entry), _NO_ARGUMENTS)
     broken = schema_problem(schema)
     trusted = reviewed or origin.kind == "host"
-    said = _said(entry) if trusted else {}
+    try:
+        said = _said(entry) if trusted else {}
+    except BadResources as error:
+        return f"`{origin.flat_name()}`: {error}"
     return ToolSpec(
         name=origin.flat_name(),
         origin=origin,
@@ -116,36 +120,22 @@ def _split(name: str, version: Any) -> tuple[str, Any]:
 
 
 def _said(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the annotations of a tool from a trusted list."""
+    """Return the annotations of a tool from a trusted list; raises BadResources."""
     hints = entry.get("annotations")
     hints = hints if isinstance(hints, Mapping) else {}
     read_only, destructive = hints.get("readOnlyHint"), hints.get("destructiveHint")
     idempotent = hints.get("idempotentHint")
-    resources = entry.get("resources")
-    resources = resources if isinstance(resources, Mapping) else {}
+    resources = read_resources(entry.get("resources"))
     return {
         "category": _text(entry.get("category")),
         "exec_class": entry.get("exec_class") is True,
         "read_only": read_only if isinstance(read_only, bool) else None,
         "destructive": destructive if isinstance(destructive, bool) else None,
         "idempotent": idempotent if isinstance(idempotent, bool) else None,
-        "resources": _resources(resources),
-        "complete": resources.get("complete") is True,
-        "unseen": resources.get("unseen") is True,
+        "resources": resources.resources,
+        "complete": resources.complete,
+        "unseen": resources.unseen,
     }
-
-
-def _resources(declared: Mapping[str, Any]) -> tuple[Resource, ...]:
-    return tuple(
-        Resource(verb=verb, steps=tuple(path.split(".")))
-        for verb in VERBS
-        for path in _list(declared.get(verb))
-        if isinstance(path, str) and path
-    )
-
-
-def _list(value: Any) -> list[Any] | tuple[Any, ...]:
-    return value if isinstance(value, (list, tuple)) else ()
 
 
 def _text(value: Any) -> str | None:

@@ -11,9 +11,9 @@ from policy.audit import JsonlSink
 from policy.cli.approvers import ApprovalMode, SettingsNow
 from policy.generation import ApprovalSettings, ServiceSettings
 from policy.model import Caller
-from policy.service import GovernedService, ToolEvent, build_tool_service
+from policy.service import GovernedService, ToolEvent, build_tool_service, limits_of
 from policy.store import PolicyStore
-from policy.tools import Limits
+from policy.tools import ToolHandler, builtin_handlers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class ServeOptions:
     `authenticated` means that the caller is known: the parent process on stdio, the holder of the
     token over HTTP. Every other caller is anonymous, whatever the configuration is. `approving`
     returns how asks are answered under the configuration in force. A policy in the workspace is
-    an error unless `policy_in_workspace` is set.
+    an error unless `policy_in_workspace` is set. `tools` are served beside the built-in ones.
     """
 
     workspace: Path | None
@@ -31,6 +31,7 @@ class ServeOptions:
     agent: str | None
     approving: Callable[[SettingsNow], ApprovalMode]
     authenticated: bool
+    tools: tuple[ToolHandler, ...] = ()
     policy_in_workspace: bool = False
 
 
@@ -87,12 +88,7 @@ class GovernedServices:
             workspace=self.serving.workspace,
             home=said.home,
             policy_in_workspace=self.serving.policy_in_workspace,
-            limits=Limits(
-                output=said.bash.output,
-                command_path=said.bash.path,
-                body=said.web.body,
-                web_seconds=said.web.timeout,
-            ),
+            tools=(*builtin_handlers(limits_of(said)), *self.serving.tools),
         )
         service.subscribe(self._listener)
         return service

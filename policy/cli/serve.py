@@ -22,9 +22,11 @@ from policy.cli.fast_paths import fast_paths
 from policy.cli.governed_service import GovernedServices, ServeOptions
 from policy.cli.loading import exit_with
 from policy.cli.options import cache_option, path_argument
+from policy.cli.python_tools import files_of, python_tools
 from policy.diagnostics import visible
 from policy.service import PolicyInReach, policy_in_reach
 from policy.store import PolicyStore, Reloaded, health_record
+from policy.tools import builtin_handlers, running_tool
 
 # `policy.proxy` needs the extra `mcp`; without it, the command says so.
 if TYPE_CHECKING:
@@ -39,6 +41,13 @@ _SHORTEST_TOKEN = 16
     "--workspace",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The folder that the tools work in.  [default: as configured, else the current folder]",
+)
+@click.option(
+    "--tools",
+    "targets",
+    multiple=True,
+    metavar="MODULE:OBJECT",
+    help="Serve these tools of your own as well: a tool, or a list of them.",
 )
 @click.option("--http", "address", metavar="HOST:PORT", help="Serve HTTP instead of stdio.")
 @click.option(
@@ -73,7 +82,7 @@ _SHORTEST_TOKEN = 16
 @click.option(
     "--policy-in-workspace",
     is_flag=True,
-    help="Serve even if the policy is in the workspace, or contains it.",
+    help="Serve even if the policy, or a module of --tools, is in the workspace.",
 )
 @click.option("--agent", metavar="NAME", help="The agent that calls.  [default: as in `[serve]`]")
 @cache_option
@@ -81,6 +90,7 @@ def command(
     path: Path,
     *,
     workspace: Path | None,
+    targets: tuple[str, ...],
     address: str | None,
     token_file: Path | None,
     names: tuple[str, ...],
@@ -98,6 +108,7 @@ def command(
     \b
     Examples:
       placet serve rules/ --workspace ~/project
+      placet serve rules/ --workspace ~/project --tools shop:tools
       placet serve rules/ --workspace ~/project --http 127.0.0.1:8642 --token-file token
     """
     if find_spec("mcp") is None:
@@ -107,8 +118,10 @@ def command(
     where = None if address is None else _address(address, names)
     token = None if token_file is None else _token(token_file)
     answers = None if script is None else scripted_answers(script)
+    tools = python_tools(targets, beside_builtin=True)
     serving = ServeOptions(
         workspace=workspace,
+        tools=tuple(tools),
         audit=None if audit is None else Path(os.path.abspath(audit)),
         agent=agent,
         approving=lambda settings: approval_mode(
@@ -123,9 +136,10 @@ def command(
     ways = fast_paths()
     store = PolicyStore(
         path,
+        tools=map(running_tool, (*builtin_handlers(), *tools)),
         on_change=(_tell,),
-        # These files decide who calls, or what is answered, from the next start on.
-        guarded=[file for file in (token_file, script) if file is not None],
+        # These files decide who calls, what is answered, or what runs, from the next start on.
+        guarded=[*(file for file in (token_file, script) if file is not None), *files_of(tools)],
         audit=audit,
         remembering=ways.remembering,
         engine=ways.engine,
@@ -139,6 +153,8 @@ def command(
         exit_with(f"{error}: keep them apart, or insist with --policy-in-workspace")
     if not os.path.isdir(governed.workspace):
         exit_with(f"the workspace {governed.workspace} is not a folder: name one with --workspace")
+    if not policy_in_workspace:
+        _require_outside(files_of(tools), governed.workspace)
     for file in (audit, governed.approving.store):
         if file is not None:
             _require_apart(file, governed.workspace)
@@ -262,6 +278,16 @@ def _require_apart(audit: Path, workspace: str) -> None:
         exit_with(f"{audit} cannot be written: the folder {folder} does not exist")
     if os.path.commonpath((folder, workspace)) == workspace:
         exit_with(f"{audit} is in the workspace, where tools could change it")
+
+
+def _require_outside(files: list[str], workspace: str) -> None:
+    """End the command if a tool could change the code of tools, which no rule would judge."""
+    inside = [file for file in files if os.path.commonpath((file, workspace)) == workspace]
+    if inside:
+        exit_with(
+            f"{inside[0]} is in the workspace, where tools could change it: keep them apart, or "
+            "insist with --policy-in-workspace"
+        )
 
 
 def _warn_of_policy_in_reach(policy: str, workspace: str) -> None:

@@ -5,16 +5,26 @@ from policy.proxy.http import Address, serve_http
 from policy.proxy.list_changes import ListChanges
 from policy.proxy.results import answer, refusal
 from policy.proxy.server import ServiceFor, ToolServer, call_result, tool_server
+from policy.proxy.server_listing import (
+    ServerAddress,
+    ServerListingError,
+    ServerProgram,
+    list_server_tools,
+)
 from policy.proxy.stdio import serve_stdio
 
 __all__ = [
     "Address",
     "ListChanges",
+    "ServerAddress",
+    "ServerListingError",
+    "ServerProgram",
     "ServiceFor",
     "ToolServer",
     "answer",
     "call_result",
     "keep",
+    "list_server_tools",
     "refusal",
     "serve_http",
     "serve_stdio",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import asynccontextmanager, redirect_stdout, suppress
 from typing import Self, TypeAlias, cast
 
 import anyio
@@ -29,9 +30,21 @@ _NOT_A_MESSAGE = "?"
 async def serve_stdio(server: ToolServer) -> None:
     """Serve the client on the process's standard streams until the end of input."""
     lines = cast("anyio.AsyncFile[str]", _Lines(_claimed_input()))
-    async with stdio_server(stdin=lines) as (messages, replies):
+    async with stdio_server(stdin=lines) as (messages, replies), _prints_apart():
         answering = _Answering(messages, replies)
         await server.run(answering, replies, server.create_initialization_options())
+
+
+@asynccontextmanager
+async def _prints_apart() -> AsyncIterator[None]:
+    """Show on standard error what tools print; the SDK has kept the client's pipe for itself."""
+    before = sys.stdout
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        # What is still held back must not reach the client when the SDK gives the pipe back.
+        before.flush()
 
 
 def _claimed_input() -> int:

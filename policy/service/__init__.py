@@ -25,7 +25,7 @@ from policy.approvals import (
 )
 from policy.service.asking.asking import Asking
 from policy.service.asking.sandbox import Sandbox
-from policy.service.builder import build_tool_service
+from policy.service.builder import build_tool_service, limits_of
 from policy.service.builtin_tools import BuiltinTools, register_builtins
 from policy.service.composition.chain import ChainHandler, chain
 from policy.service.composition.references import Argument, Progress, Result, Step
@@ -210,6 +210,7 @@ __all__ = [
     "handler_for",
     "handler_of",
     "invoke_with_session_trace",
+    "limits_of",
     "one_line",
     "policy_in_reach",
     "register_builtins",

@@ -149,7 +149,7 @@ def build_tool_service(
     settle_reach(getattr(store, "path", None), folder, wanted=policy_in_workspace)
     # `~` must mean the same folder in rules and in a shell.
     at_home = os.fspath(home or settings.home or os.path.expanduser("~"))
-    allowed = limits or _limits(settings)
+    allowed = limits or limits_of(settings)
     handlers = tuple(builtin_handlers(allowed)) if given is None else given
     announcing.at_start(handlers, by=registry)
     if audit is None and settings.audit is not None:
@@ -276,7 +276,8 @@ def _configured(store: Store | None) -> Settings:
     return judge.settings if isinstance(judge, Generation) else Settings()
 
 
-def _limits(settings: ServiceSettings) -> Limits:
+def limits_of(settings: ServiceSettings) -> Limits:
+    """Return the limits of the built-in tools that a configuration sets."""
     return Limits(
         output=settings.bash.output,
         body=settings.web.body,

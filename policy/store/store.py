@@ -89,6 +89,7 @@ class PolicyStore:
     `poll` and `settle` are in seconds: how often the folder is compared without an event, and how
     long the store waits before it reads an invalid or shortened file again (a save may be half
     done).
+    `tools` are those that services will run, known from the first load on.
     `guarded` are files besides those of the policy that no tool may write, and `audit` the file of
     records, with all files kept beside it. Without `remembering`, every build checks everything
     again; `engine` parses the statements (`plain=True` is the former name of Lark's); `shortcuts`
@@ -101,6 +102,7 @@ class PolicyStore:
         path: str | os.PathLike[str],
         *,
         catalog: Catalog | None = None,
+        tools: Iterable[RunningTool] = (),
         poll: float = 1.0,
         settle: float = 0.1,
         on_change: Iterable[Subscriber] = (),
@@ -115,10 +117,12 @@ class PolicyStore:
         ticks: Callable[[], float] = time.monotonic,
     ) -> None:
         self._path = absolute_path(path)
-        self._catalog = builtin_catalog() if catalog is None else catalog
+        given = builtin_catalog() if catalog is None else catalog
+        running = {tool.spec.name: tool for tool in tools}
+        self._catalog = given.with_tools(tool.spec for tool in running.values())
         # The revision of the catalogue, and the last one that was tried.
         self._tools = self._tried = 0
-        self._running = RunningTools(self._catalog)
+        self._running = RunningTools(given)
         self._poll = poll
         self._settle = settle
         self._clock = clock
@@ -146,6 +150,8 @@ class PolicyStore:
             # The second one builds edits, which do not wait for a reload.
             for _ in range(2)
         )
+        places = {name: tool.place for name, tool in running.items()}
+        self._builder.running = self._drafts.running = places
         self._editing = threading.Lock()
         self.freezer = Freezer.of(self._path) if self._path else Freezer()
         self._done: _BuildInput | None = None

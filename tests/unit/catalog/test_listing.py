@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.catalog import Catalog, Resource, read_listing
+from policy.catalog import (
+    Catalog,
+    Origin,
+    Resource,
+    ToolSpec,
+    builtin_catalog,
+    listing_entry,
+    read_listing,
+    read_only_schema,
+)
 
 SERVERS = Path(__file__).parents[2] / "data" / "mcp_servers"
 
@@ -106,3 +116,74 @@ def test_a_tool_listed_twice_keeps_its_first_definition() -> None:
 def test_what_is_read_from_any_json_is_a_sound_catalogue(value: Any) -> None:
     listing = read_listing(value, server="s")
     assert Catalog(specs=listing.specs).names == tuple(spec.name for spec in listing.specs)
+
+
+@pytest.mark.parametrize("spec", builtin_catalog().specs, ids=lambda spec: spec.name)
+def test_what_is_written_is_read_again_as_the_same_tool(spec: ToolSpec) -> None:
+    written = json.loads(json.dumps(listing_entry(spec)))
+    listing = read_listing([written])
+    assert listing.problems == ()
+    assert listing.specs == (spec,)
+
+
+def test_all_that_a_list_can_say_is_written() -> None:
+    spec = ToolSpec(
+        name="notes@2",
+        origin=Origin(kind="host", tool="notes"),
+        description="Keep notes.",
+        schema=read_only_schema({"type": "object", "properties": {"a.b": {"type": "string"}}}),
+        resources=(
+            Resource(verb="reads", steps=("files", "*", "path"), tree_field="all"),
+            Resource(verb="writes", steps=("a.b",), tree=True),
+            Resource(verb="writes", steps=("to",), only_for=("operation", ("copy", "move"))),
+        ),
+        unseen=True,
+        requires_confirmation=True,
+        exec_class=True,
+        category="notes",
+        read_only=False,
+        idempotent=True,
+        version=2,
+        pinned=True,
+    )
+    written = json.loads(json.dumps(listing_entry(spec)))
+    assert written["resources"] == {
+        "reads": [{"path": "files.*.path", "tree_field": "all"}],
+        "writes": [
+            {"path": ["a.b"], "tree": True},
+            {"path": "to", "only_for": {"operation": ["copy", "move"]}},
+        ],
+        "unseen": True,
+    }
+    assert read_listing([written]).specs == (spec,)
+    remote = replace(spec, origin=Origin(kind="mcp", server="hub", tool="notes"), version=None)
+    remote = replace(remote, name=remote.origin.flat_name())
+    assert read_listing([listing_entry(remote)], reviewed=True).specs == (remote,)
+    origin = Origin(kind="ext", server="x", tool="notes")
+    with pytest.raises(ValueError, match="`ext__x__notes` is a tool of an extension"):
+        listing_entry(ToolSpec(name=origin.flat_name(), origin=origin))
+
+
+@pytest.mark.parametrize(
+    ("resources", "said"),
+    [
+        (["path"], "`resources` is not an object"),
+        ({"read": ["path"]}, "`resources` cannot have `read`"),
+        ({"reads": "path"}, "`resources.reads` is not a list of arguments"),
+        ({"reads": [""]}, "has an entry that is neither the path of an argument"),
+        ({"reads": [7]}, "has an entry that is neither the path of an argument"),
+        ({"reads": [{"path": "a", "tree": "yes"}]}, "has an entry that is neither"),
+        ({"reads": [{"path": "a", "trees": True}]}, "has an entry that is neither"),
+        ({"reads": [{"path": "a", "only_for": ["x"]}]}, "has an `only_for` that is not a field"),
+        ({"complete": "yes"}, "`resources.complete` is neither true nor false"),
+    ],
+)
+def test_resources_that_cannot_be_read_are_a_problem_and_never_left_out(
+    resources: Any, said: str
+) -> None:
+    listing = read_listing([{"name": "x", "resources": resources}])
+    assert listing.specs == ()
+    assert len(listing.problems) == 1 and said in listing.problems[0]
+    # What a server says of itself counts for nothing, so it is not looked at.
+    unreviewed = read_listing([{"name": "x", "resources": resources}], server="hub")
+    assert [spec.name for spec in unreviewed.specs] == ["hub__x"]

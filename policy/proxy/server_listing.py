@@ -1,0 +1,207 @@
+"""Asks a live MCP server for its tools, with the client of the official SDK.
+
+A server is a program from elsewhere: it may hang, end, answer nonsense, or never come to an end. So
+the time, the pages, the tools and the size of its answer are bounded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+from mcp import Client, MCPError
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CONNECTION_CLOSED, Tool
+from pydantic import ValidationError
+
+from policy.diagnostics import visible
+
+MOST_PAGES = 100
+MOST_TOOLS = 10_000
+LARGEST = 16 * 1024 * 1024  # bytes of JSON, as much as a list may be
+# What the SDK reports in place of an answer. Servers use the code for errors of their own, too.
+_ENDED = (CONNECTION_CLOSED, "Connection closed")
+# What a person has to review. The rest is for programs that show tools.
+_KEPT = ("name", "title", "description", "inputSchema", "annotations")
+
+
+class ServerListingError(Exception):
+    """A server whose tools could not be listed; the message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerProgram:
+    """A server on standard input and output; `env` is added to the few variables it gets."""
+
+    command: Sequence[str]
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[Any]:
+        """Start the program; it ends with the connection, and all that it has started."""
+        program, *arguments = self.command
+        parameters = StdioServerParameters(
+            command=program, args=arguments, env=dict(self.env) or None
+        )
+        # What it writes to standard error is for the user who started it.
+        async with stdio_client(parameters, errlog=sys.__stderr__ or sys.stderr) as streams:
+            yield streams
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerAddress:
+    """A server over streamable HTTP; `token` is sent as a bearer token."""
+
+    url: str
+    token: str | None = None
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[Any]:
+        """Connect to the server."""
+        headers = {"Accept-Encoding": "identity"}
+        if self.token is not None:
+            headers["Authorization"] = f"Bearer {self.token}"
+        # The whole is limited in time, so no single read is.
+        async with (
+            httpx2.AsyncClient(
+                headers=headers, timeout=None, event_hooks={"response": [_bound]}
+            ) as http,
+            streamable_http_client(self.url, http_client=http) as streams,
+        ):
+            yield streams
+
+
+async def _bound(response: httpx2.Response) -> None:
+    """Limit how much of an answer is read; the SDK reads all that a server sends."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise httpx2.DecodingError("the answer is compressed, though that was not accepted")
+    response.stream = _BoundedStream(response.stream)
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._inner:
+            size += len(chunk)
+            if size > LARGEST:
+                raise httpx2.ReadError(f"the answer has more than {LARGEST:,} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def list_server_tools(
+    server: ServerProgram | ServerAddress, *, seconds: float
+) -> list[dict[str, Any]]:
+    """Return the tools of a server as it describes them; raises ServerListingError."""
+    with _quiet():
+        return asyncio.run(_listed(server, seconds))
+
+
+async def _listed(server: ServerProgram | ServerAddress, seconds: float) -> list[dict[str, Any]]:
+    heard = _Heard()
+    try:
+        async with asyncio.timeout(seconds):
+            return await _pages(server, heard)
+    except TimeoutError:
+        why = f"the server has not listed its tools within {seconds:g} seconds"
+    except Exception as error:  # noqa: BLE001 - whatever goes wrong with a program from elsewhere
+        why = _told(error)
+    raise ServerListingError(f"{why}{heard.remark}")
+
+
+async def _pages(server: ServerProgram | ServerAddress, heard: _Heard) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    size, cursor, cursors = 0, None, set[str]()
+    async with AsyncExitStack() as stack:
+        client = Client(server.connected(), message_handler=heard, cache=None)
+        await stack.enter_async_context(client)
+        for _ in range(MOST_PAGES):
+            page = await client.list_tools(cursor=cursor)
+            for tool in page.tools:
+                entry = _entry(tool)
+                size += len(json.dumps(entry))
+                found.append(entry)
+            if size > LARGEST:
+                raise ServerListingError(f"the server's list has more than {LARGEST:,} bytes")
+            if len(found) > MOST_TOOLS:
+                raise ServerListingError(f"the server lists more than {MOST_TOOLS:,} tools")
+            cursor = page.next_cursor
+            if cursor is None:
+                return found
+            if cursor in cursors:
+                raise ServerListingError("the server's list leads back to a page before")
+            cursors.add(cursor)
+    raise ServerListingError(f"the server's list has more than {MOST_PAGES} pages")
+
+
+def _entry(tool: Tool) -> dict[str, Any]:
+    written = tool.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return {key: written[key] for key in _KEPT if key in written}
+
+
+class _Heard:
+    """Counts what a server says that is no message."""
+
+    def __init__(self) -> None:
+        self._garbage = 0
+
+    async def __call__(self, message: Any) -> None:
+        if isinstance(message, Exception):
+            self._garbage += 1
+
+    @property
+    def remark(self) -> str:
+        """The end of a sentence about it."""
+        if not self._garbage:
+            return ""
+        lines = "a line" if self._garbage == 1 else f"{self._garbage:,} lines"
+        return f"; its output had {lines} without an MCP message"
+
+
+def _told(error: BaseException) -> str:
+    """Return in one line what ended a connection."""
+    match error:
+        case BaseExceptionGroup():
+            return _told(error.exceptions[0])
+        case ServerListingError():
+            return str(error)
+        case MCPError(error=answer) if (answer.code, answer.message) == _ENDED:
+            return "the connection to the server ended before it had listed its tools"
+        case MCPError():
+            return f"the server answered with an error: {visible(str(error), 300)}"
+        case ValidationError():
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(map(str, first["loc"]))
+            what = visible(f"{place}: {first['msg']}", 300)
+            return f"the server's answer is no list of tools: {what}"
+        case OSError():
+            what = visible(error.strerror or str(error), 300)
+            return f"the server cannot be started or reached: {what}"
+        case _:
+            what = visible(f"{type(error).__name__}: {error}", 300)
+            return f"the connection to the server failed: {what}"
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the SDK's log, with its tracebacks, from the terminal: failures are reported here."""
+    log = logging.getLogger("mcp")
+    before = log.level
+    log.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        log.setLevel(before)

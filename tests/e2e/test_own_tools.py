@@ -1,0 +1,276 @@
+"""One's own tools over MCP, and lists of the tools of live MCP servers: real processes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from policy.catalog import read_listing
+from tests.e2e.serving import ENV, PATIENCE, ROOT, Place, call, place_in, served
+from tests.e2e.test_http import listening, token_file
+
+SHOP = '''\
+from typing import Annotated
+
+from policy.catalog import Reads
+from policy.tools import Traits, tool
+
+print("printed while it is imported")
+
+
+@tool(traits=Traits(read_only=False))
+def refund(customer: str, amount: int) -> str:
+    """Pay a customer back."""
+    print("printed while it runs")
+    return f"{customer} has got {amount} back"
+
+
+@tool(traits=Traits(complete=True))
+def count(path: Annotated[str, Reads()]) -> int:
+    """Count the words of a file."""
+    return 3
+
+
+tools = [refund, count]
+'''
+RULES = """\
+policy for every agent
+
+default deny
+
+refund: allow refund when input.amount <= 100
+count: allow count, file_read when reads only workspace
+"""
+
+
+def shop_in(folder: Path, rules: str = RULES) -> Place:
+    place = place_in(folder, rules)
+    (folder / "shop.py").write_text(SHOP)
+    return place
+
+
+async def test_own_tools_are_served_beside_the_built_in_ones(tmp_path: Path) -> None:
+    place = shop_in(tmp_path)
+    (place.workspace / "a.txt").write_text("hello")
+    async with served(place, "--tools", "shop:tools") as client:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert sorted(listed) == ["count", "file_read", "refund"]
+        assert listed["refund"].input_schema["properties"]["amount"] == {"type": "integer"}
+        paid = await call(client, "refund", customer="ada", amount=20)
+        assert (paid.text, paid.verdict) == ("ada has got 20 back", "allow")
+        assert (
+            await call(client, "refund", customer="ada", amount=200)
+        ).kind == "permission-denied"
+        assert (await call(client, "count", path="a.txt")).text == "3"
+        assert (await call(client, "count", path="/etc/passwd")).kind == "permission-denied"
+        assert (await call(client, "file_read", path="a.txt")).text == "hello"
+        place.save(RULES.replace("<= 100", "<= 1000"))
+    assert [record["tool"] for record in place.records()].count("refund") == 2
+    log = place.log.read_text()
+    assert "printed while it is imported" in log and "printed while it runs" in log
+
+
+async def test_rules_that_do_not_suit_the_tools_are_reported_and_everything_is_denied(
+    tmp_path: Path,
+) -> None:
+    place = shop_in(tmp_path, RULES.replace("amount", "amont"))
+    async with served(place, "--tools", "shop:tools") as client:
+        assert (await client.list_tools()).tools == []
+    assert "everything is denied: global.policy:5: `refund` has no field `input.amont`" in (
+        place.log.read_text()
+    )
+
+
+async def test_no_tool_may_write_the_code_of_tools(tmp_path: Path) -> None:
+    place = shop_in(tmp_path, RULES + "write: allow file_write\n")
+    (place.workspace / "mine.py").write_text(SHOP)
+    env = {**ENV, "PYTHONPATH": f"{ROOT}:{place.workspace}"}
+    refused = await asyncio.to_thread(
+        subprocess.run,
+        place.command("--tools", "mine:tools"),
+        env=env,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert refused.returncode == 2
+    assert "mine.py is in the workspace, where tools could change it" in refused.stderr
+    program, *arguments = place.command("--tools", "mine:tools", "--policy-in-workspace")
+    server = StdioServerParameters(command=program, args=arguments, cwd=tmp_path, env=env)
+    with place.log.open("a") as log:
+        async with Client(stdio_client(server, errlog=log)) as client:
+            written = await call(client, "file_write", path="mine.py", content="")
+            assert written.text.startswith("out-of-bounds: ")
+            assert not (await call(client, "file_write", path="other.py", content="")).error
+
+
+def export(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "policy", "catalog", "export", *map(str, arguments)],
+        cwd=cwd,
+        env=ENV,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def test_the_tools_of_a_live_server_become_a_list(tmp_path: Path) -> None:
+    place = shop_in(tmp_path)
+    ran = export("--server", "till", "--", *place.command("--tools", "shop:tools"), cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    listing = read_listing(json.loads(ran.stdout), reviewed=True)
+    assert listing.problems == ()
+    assert [spec.name for spec in listing.specs] == [
+        "till__count",
+        "till__file_read",
+        "till__refund",
+    ]
+    (tmp_path / "till.json").write_text(ran.stdout)
+    rules = tmp_path / "more"
+    rules.mkdir()
+    rule = "refund: allow mcp till/refund when input.amount <= 9\n"
+    (rules / "global.policy").write_text(f"policy for every agent\ndefault deny\n{rule}")
+    checked = subprocess.run(
+        [sys.executable, "-m", "policy", "check", "more", "--catalog", "till.json", "--strict"],
+        cwd=tmp_path,
+        env=ENV,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout
+
+
+async def test_a_server_over_http_is_asked_with_its_token(tmp_path: Path) -> None:
+    place = place_in(tmp_path)
+    token = token_file(place)
+    async with listening(place, "--token-file", token) as url:
+        command = ("--server", "x", "--url", url, "--token-file", token)
+        ran = await asyncio.to_thread(export, *command, cwd=tmp_path)
+        assert ran.returncode == 0, ran.stderr
+        assert "file_read" in {tool["name"] for tool in json.loads(ran.stdout)["tools"]}
+        ran = await asyncio.to_thread(export, *command[:4], cwd=tmp_path)
+        assert (ran.returncode, ran.stdout) == (2, "")
+        assert ran.stderr.startswith("placet: server x: the server answered with an error: ")
+
+
+# A server in the fewest lines; its first argument says what it does wrong.
+SERVER = """\
+import json, os, sys, time
+
+mode, page = sys.argv[1], 0
+LOST = {"type": "object", "properties": {"a": {"$ref": "#/nowhere"}}}
+
+
+def say(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+
+def tool(name, **more):
+    return {"name": name, "inputSchema": {"type": "object"}, **more}
+
+
+if mode == "hangs":
+    time.sleep(1000)
+if mode == "ends":
+    sys.exit(3)
+if mode == "prints":
+    print("Welcome!", flush=True)
+if mode == "floods":
+    while True:
+        sys.stdout.write("x" * 65536)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    if asked["method"] == "initialize":
+        info = {"name": "server", "version": "1"}
+        said = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
+        say(id=asked["id"], result=said)
+    elif asked["method"] != "tools/list":
+        say(id=asked["id"], error={"code": -32601, "message": "no such method"})
+    else:
+        page += 1
+        claims = {"annotations": {"readOnlyHint": True}, "resources": {"complete": True}}
+        result = {
+            "pages": {"tools": [tool(f"t{page}")], "nextCursor": str(page)},
+            "circle": {"tools": [tool(f"t{page}")], "nextCursor": "again"},
+            "nonsense": {"tools": [{"nome": "t"}]},
+            "large": {"tools": [tool(f"t{n}", description="x" * 1_000_000) for n in range(17)]},
+            "unusable": {"tools": [tool("a"), tool("a"), tool("b", inputSchema=LOST)]},
+        }.get(mode, {"tools": [tool("echo", description="Echo.", _meta={"x": 1}, **claims)]})
+        if mode == "ends midway":
+            os._exit(4)
+        if mode == "errors":
+            say(id=asked["id"], error={"code": -32000, "message": "not \\x1b[31m today"})
+        else:
+            say(id=asked["id"], result=result)
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [
+        ("hangs", "the server has not listed its tools within 2 seconds"),
+        ("floods", "the server has not listed its tools within 2 seconds"),
+        ("ends", "the connection to the server ended before it had listed its tools"),
+        ("ends midway", "the connection to the server ended before it had listed its tools"),
+        ("pages", "the server's list has more than 100 pages"),
+        ("circle", "the server's list leads back to a page before"),
+        (
+            "nonsense",
+            "the server's answer is no list of tools: tools.0.inputSchema: Field required",
+        ),
+        ("errors", "the server answered with an error: not \\u{1b}[31m today"),
+    ],
+)
+def test_a_server_that_misbehaves_ends_in_one_line(mode: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    seconds = "2" if "2 seconds" in said else "60"
+    command = [sys.executable, "server.py", mode]
+    ran = export("--server", "x", "--timeout", seconds, "--", *command, cwd=tmp_path)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith(f"placet: server x: {said}") and ran.stderr.count("\n") == 1
+
+
+def test_a_server_that_sends_too_much_is_not_listened_to_the_end(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    ran = export("--server", "x", "--", sys.executable, "server.py", "large", cwd=tmp_path)
+    assert ran.returncode == 2
+    assert "the server's list has more than 16,777,216 bytes" in ran.stderr
+
+
+def test_only_what_a_server_says_of_its_tools_is_listed_and_the_unusable_left_out(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    ran = export("--server", "x", "--", sys.executable, "server.py", "prints", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["tools"] == [
+        {
+            "server": "x",
+            "name": "echo",
+            "description": "Echo.",
+            "inputSchema": {"type": "object"},
+            "annotations": {"readOnlyHint": True},
+        }
+    ]
+    ran = export("--server", "x", "--", sys.executable, "server.py", "unusable", cwd=tmp_path)
+    assert [tool["name"] for tool in json.loads(ran.stdout)["tools"]] == ["a"]
+    first, second = ran.stderr.splitlines()
+    assert first == "placet: left out tool 2 of x: `x__a` is listed twice"
+    assert second.startswith("placet: left out tool 3 of x: `x__b` cannot be called: its schema")
+    ran = export("--server", "x", "--", "/nonexistent/server", cwd=tmp_path)
+    assert "the server cannot be started or reached: No such file or directory" in ran.stderr
