@@ -147,6 +147,27 @@ def test_the_names_of_the_sets_are_those_that_are_packaged() -> None:
     assert sorted(os.listdir(packaged)) == SETS
 
 
+def test_a_coding_agent_searches_a_project_with_installed_packages(tmp_path: Path) -> None:
+    run("init", tmp_path / "rules")
+    work = tmp_path / "work"
+    for file in (
+        "src/app.py",
+        ".venv/lib/python3.11/site-packages/certifi/cacert.pem",
+        "node_modules/tls/test/server.key",
+    ):
+        (work / file).parent.mkdir(parents=True)
+        (work / file).write_text("x")
+    call = {"tool": "bash_exec", "workspace": str(work)}
+    for command in ("rg --hidden -e TODO -- .", "grep -rn TODO ."):
+        line = json.dumps({**call, "input": {"command": command}})
+        assert run("explain", tmp_path / "rules", stdin=line).out.startswith("allow ")
+        (work / "src" / ".env").write_text("x")
+        found = run("explain", tmp_path / "rules", "--format", "json", stdin=line)
+        assert found.record["verdict"] == "deny"
+        assert f"it contains {work}/src/.env" in found.out
+        (work / "src" / ".env").unlink()
+
+
 def test_what_the_coding_agent_may_do_of_the_bypass_corpus_stays_in_the_workspace(
     tmp_path: Path,
 ) -> None:
