@@ -68,7 +68,8 @@ class Unit:
 class Layer:
     """One layer under construction: its units in the order of files, and where it is declared.
 
-    `is_likely` is whether a file is in it whose header does not parse or is missing.
+    `is_likely` is whether a file is in it that perhaps belongs to another layer, because its header
+    does not parse, is missing, or may not be in its folder.
     """
 
     key: LayerKey
@@ -106,11 +107,12 @@ def assemble(sources: PolicySources, report: Report) -> tuple[Layer, ...]:
         header = file.binding_header
         if not isinstance(header, tree.PolicyHeader):
             continue
-        if file.header is not None:
-            _check_binder(header, file.source.name, sources.binders, report)
+        certain = file.header is not None and _may_bind(
+            header, file.source.name, sources.binders, report
+        )
         layer = _layer_of(layers, header.binding)
         layer.span = layer.span or header.span
-        layer.is_likely = layer.is_likely or file.header is None
+        layer.is_likely = layer.is_likely or not certain
         layer.units.append(
             Unit(
                 statements=file.statements,
@@ -160,34 +162,41 @@ def _add_table_default(glob: Layer, tables: Iterable[Table]) -> None:
         glob.units.append(Unit(statements=(default,), scope=glob.scope, table=True))
 
 
-def _check_binder(
+def _may_bind(
     header: tree.PolicyHeader,
     file: str,
     binders: Mapping[str, tuple[str, ...]] | None,
     report: Report,
-) -> None:
-    """Report a file in a folder whose files may not apply to these agents."""
+) -> bool:
+    """Return whether the files of a file's folder may apply to these agents; report if not."""
     rules = DEFAULT_BINDERS if binders is None else binders
     inside = [f for f in rules if f in ("", ".") or file.startswith(f.rstrip("/") + "/")]
     if not inside:
-        return
+        return True
     folder = max(inside, key=len)
     kind = layer_key(header.binding).kind
     if kind in rules[folder]:
-        return
+        return True
     allowed = [word for word in BINDER_KINDS if word in rules[folder]]
     report.add(
         "folder-may-not-bind",
         f"files under `{folder}` may not apply to {_KINDS[kind]}",
         span=header.span,
         help=(
-            f"move the file, or apply it to {' or '.join(_KINDS[word] for word in allowed)}"
+            f"move the file, or begin it with {' or '.join(_HEADERS[word] for word in allowed)}"
             if allowed
             else "move the file to another folder"
         ),
     )
+    return False
 
 
+_HEADERS = {
+    "every": "`policy for every agent`",
+    "agent": '`policy for agent "…"`',
+    "agents": '`policy for agents "…"`',
+    "role": '`policy for role "…"`',
+}
 _KINDS = {"every": "every agent", "agent": "an agent", "agents": "agents", "role": "a role"}
 
 

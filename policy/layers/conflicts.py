@@ -11,7 +11,7 @@ from functools import cached_property
 
 from policy.catalog import Catalog, ToolSelector
 from policy.checks import CheckedPolicy, LayerKey, checked
-from policy.diagnostics import Diagnostic, Severity, diagnose, in_order
+from policy.diagnostics import Diagnostic, Severity, diagnose, did_you_mean, in_order
 from policy.layers.grants import GrantedTools
 from policy.layers.overruled_rules import find_overruled
 from policy.layers.rewrite_conflicts import find_rewrite_conflicts
@@ -271,5 +271,6 @@ def _delegations_to_nobody(scene: _Scene) -> Iterator[Diagnostic]:
             "delegate-to-nobody",
             f"no file applies to {delegation.to.title}, so this delegation has no effect",
             span=delegation.span,
-            help=f"start a file with `policy for {delegation.to.title}`, or correct the name",
+            help=did_you_mean(delegation.to.title, [key.title for key in keys])
+            or f"start a file with `policy for {delegation.to.title}`, or correct the name",
         )
