@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from policy.evaluation.accesses import Access, Folders, Origin, accesses_of, is_redirected
+from policy.evaluation.call_folder import in_call_folder
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.disk_view import NOTHING_SEEN, disk_view_of
 from policy.evaluation.link_changes import LinkChanges
@@ -137,7 +138,7 @@ class CallEffects:
         if found is None:
             items: list[KnownResource] = []
             if verb == "runs":
-                located = (with_program_files(each, self._paths_seen_by) for each in self.commands)
+                located = map(self._located, self.commands)
                 items += [KnownResource(each, each.command.text, "command") for each in located]
             for access in self._accesses_of(verb):
                 if not access.unseen:
@@ -229,6 +230,11 @@ class CallEffects:
         if self.links is not None and by is not None:
             return self.links.seen_by(by, folders)
         return after_cd(folders, self._folders)
+
+    def _located(self, command: Invocation) -> Invocation:
+        """Return a command as patterns see it: with its program's file, and in its folder."""
+        located = with_program_files(command, self._paths_seen_by)
+        return in_call_folder(located, self._paths_seen_by, base=self.paths)
 
     def _paths_seen_by(self, command: SimpleCommand) -> PathContext:
         return self.folder(command.folders, command)
