@@ -60,6 +60,7 @@ OTHERS: dict[str, Words] = {
     "freeze": lambda rules: ("bash", "--because", "x", "--rules", rules),
     "unfreeze": lambda rules: ("--rules", rules),
     "init": lambda rules: (rules / "new",),
+    "catalog export": lambda rules: ("no_such_module:tools",),
     "daemon status": lambda rules: (),
     "daemon stop": lambda rules: (),
 }
