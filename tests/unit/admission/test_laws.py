@@ -72,6 +72,31 @@ PARTS = st.recursive(LEAVES, compounds, max_leaves=6)
 SCHEMAS = st.builds(
     lambda schema, loop: {**schema, "$defs": {"loop": loop}}, objects(PARTS), objects(PARTS)
 )
+OF_TYPE: dict[str, st.SearchStrategy[Any]] = {
+    "string": st.text(max_size=3),
+    "number": st.floats(-5, 5),
+    "integer": st.integers(-20, 20),
+    "boolean": st.booleans(),
+    "null": st.none(),
+    "array": st.just([]),
+}
+
+
+def likely(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+    """Return values that a schema is likely to accept: of its type, with the required fields."""
+    kind = schema.get("type")
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    if kind == "object":
+        fields = {name: likely(part) for name, part in schema.get("properties", {}).items()}
+        required = {name: fields.pop(name, SCALARS) for name in schema.get("required", ())}
+        return st.fixed_dictionaries(required, optional=fields)
+    return OF_TYPE[kind] if isinstance(kind, str) else SCALARS
+
+
+SCHEMAS_AND_INPUTS = SCHEMAS.flatmap(
+    lambda schema: st.tuples(st.just(schema), likely(schema) | INPUTS)
+)
 ANYTHING = st.recursive(
     SCALARS
     | st.floats()
@@ -91,10 +116,11 @@ def catalog_of(schema: Any) -> Catalog:
 
 
 @settings(max_examples=examples(150), deadline=None)
-@given(SCHEMAS, INPUTS)
+@given(SCHEMAS_AND_INPUTS)
 def test_what_is_admitted_fits_the_schema_and_is_admitted_unchanged(
-    schema: dict[str, Any], value: dict[str, Any]
+    drawn: tuple[dict[str, Any], dict[str, Any]],
 ) -> None:
+    schema, value = drawn
     catalog = catalog_of(schema)
     result = admit(RawCall(tool="tool", input=value), catalog)
     assume(isinstance(result, Admitted))
