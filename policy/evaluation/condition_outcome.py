@@ -16,7 +16,8 @@ from policy.evaluation.conditions import compile_test
 from policy.evaluation.effects import KnownResource
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import ConditionScope
-from policy.evaluation.resource_tests import known_answer, resource_truths
+from policy.evaluation.resource_tests import known_answer
+from policy.evaluation.resource_truths import resource_truths
 from policy.evaluation.truth import Indeterminate, Truth
 from policy.programs import Invocation
 

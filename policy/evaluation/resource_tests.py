@@ -7,7 +7,6 @@ unknown ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from policy.checks import checked
@@ -19,22 +18,8 @@ from policy.evaluation.possible_resources import possible_resource
 from policy.evaluation.set_items import patterns_of
 from policy.evaluation.set_tests import SetTest
 from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, negated
-from policy.programs import (
-    CommandPattern,
-    Invocation,
-    covers,
-    spells_redirects,
-    uncovered_commands,
-)
-from policy.values import (
-    Endpoint,
-    MayBeRedirected,
-    Path,
-    PathContext,
-    Unreadable,
-    quote,
-    read_path,
-)
+from policy.programs import CommandPattern, Invocation, spells_redirects
+from policy.values import Endpoint, MayBeRedirected, Path, Unreadable, quote
 
 Resource: TypeAlias = Callable[[Evaluation], Truth | Absent]
 
@@ -140,7 +125,7 @@ def _some(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
             if answer:
                 return True
             if answer is None and indeterminate is False:
-                indeterminate = _indeterminate(item.thing, members)
+                indeterminate = why_indeterminate(item.thing, members)
         if indeterminate is not False or effects.certain:
             return indeterminate
         hidden = possible_resource(verb, members, call, effects=effects)
@@ -196,12 +181,12 @@ def _all_in(
         answer = holds(item.thing, call, effects.paths)
         if answer is False:
             return False
-        if answer is None and indeterminate is True and not _is_spelled(item, beside):
-            indeterminate = _indeterminate(item.thing, members)
+        if answer is None and indeterminate is True and not follows_as_spelled(item, beside):
+            indeterminate = why_indeterminate(item.thing, members)
     return indeterminate
 
 
-def _is_spelled(item: KnownResource, patterns: tuple[CommandPattern, ...]) -> bool:
+def follows_as_spelled(item: KnownResource, patterns: tuple[CommandPattern, ...]) -> bool:
     """Return whether a pattern permits a command to follow the redirect of this item."""
     command = item.access.by if item.access is not None else None
     if not isinstance(item.thing, MayBeRedirected) or command is None:
@@ -225,7 +210,7 @@ def unseen_effects(verb: str, effects: CallEffects) -> Indeterminate | None:
     return None
 
 
-def _indeterminate(thing: object, members: SetTest) -> Indeterminate:
+def why_indeterminate(thing: object, members: SetTest) -> Indeterminate:
     """Return why it is unknown whether a set contains a resource."""
     if isinstance(thing, Unreadable):
         return Indeterminate(thing.reason)
@@ -243,80 +228,6 @@ def _difference(thing: object) -> str:
     if isinstance(thing, Endpoint):
         return f"the addresses of {quote(thing.host)} are unknown, or its path has two readings"
     return "it is unknown whether this is in the set"
-
-
-# ------------------------------------------------------------------ resource by resource
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceTruth:
-    """What a test would be if the call had this resource alone.
-
-    `uncovered` are the commands, it and those that it runs, that keep `runs only` from being true,
-    each with what no pattern covers. `inside` is a file below a tree because of which `reads X` is
-    true of the tree; empty if the tree's own name is the reason.
-    """
-
-    item: KnownResource
-    truth: Truth
-    uncovered: tuple[tuple[Invocation, str], ...] = ()
-    inside: str = ""
-
-
-def resource_truths(
-    test: checked.ResourceTest, declared: DeclaredResources, call: Evaluation, *, covering: bool
-) -> Iterator[ResourceTruth]:
-    """Yield the result of a test of a set for each known resource of its verb, for explanations."""
-    assert test.operand is not None
-    members = SetTest(
-        test.operand,
-        declared.profiles,
-        redirections_covered=covering,
-        prepared=declared.prepared,
-    )
-    only = test.form == "only" or not test.operand.included
-    beside = () if test.beside is None else patterns_of(test.beside, declared.profiles)
-    effects = call.effects(declared)
-    for item in effects.of(test.verb):
-        some = not only and test.form != "outside"
-        answer = (members.some if some else members.whole)(item.thing, call, effects.paths)
-        if answer is None and only and _is_spelled(item, beside):
-            answer = True
-        truth: Truth = answer if answer is not None else _indeterminate(item.thing, members)
-        uncovered: tuple[tuple[Invocation, str], ...] = ()
-        if only and truth is not True and isinstance(item.thing, Invocation):
-            uncovered = _uncovered(item.thing, members, redirections_covered=covering)
-        yield ResourceTruth(
-            item=item,
-            truth=negated(truth) if test.form == "outside" and not only else truth,
-            uncovered=uncovered,
-            inside=_file_inside(item.thing, members, call, effects.paths) if some else "",
-        )
-
-
-def _file_inside(thing: object, members: SetTest, call: Evaluation, paths: PathContext) -> str:
-    """Return a file below a tree that is in the set although the tree by its name is not."""
-    if not isinstance(thing, Path) or thing.contents is None:
-        return ""
-    # By names alone: the disk was looked at when the tree was listed.
-    spelled = replace(paths, resolve=None, folds=None, look=None, known_sets={})
-    if members.some(replace(thing, contents=None), call, spelled) is True:
-        return ""
-    for file in thing.contents.paths():
-        found = read_path(file, spelled)
-        if isinstance(found, Path) and members.some(found, call, spelled) is True:
-            return file
-    return ""
-
-
-def _uncovered(
-    command: Invocation, members: SetTest, *, redirections_covered: bool
-) -> tuple[tuple[Invocation, str], ...]:
-    patterns = members.commands
-    if covers(command, patterns, redirections_covered=redirections_covered) is True:
-        return ((command, "an exception of the set matches it"),)
-    found = uncovered_commands(command, patterns, redirections_covered=redirections_covered)
-    return tuple(found)
 
 
 # ------------------------------------------------------------------ cover of an allow
