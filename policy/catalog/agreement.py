@@ -19,10 +19,10 @@ _FACTS = ("category", "read_only", "destructive", "idempotent")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningTool:
-    """A tool that a program runs; `place` is where the program defines it, for messages."""
+    """A tool that a program runs; `defined_at` is where the program defines it, for messages."""
 
     spec: ToolSpec
-    place: str
+    defined_at: str
 
 
 def contradictions(listed: ToolSpec, own: ToolSpec) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 from policy.catalog import builtin_catalog
 from policy.cli.loading import exit_with
 from policy.diagnostics import nearest, visible
-from policy.tools import ToolHandler, handler_for, place_of
+from policy.tools import ToolHandler, handler_for, location_of
 
 # What an object may be that holds several tools. A mapping would leave open whose name counts.
 _SEVERAL = (list, tuple, set, frozenset)
@@ -31,7 +31,7 @@ def python_tools(targets: Iterable[str], *, beside_builtin: bool = False) -> lis
     found = [handler for target in targets for handler in _tools_at(target)]
     places = dict.fromkeys(builtin_catalog().names, "Placet itself") if beside_builtin else {}
     for handler in found:
-        name, place = handler.spec.name, place_of(handler)
+        name, place = handler.spec.name, location_of(handler)
         if name in places:
             exit_with(f"two tools are called `{name}`: one of {places[name]}, one of {place}")
         places[name] = place
@@ -40,7 +40,7 @@ def python_tools(targets: Iterable[str], *, beside_builtin: bool = False) -> lis
 
 def files_of(handlers: Iterable[ToolHandler]) -> list[str]:
     """Return the files of the modules that define these tools."""
-    modules = {place_of(handler).partition(":")[0] for handler in handlers}
+    modules = {location_of(handler).partition(":")[0] for handler in handlers}
     found = (getattr(sys.modules.get(name), "__file__", None) for name in sorted(modules))
     return [os.path.realpath(file) for file in found if isinstance(file, str)]
 

@@ -29,7 +29,7 @@ class ExtensionHandler:
             source="extension",
         )
         self._inner = inner
-        self.place = f"the plugin {plugin}"
+        self.defined_at = f"the plugin {plugin}"
         self.granted: frozenset[str] = frozenset()
 
     @property

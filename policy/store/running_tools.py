@@ -60,7 +60,7 @@ class RunningTools:
     def _definition(self, tool: RunningTool, by: Registrar) -> ToolSpec | None:
         own, others = tool.spec, self._of_others(tool.spec.name, by)
         for other in others:
-            _require_none(tool, other.place, _differences(other.spec, own))
+            _require_none(tool, other.defined_at, _differences(other.spec, own))
         if others:
             return None
         listed = self._listed.get(own.name)
@@ -90,6 +90,6 @@ def _differences(one: ToolSpec, other: ToolSpec) -> tuple[str, ...]:
 def _require_none(tool: RunningTool, place: str, differences: tuple[str, ...]) -> None:
     if differences:
         raise CatalogError(
-            f"`{tool.spec.name}` is not the same tool in {tool.place} and in {place}: "
+            f"`{tool.spec.name}` is not the same tool in {tool.defined_at} and in {place}: "
             f"{'; '.join(differences)}"
         )

@@ -150,7 +150,7 @@ class PolicyStore:
             # The second one builds edits, which do not wait for a reload.
             for _ in range(2)
         )
-        places = {name: tool.place for name, tool in running.items()}
+        places = {name: tool.defined_at for name, tool in running.items()}
         self._builder.running = self._drafts.running = places
         self._editing = threading.Lock()
         self.freezer = Freezer.of(self._path) if self._path else Freezer()
@@ -259,7 +259,7 @@ class PolicyStore:
         with self._building:
             tools = tuple(tools)
             specs = self._running.definitions(tools, by=by)
-            places = {tool.spec.name: tool.place for tool in tools}
+            places = {tool.spec.name: tool.defined_at for tool in tools}
             running = {**self._builder.running, **places}
             outcome = self._extend(specs, running=running, others_follow=others_follow)
             self._running.add(by)

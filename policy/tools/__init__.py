@@ -9,7 +9,7 @@ from policy.tools.authoring.spec import spec_of
 from policy.tools.authoring.traits import Traits
 from policy.tools.authoring.typed import BuiltinHandler
 from policy.tools.failures import failure
-from policy.tools.handler import ExecutionContext, ToolHandler, place_of, quotes_errors
+from policy.tools.handler import ExecutionContext, ToolHandler, location_of, quotes_errors
 from policy.tools.handlers.builtin import builtin_handlers
 from policy.tools.handlers.limits import Limits
 from policy.tools.handlers.shell import CALL_VARIABLE
@@ -78,7 +78,7 @@ __all__ = [
     "failure",
     "handler_for",
     "handler_of",
-    "place_of",
+    "location_of",
     "provider_schemas",
     "quotes_errors",
     "running_tool",

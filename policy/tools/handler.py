@@ -13,13 +13,13 @@ from policy.tools.service import ToolDefinition, ToolService
 from policy.tools.usage import Usage
 
 
-def place_of(handler: ToolHandler) -> str:
+def location_of(handler: ToolHandler) -> str:
     """Return where a tool is defined, for messages: `module:name` of the code that runs it."""
-    place = getattr(handler, "place", None)
-    return place if isinstance(place, str) and place else place_of_type(type(handler))
+    declared = getattr(handler, "defined_at", None)
+    return declared if isinstance(declared, str) and declared else location_of_class(type(handler))
 
 
-def place_of_type(kind: type[object]) -> str:
+def location_of_class(kind: type[object]) -> str:
     """Return where a class is defined, as `module:name`."""
     return f"{kind.__module__}:{kind.__qualname__}"
 

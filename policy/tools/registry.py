@@ -11,7 +11,7 @@ from policy.catalog import RunningTool, ToolSpec
 from policy.model import ToolError
 from policy.runtime import Listeners
 from policy.tools.authoring.adapter import Authored, handler_for
-from policy.tools.handler import ToolHandler, place_of
+from policy.tools.handler import ToolHandler, location_of
 from policy.tools.registry_feed import RegistryFeed
 from policy.tools.registry_snapshot import (
     Registered,
@@ -189,7 +189,7 @@ class ToolRegistry:
 
 def running_tool(handler: ToolHandler) -> RunningTool:
     """Return a tool with the place where it is defined."""
-    return RunningTool(spec=handler.spec, place=place_of(handler))
+    return RunningTool(spec=handler.spec, defined_at=location_of(handler))
 
 
 def _require_own_name(name: object, handler: ToolHandler) -> None:

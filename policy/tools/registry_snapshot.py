@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from policy.catalog import Catalog, ToolSpec, repair_name
 from policy.model import EMPTY
-from policy.tools.handler import ToolHandler, place_of
+from policy.tools.handler import ToolHandler, location_of
 from policy.values import escape_for_display
 
 
@@ -138,7 +138,7 @@ class RegistrySnapshot(Mapping[str, Registration]):
         """Return why such a tool cannot be added, None if it can."""
         there = self._entries.get(spec.name)
         if there is not None:
-            place = escape_for_display(place_of(there.handler), 200)
+            place = escape_for_display(location_of(there.handler), 200)
             return f"a tool called `{spec.name}` is registered already, from {place}"
         if spec.version is None and spec.name in self._newest:
             return f"versions of `{spec.name}` are registered already, so this one needs a version"

@@ -16,7 +16,7 @@ from policy.tools.authoring.shapes import AiTool, ContextTool, DynamicTool, Oper
 from policy.tools.authoring.spec import spec_of
 from policy.tools.authoring.traits import said_by, traits_of
 from policy.tools.authoring.typed import BuiltinHandler, handler
-from policy.tools.handler import ToolHandler, place_of_type
+from policy.tools.handler import ToolHandler, location_of_class
 
 Authored: TypeAlias = (
     ToolHandler | Tool | OperationsTool | AiTool | ContextTool | DynamicTool | Callable[..., Any]
@@ -60,7 +60,7 @@ def handler_of(authored: Tool | OperationsTool) -> BuiltinHandler:
         description=_described(authored, getattr(authored, "DESCRIPTION", None)),
         traits=traits_of(authored),
         output=_output(authored, tuple(calls.values())),
-        place=place_of_type(type(authored)),
+        defined_at=location_of_class(type(authored)),
     )
 
 
@@ -88,7 +88,7 @@ def _of_ai_tool(authored: Any) -> BuiltinHandler:
         description=_described(authored, said_by(authored, "description")),
         traits=traits_of(authored),
         output=_output(authored, (execute,)),
-        place=place_of_type(type(authored)),
+        defined_at=location_of_class(type(authored)),
     )
 
 
@@ -121,7 +121,7 @@ def _untyped(
         call=call,
         traits=traits,
         output=output,
-        place=place_of_type(type(authored)),
+        defined_at=location_of_class(type(authored)),
     )
 
 

@@ -49,7 +49,7 @@ def tool(
             description=inspect.cleandoc(description or written.__doc__ or ""),
             traits=traits or Traits(),
             output=returned_shape(written, names={}),
-            place=f"{written.__module__}:{written.__qualname__}",
+            defined_at=f"{written.__module__}:{written.__qualname__}",
         )
 
     return make if function is None else make(function)

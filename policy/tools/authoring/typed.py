@@ -35,11 +35,11 @@ class BuiltinHandler:
         call: Call | Mapping[str, Call],
         traits: Traits,
         output: OutputShape | None = None,
-        place: str = "",
+        defined_at: str = "",
     ) -> None:
         self._spec = spec
         # Where its author wrote it, as `module:name`.
-        self.place = place
+        self.defined_at = defined_at
         self._takes = takes
         self._output = output
         self.error_text = traits.error_text
@@ -119,7 +119,7 @@ def handler(
     description: object,
     traits: Traits,
     output: OutputShape | None,
-    place: str,
+    defined_at: str,
 ) -> BuiltinHandler:
     """Return the handler of a host tool; TypeError tells the author what to change."""
     spec = spec_of(name, description, schema=takes.schema, traits=traits)
@@ -135,7 +135,7 @@ def handler(
         call=call,
         traits=traits,
         output=output,
-        place=place,
+        defined_at=defined_at,
     )
 
 

@@ -16,7 +16,7 @@ Run: TypeAlias = Callable[[dict[str, Any], ExecutionContext], Awaitable[Any]]
 class NativeHandler:
     """Runs a coroutine function directly on the judged input."""
 
-    place = "Placet itself"
+    defined_at = "Placet itself"
     # What a model may read of a failure, a built-in tool raises as an `Execution`.
     error_text = False
 
