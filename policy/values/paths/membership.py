@@ -14,7 +14,7 @@ from typing import TypeAlias
 from policy.model import ResolvePath
 from policy.values.globs import compile_name_glob, compile_path_glob, literal_text, path_segments
 from policy.values.logic import any_of, both, negate
-from policy.values.paths.path import Path, PathContext
+from policy.values.paths.path import STREAMS, Path, PathContext
 from policy.values.paths.pattern import PathPattern, glob_below
 from policy.values.paths.possible_names import expansion_may_match
 from policy.values.text import is_ordinary, normalise, without_invisible
@@ -174,7 +174,8 @@ def resolved_glob(glob: str | None, resolve: ResolvePath) -> str | None:
     if glob is None or not glob.startswith("/"):
         return glob
     fixed, rest = fixed_part(glob)
-    leads = resolve(fixed)
+    # Paths to streams are judged by their names as well: see `read_path`.
+    leads = fixed if fixed in STREAMS else resolve(fixed)
     if leads == fixed:
         return glob
     return None if leads is None else glob_below(leads, rest)

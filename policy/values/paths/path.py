@@ -28,7 +28,7 @@ _MAGIC = re.compile(
 _SETTLED = re.compile(r"(?:/(?!\.\.?(?:/|\Z))[A-Za-z0-9_.+@=,#()\[\]-]+)+")
 _MAY_BE_MAGIC = ("/proc/", "/dev/")
 # Streams that a process already has open: its redirections determine which files these are.
-_STREAMS = frozenset({"/dev/stdin", "/dev/stdout", "/dev/stderr"})
+STREAMS = frozenset({"/dev/stdin", "/dev/stdout", "/dev/stderr"})
 # Names that systems without letter case may take for others: `a.`, `a `, `A~1`, `a::$DATA`.
 _WINDOWS_ALIAS = re.compile(r"[. ](/|$)|~[0-9]|:")
 
@@ -216,7 +216,7 @@ def _absolute(text: str, context: PathContext) -> str | Unreadable:
 
 def _leads(absolute: str, settled: str, *, resolve: ResolvePath) -> str | None:
     """Resolve as the system does: `..` leaves the folder that a link leads to, not the link."""
-    if settled in _STREAMS:
+    if settled in STREAMS:
         return settled
     if ".." not in absolute:
         return resolve(settled)

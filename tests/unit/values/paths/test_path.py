@@ -270,3 +270,10 @@ def test_a_folder_becomes_a_pattern_of_itself_alone() -> None:
     assert [path_pattern_text(item) for item in patterns("~/a", "~", "/x//y/", "b")] == [
         "~/a", "~", "/x/y", "b"
     ]  # fmt: skip
+
+
+def test_a_set_with_a_stream_is_certain_about_other_files() -> None:
+    context = replace(CONTEXT, resolve=lambda path: None if path == "/dev/stdin" else path)
+
+    assert judged("/etc/passwd", "/dev/stdin", context=context) is False
+    assert judged("/dev/stdin", "/dev/stdin", context=context) is True
