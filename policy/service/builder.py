@@ -24,6 +24,7 @@ from policy.service.host_arguments import (
     keep_from_tools,
     require_arguments,
     settle_reach,
+    warn_without_policy,
 )
 from policy.service.host_objects import AnyApprover
 from policy.service.judging.adjudicator import Adjudicator
@@ -152,6 +153,7 @@ def build_tool_service(
     allowed = limits or limits_of(settings)
     handlers = tuple(builtin_handlers(allowed)) if given is None else given
     announcing.at_start(handlers, by=registry)
+    warn_without_policy(store)
     if audit is None and settings.audit is not None:
         audit = JsonlSink(settings.audit)
     keep_from_tools(store, audit, approvals)

@@ -144,6 +144,15 @@ def settle_reach(policy: object, workspace: str, *, wanted: bool | None) -> None
     _LOG.warning("%s: programs that tools run could change it; keep them apart", found)
 
 
+def warn_without_policy(store: object) -> None:
+    """Log a warning if a store has no policy in force: every call is denied, whatever is asked."""
+    if store is None or getattr(store, "current", None) is not None:
+        return
+    because = getattr(getattr(store, "status", None), "because", None)
+    why = visible(str(because or "no policy could be loaded"), 1000)
+    _LOG.warning("no policy is in force, so every call is denied: %s", why)
+
+
 def keep_from_tools(store: object, *used: object) -> None:
     """Add the files of records and approvals in use to the floor of a store's policy."""
     if not isinstance(store, PolicyStore):

@@ -350,3 +350,29 @@ def test_what_has_no_policy_is_no_source_of_one(source: Any) -> None:
 def test_a_gate_needs_a_store_of_requests(desk: Any) -> None:
     with pytest.raises(TypeError, match="keeps no approval requests"):
         ApprovalGate(desk)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "a.policy"),
+        ("policy for every agent\n\ndefault deny\nallow !\n", "a.policy:4"),
+        ("policy for every agent\n\ndefault deny\n", None),
+    ],
+)
+def test_a_service_without_a_policy_says_why_in_the_log(
+    text: str | None, said: str | None, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "work").mkdir()
+    if text is not None:
+        (tmp_path / "rules/a.policy").write_text(text)
+    store = PolicyStore(tmp_path / "rules/a.policy")
+    build_tool_service(store, workspace=tmp_path / "work")
+    messages = [record.getMessage() for record in caplog.records]
+    if said is None:
+        assert messages == []
+    else:
+        (message,) = messages
+        assert message.startswith("no policy is in force, so every call is denied: ")
+        assert said in message
