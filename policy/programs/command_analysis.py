@@ -111,6 +111,7 @@ class CommandAnalysis:
         self.usage.take(profile, parts)
         self.links = created_links(profile, parts, self.effects.found)
         self.effects.found += link_targets(profile, parts)
+        self._note_working_folder(place, used=profile.uses_folder)
         return self._invocation(program, place=place, profiled=True, free=profile.free)
 
     def _unprofiled(
@@ -123,7 +124,20 @@ class CommandAnalysis:
     ) -> Invocation:
         self.usage.operands = [GivenOperand(word=word) for word in words]
         self.effects.found += redirects_without_profile(words, " ".join(program))
+        if not free:
+            self._note_working_folder(place)
         return self._invocation(program, place=place, profiled=False, free=free)
+
+    def _note_working_folder(self, place: str, *, used: bool | None = None) -> None:
+        """Record the folder in which a program runs, if what it does depends on it.
+
+        Unseen code may: a build reads what the project there defines. So may a program that only
+        has the name of a known one.
+        """
+        if used is None or place not in STANDARD_PLACES:
+            used = self.effects.unseen
+        if used:
+            self.effects.note_working_folder()
 
     def _invocation(
         self, program: tuple[str, ...], *, place: str = "", profiled: bool, free: bool

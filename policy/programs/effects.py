@@ -37,6 +37,7 @@ LISTED = frozenset({"list-file", "list-tree", "list-write-tree"})
 
 
 UNKNOWN_FOLDER = Word("", "opaque")
+_HERE = Word(".")
 
 
 class CommandEffects:
@@ -79,6 +80,12 @@ class CommandEffects:
             folder = self.folder if verb in ("reads", "writes") else ()
             effect = Effect(verb=verb, word=word, tree=tree, folder=folder, listed=listed)
             self.found.append(effect)
+
+    def note_working_folder(self) -> None:
+        """Record that the program reads the folder that it runs in, though no word names it."""
+        here = Effect(verb="reads", word=_HERE, folder=self.folder, working_folder=True)
+        if replace(here, working_folder=False) not in self.found:
+            self.found.append(here)
 
     def note_command(self, role: str, word: Word, label: str) -> None:
         """Record the command that a word in a role makes the program run."""

@@ -58,7 +58,7 @@ class Effect:
     `listed`: only names and attributes are read, or it is not known which files below are accessed.
     `follows`: symbolic links below a tree are followed. `exclusions`: the names skipped below it.
     `redirected`: another host that the program may be redirected to; `by` are the options that
-    cause that.
+    cause that. `working_folder`: the folder that the program works in, which no word names.
     """
 
     verb: Verb
@@ -73,6 +73,7 @@ class Effect:
     exclusions: Exclusions | None = None
     redirected: bool = False
     by: tuple[str, ...] = ()
+    working_folder: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

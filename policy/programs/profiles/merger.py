@@ -30,6 +30,7 @@ class _Above:
     links: Links = "trees"
     links_at: tuple[str, ...] = ()
     follows_links: Follows = "always"
+    uses_folder: bool | None = None
 
 
 def profile_of(name: str, sections: Sequence[Section]) -> Profile:
@@ -53,6 +54,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
     links: Links = above.links if own is None else own.links or above.links
     links_at = above.links_at if own is None else own.links_at
     follows: Follows = _last([one.follows_links for one in sections]) or above.follows_links
+    uses_folder = _last([above.uses_folder, *(one.uses_folder for one in sections)])
     inherited = _Above(
         options=options if everywhere else {},
         everywhere=everywhere,
@@ -63,6 +65,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         links=links,
         links_at=links_at,
         follows_links=follows,
+        uses_folder=uses_folder,
     )
     names = tuple(dict.fromkeys(each for section in sections for each in section.names))
     operands = _last([section.operands for section in sections])
@@ -94,6 +97,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         links_at=links_at,
         follows_links=follows,
         leaves_out=_last([one.leaves_out for one in sections]) or "nothing",
+        uses_folder=uses_folder,
     )
 
 

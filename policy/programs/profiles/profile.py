@@ -107,7 +107,8 @@ class Profile:
     writes, only these are, with everything below them.
 
     `follows_links`: in which of its trees it follows symbolic links. `leaves_out`: what it skips
-    below its trees, unless an option overrides that.
+    below its trees, unless an option overrides that. `uses_folder`: what it does depends on the
+    folder that it runs in; None: if it runs unseen code.
 
     `options` has an entry for each of their spellings, `subcommands` for each of their names.
     """
@@ -135,6 +136,7 @@ class Profile:
     links_at: tuple[str, ...] = ()
     follows_links: Follows = "always"
     leaves_out: Leaves = "nothing"
+    uses_folder: bool | None = None
     # Computed once, since every command needs them: whether some option is guarded, and whether
     # operands may be a command.
     has_guarded: bool = field(init=False, repr=False, compare=False)

@@ -56,6 +56,7 @@ class Section:
     free: bool | None = None
     hides: bool | None = None
     everywhere: bool | None = None
+    uses_folder: bool | None = None
     follows_links: Follows | None = None
     leaves_out: Leaves | None = None
     links: Links | None = None
@@ -110,7 +111,9 @@ def inherited_style(style: Style) -> Style:
     return "gnu" if style == "posix" else style
 
 
-_FLAGS = ("bundled_first", "plus", "at_options", "unseen", "free", "hides", "everywhere")
+_FLAGS = (
+    "bundled_first", "plus", "at_options", "unseen", "free", "hides", "everywhere", "uses_folder",
+)  # fmt: skip
 _KEYS = (
     "names siblings style flags values operands bare always guarded settings like stdin options "
     "variant means links links_at follows_links leaves_out " + " ".join(_FLAGS)

@@ -51,6 +51,7 @@ def test_the_whole_account_of_a_refusal(tmp_path: Path, monkeypatch: pytest.Monk
         "    default deny\n"
         "\n"
         "the call\n"
+        "  `git push` reads /srv/work, spelled `.`\n"
         "  runs git push\n"
         "\n"
         "to be allowed\n"
@@ -129,7 +130,7 @@ def test_many_resources_are_cut(tmp_path: Path) -> None:
 def test_a_revision_is_a_tree_of_what_changed_and_a_file_of_that_name(tmp_path: Path) -> None:
     # Which of both it is, only the repository knows.
     said = told(rules_in(tmp_path), "bash_exec", {"command": "git show HEAD~3"})
-    assert said.count("`git show` reads") == 2
+    assert said.count("`git show` reads /srv/work/HEAD~3") == 2
     assert "HEAD~3 and all below" in said
 
 

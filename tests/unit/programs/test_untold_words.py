@@ -18,7 +18,8 @@ def _effects(script: str) -> list[Effect]:
 
 
 def _read(script: str) -> list[str]:
-    return [one.word.text for one in _effects(script) if one.verb == "reads" and one.word]
+    found = [one for one in _effects(script) if one.verb == "reads" and not one.working_folder]
+    return [one.word.text for one in found if one.word]
 
 
 @pytest.mark.parametrize(
