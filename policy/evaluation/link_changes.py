@@ -12,6 +12,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from policy.evaluation.accesses import searched_folder
 from policy.model import DiskQuery
@@ -38,7 +39,7 @@ class _Making:
 
     With `sources`, absolute paths, it is a link only if one of these is, on disk. `at`: the path
     itself may be a link too. `again`: the command may run again and meet its own link. With
-    `names`, globs of paths below, only these are links.
+    `names`, globs of paths below, only these are links. `place` is the path as an absolute one.
     """
 
     by: SimpleCommand
@@ -47,6 +48,7 @@ class _Making:
     again: bool
     sources: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    place: str = ""
 
 
 class LinkChanges:
@@ -121,14 +123,17 @@ class LinkChanges:
             paths = here
             if place.folder:
                 paths = self.seen_by(command, _folders(command, place.folder))
-            names = _places(place, paths)
+            ways = _places(place, paths)
+            names = None if ways is None else frozenset(map(_key, ways))
+            at = names is None or not (stays or (place.tree and _holds(names, here)))
             making = _Making(
                 by=command,
                 since=0 if beside else command.number,
-                at=names is None or not (stays or (place.tree and _holds(names, here))),
+                at=at,
                 again=again,
                 sources=sources if sources is not None and known and names else _NOT_KNOWN,
                 names=maker.links.names if names else _NOT_KNOWN,
+                place="" if ways is None else ways.itself if at else ways.target,
             )
             insort(self._sinces, making.since)
             for name in names or (_ANYWHERE,):
@@ -174,16 +179,25 @@ class LinkChanges:
     def _leads_to_change(
         self, link: str, target: str, rest: tuple[str, ...], command: SimpleCommand
     ) -> bool:
-        """Return whether a link on the disk leads to or through a path that may be another link."""
+        """Return whether a link on the disk may lead over a path that may be another link by then.
+
+        Where it leads now is known, and not over which other links: if a folder in which links may
+        be made holds some already, they may be on the way.
+        """
         if link == target:
             return False
         names = [name for name in target.split("/") if name]
-        for place in range(len(names) + 1):
-            key = _key("/" + "/".join(names[:place]))
-            further = (*names[place:], *rest)
+        for end in range(len(names) + 1):
+            key = _key("/" + "/".join(names[:end]))
+            further = (*names[end:], *rest)
             if key in self._places and self._is_met(self._places[key], command, further):
                 return True
-        return False
+        return any(
+            not f"{place}/".startswith(f"{_key(link)}/")
+            and self._is_met(makings, command, _ANY_NAME)
+            and any(self._holds_links(making.place) for making in makings)
+            for place, makings in self._places.items()
+        )
 
     def _may_link_below(self, folder: str, command: SimpleCommand) -> bool:
         """Return whether something below a folder may have become a link before a command."""
@@ -289,8 +303,16 @@ def _program(label: str) -> str:
     return label.partition(" ")[0]
 
 
-def _places(place: Effect, paths: PathContext) -> frozenset[str] | None:
-    """Return the names of a written path, one for each way to it; None: any path."""
+class _Ways(NamedTuple):
+    """A written path as spelled, with its links followed, and with those of its folder followed."""
+
+    spelled: str
+    target: str
+    itself: str
+
+
+def _places(place: Effect, paths: PathContext) -> _Ways | None:
+    """Return a written path by each way to it; None: any path."""
     word = place.word
     if word is None or word.shape == "opaque":
         return None
@@ -298,11 +320,11 @@ def _places(place: Effect, paths: PathContext) -> frozenset[str] | None:
     path = read_path(text, paths)
     if isinstance(path, Unreadable):
         return None
-    names = {path.lexical, path.resolved or path.lexical}
+    itself = path.lexical
     folder = read_path(posixpath.dirname(path.lexical), paths)
     if not isinstance(folder, Unreadable) and folder.resolved:
-        names.add(posixpath.join(folder.resolved, posixpath.basename(path.lexical)))
-    return frozenset(map(_key, names))
+        itself = posixpath.join(folder.resolved, posixpath.basename(path.lexical))
+    return _Ways(path.lexical, path.resolved or path.lexical, itself)
 
 
 def _holds(names: frozenset[str], here: PathContext) -> bool:

@@ -31,7 +31,7 @@ _SECRET = "what stands outside"
 _PATHS = st.sampled_from(
     ["a", "a/s", "a/s/m", "b", "b/m", "b/s/m", "out", "out/m", "out/s/m", "out/a/s/m", "m", "f",
      "l", "l/f", "l/outside.txt", "b/outside.txt", "out/outside.txt", "l/../f", "out/", "a/.",
-     "in", "in/m", "in/s/m", "b/in", "b/in/m"]
+     "in", "in/m", "in/s/m", "b/in", "b/in/m", "far", "out/f"]
 )  # fmt: skip
 _MAKERS = (
     "ln -s {one} {two}", "ln -sfn {one} {two}", "ln {one} {two}", "ln -s .. {two}",
@@ -79,6 +79,7 @@ def workspace() -> Iterator[Path]:
         # Links within the workspace, to where others may be made.
         (here / "in").symlink_to("out")
         (here / "b/in").symlink_to("../out/s")
+        (here / "far").symlink_to("in/f")
         (here.parent / "outside.txt").write_text(_SECRET)
         yield here
 

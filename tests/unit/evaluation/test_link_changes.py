@@ -32,6 +32,10 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "sub/link").symlink_to("../secret.txt")
     (folder / "inner").symlink_to("out")
     (folder / "src/inner").symlink_to("../out/x")
+    # A link that leads over another one.
+    (folder / "steps").mkdir()
+    (folder / "steps/next").symlink_to("../out")
+    (folder / "first").symlink_to("steps/next/x")
     return folder
 
 
@@ -89,6 +93,9 @@ def verdict(
         "tar xf a.tar -C out; cat src/inner",
         "tar xf a.tar -C out; cat src/*",
         "tar xf a.tar -C inner; cat out/x",
+        "tar xf a.tar -C steps; cat first",
+        "ln -sfn ../sub steps/next; cat first",
+        "mv sub/link steps/next; cat first",
         "ln -sf ../sub out/x; cat src/inner",
         "cd out && npm ci && cat node_modules/x/f",
         "cd out && npm install && cat sub/node_modules/x",
@@ -152,6 +159,8 @@ def test_what_may_be_a_link_by_then_is_not_known(
         "rm -r out; cat out/x",
         "mv src s2; mv s2 s3; cat s3/f",
         "mv src s2 && mv out src && mv s2 out && cat out/f",
+        "tar xf a.tar -C sub/new; cat first inner/x",
+        "ln -s a.txt kk; cat first inner/x",
         # Programs that make no links, or only links of some names.
         "cd out && npm ci && cat x ../inner/x",
         "cd out && npm install && cat ../sub/f src/x && echo x > package.json",
