@@ -5,7 +5,7 @@ from policy.diagnostics.diagnostic import Diagnostic, Fix, Label, Severity, has_
 from policy.diagnostics.display_path import display_name, is_shipped
 from policy.diagnostics.formats.text import summary
 from policy.diagnostics.renderer import Format, render
-from policy.diagnostics.suggestions import did_you_mean, nearest, one_edit_from
+from policy.diagnostics.suggestions import did_you_mean, near_words, nearest, one_edit_from
 from policy.diagnostics.visible_text import visible
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "has_errors",
     "in_order",
     "is_shipped",
+    "near_words",
     "nearest",
     "one_edit_from",
     "page",

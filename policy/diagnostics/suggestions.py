@@ -35,6 +35,16 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     return min(near)[1] if near else None
 
 
+def near_words(word: str, candidates: Iterable[str]) -> tuple[str, ...]:
+    """Return all candidates that are similar to a word, the most similar ones first."""
+    if len(word) > _LONGEST:
+        return ()
+    target = word.casefold()
+    known = sorted(dict.fromkeys(candidates))
+    near = _within(target, [name.casefold() for name in known], _tolerance(target))
+    return tuple(known[place] for _, place in sorted(near))
+
+
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     """Return the help ``did you mean `…`?`` for a mistyped word, or "" if nothing is similar."""
     found = nearest(word, candidates)

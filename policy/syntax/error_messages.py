@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 
 from lark import UnexpectedInput
 
@@ -16,6 +17,9 @@ from policy.model import Source
 from policy.syntax import brackets
 from policy.syntax.accepted_terminals import accepted_terminals
 from policy.syntax.foreign_characters import FOREIGN, foreign_character
+from policy.syntax.grammar import Start
+from policy.syntax.keyword_typos import find_typo, keywords_of
+from policy.syntax.lark_engine import grammar, offset_of, place_of_error
 from policy.syntax.mistakes import MISTAKES, meant
 from policy.syntax.statement_splitter import StatementText
 from policy.syntax.tree import TYPE_NAMES
@@ -29,13 +33,23 @@ _BEFORE = 200
 
 
 def describe(
-    source: Source, code: str, *, piece: StatementText, error: UnexpectedInput
+    source: Source,
+    code: str,
+    *,
+    piece: StatementText,
+    error: UnexpectedInput,
+    start_rule: Start,
+    typos: bool = True,
 ) -> Diagnostic:
-    """Return the diagnostic of a statement that did not parse."""
+    """Return the diagnostic of a statement that did not parse.
+
+    `typos` is whether to look for mistyped keywords, which parses the statement again.
+    """
     text = code[piece.start : piece.end]
-    at = _place(error, text)
+    at = offset_of(error, text)
     accepted = accepted_terminals(error)
-    for find in (_foreign, _unclosed_string, _brackets, _common):
+    mistyped = (partial(_typo, start_rule),) if typos else ()
+    for find in (_foreign, _unclosed_string, _brackets, *mistyped, _common):
         found = find(text, at, accepted)
         if found is not None:
             start, end, code_, message, help = found
@@ -48,14 +62,6 @@ def describe(
 
 # A range of the statement's text, and a code, a message and help.
 _Found = tuple[int, int, str, str, str]
-
-
-def _place(error: UnexpectedInput, text: str) -> int:
-    """Return the offset of the first token that cannot be there; the length at the end."""
-    if getattr(getattr(error, "token", None), "type", None) == "$END":
-        return len(text)
-    found: int = error.pos_in_stream  # type: ignore[assignment]
-    return min(max(found, 0), len(text))
 
 
 # ------------------------------------------------------------------ what is wrong
@@ -106,6 +112,25 @@ def _brackets(text: str, at: int, accepted: frozenset[str]) -> _Found | None:
         return None  # the error is probably another one
     message = f"this `{text[opened]}` is never closed"
     return opened, opened + 1, "syntax-error", message, f"close it with `{wanted}`"
+
+
+def _typo(start_rule: Start, text: str, at: int, accepted: frozenset[str]) -> _Found | None:
+    """Find a mistyped keyword."""
+    typo = find_typo(
+        text, at, keywords_of(grammar()), partial(place_of_error, start_rule=start_rule)
+    )
+    if typo is None:
+        return None
+    word = text[typo.start : typo.end]
+    same = word.lower() == typo.keyword
+    help = "keywords are written in lower case: `{}`" if same else "did you mean `{}`?"
+    return (
+        typo.start,
+        typo.end,
+        "syntax-error",
+        f"`{_short(word)}` is not a keyword",
+        help.replace("{}", typo.keyword),
+    )
 
 
 def _common(text: str, at: int, accepted: frozenset[str]) -> _Found | None:

@@ -16,6 +16,7 @@ from typing import Any
 from lark import Lark, Transformer, UnexpectedInput, lexer
 from lark import Token as LarkToken
 
+from policy.model import Source
 from policy.syntax.builder import Builder
 from policy.syntax.grammar import STARTS, grammar_text
 from policy.syntax.tokens import Token
@@ -34,6 +35,25 @@ def read(builder: Builder, text: str, *, start_rule: str) -> Header | Statement 
         return error
     finally:
         _BUILDER.reset(token)
+
+
+def place_of_error(text: str, *, start_rule: str) -> int:
+    """Return how far a statement parses: the offset of its error, beyond its end without one."""
+    found = read(Builder(Source(name="", text=text), 0, len(text)), text, start_rule=start_rule)
+    return offset_of(found, text) if isinstance(found, Exception) else len(text) + 1
+
+
+def offset_of(error: UnexpectedInput, text: str) -> int:
+    """Return the offset of an error in a statement; its length where the text ends too early."""
+    if getattr(getattr(error, "token", None), "type", None) == "$END":
+        return len(text)
+    found: int = error.pos_in_stream  # type: ignore[assignment]
+    return min(max(found, 0), len(text))
+
+
+def grammar() -> Lark:
+    """Return the grammar as Lark holds it."""
+    return _lark()
 
 
 def build(transformer: Transformer[Any, Any] | None, *, strict: bool = False) -> Lark:

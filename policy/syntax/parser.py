@@ -37,6 +37,9 @@ from policy.syntax.tree import (
     Statement,
 )
 
+# The most statements of a file in which mistyped keywords are searched for.
+_MOST_WITH_TYPOS = 100
+
 # The most invisible characters reported; a file full of them is one mistake many times.
 _MAX_UNSEEN = 20
 
@@ -100,7 +103,12 @@ def parse(
             continue
         is_header = _is_header(text)
         node, problems = _parse_piece(
-            source, cuts.code, piece=piece, is_header=is_header, engine=engine
+            source,
+            cuts.code,
+            piece=piece,
+            is_header=is_header,
+            engine=engine,
+            typos=len(broken) < _MOST_WITH_TYPOS,
         )
         diagnostics += [d for d in problems if d.span is None or d.span.start not in marked]
         if is_header:
@@ -153,6 +161,7 @@ def _parse_piece(
     piece: StatementText,
     is_header: bool,
     engine: Engine,
+    typos: bool,
 ) -> tuple[_Node | None, list[Diagnostic]]:
     if piece.too_deep is not None:
         return None, [_too_deep(source, piece.too_deep, piece.too_deep + 1)]
@@ -170,7 +179,10 @@ def _parse_piece(
         # Its table of mistakes is not needed for a valid policy.
         from policy.syntax import error_messages
 
-        return None, [*problems, error_messages.describe(source, code, piece=piece, error=error)]
+        said = error_messages.describe(
+            source, code, piece=piece, error=error, start_rule=start_rule, typos=typos
+        )
+        return None, [*problems, said]
     deep = _deepest_beyond(piece, node) if may_be_deep else None
     if deep is not None:
         return None, [_too_deep(source, *deep)]

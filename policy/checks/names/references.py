@@ -67,7 +67,7 @@ def _report_unknown(name: str, span: Span, context: StatementContext) -> None:
     elif context.scope.find_pack(name) is not None:
         message, help = f"`{name}` is a pack", f"write a name of the pack: `{name}.NAME`"
     else:
-        known = [*context.scope.visible(), *context.locals, *FACT_ROOTS]
+        known = [*context.scope.visible(), *context.locals, *FACT_ROOTS, "true", "false"]
         message = f"unknown name `{name}`"
         help = (
             hint_for_name(name, context.tools, context.check.catalog)

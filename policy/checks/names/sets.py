@@ -61,6 +61,10 @@ _READERS: Mapping[str, Callable[[str], object]] = {
     "addresses": check_recipient_pattern,
 }
 
+# Words that are operands without a definition, of any type and of one.
+_KEYWORDS = ("anything", "nothing")
+_WORDS_OF: Mapping[str, Iterable[str]] = {"hosts": HOST_WORDS, "paths": ("workspace",)}
+
 Chain = tuple[Definition, ...]
 
 
@@ -193,7 +197,7 @@ def _named_item(
         report.excuse()
         return None
     if found is None:
-        known = [*scope.visible(), *(HOST_WORDS if kind == "hosts" else ())]
+        known = [*scope.visible(), *_KEYWORDS, *_WORDS_OF.get(kind, ())]
         report.add(
             "unknown-name",
             f"unknown name `{name or 'this'}`",

@@ -15,13 +15,6 @@ RESOURCES: tuple[Mistake, ...] = (
         help='write them as a list: `["a", "b"]`, or name a set of them',
     ),
     Mistake(
-        example="deny * when «read» only workspace",
-        before=r"\b(?P<at>read|write|run|connect|send)\s+",
-        found=r"(?=only\b|any\b|outside\b|to\b|[\w\"\[])",
-        message="`{}` is not a verb of conditions",
-        help="write `{}s …`",
-    ),
-    Mistake(
         example="deny * when connects to «only» corp",
         before=r"\b(?:connects|sends)\s+to\s+(?P<at>only|any|outside)\s+",
         found=r"(?=\S)",

@@ -172,7 +172,7 @@ CLAUSES: tuple[Mistake, ...] = (
         help="write `with approval`",
     ),
     Mistake(
-        example="allow bash_exec «with» aproval",
+        example="allow bash_exec «with» permission",
         found=r"with(?![A-Za-z0-9_-])",
         expected=one_of("WITH_APPROVAL"),
         message="`{}` must be followed by `approval` here",
@@ -232,7 +232,7 @@ CLAUSES: tuple[Mistake, ...] = (
         near_to=_CLAUSES,
     ),
     Mistake(
-        example="deny bash_exec when input.a == 1 «becuase» \"no\"",
+        example="deny bash_exec when input.a == 1 «reason» \"no\"",
         before=r"\s",
         found=r"[A-Za-z]+(?=\s+\")",
         expected=one_of("BECAUSE"),
