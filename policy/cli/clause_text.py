@@ -1,7 +1,7 @@
 """One clause of an explanation as lines: the clause, and the parts of it that decide.
 
-`✓` marks what lets the rule match, `✗` what keeps it from matching, `?` what is indeterminate. So
-under `unless` and `not` a part that holds is marked `✗`.
+`✓` marks what lets the rule match, `✗` what keeps it from matching, `?` what is indeterminate. The
+parts of `unless` and `not` must be false, so each is shown with `not` before it.
 """
 
 from __future__ import annotations
@@ -49,10 +49,17 @@ def _parts(
         return
     for part in test.parts[:_MOST_PARTS]:
         below = list(_parts(part, wanted=wanted, depth=depth + 1))
-        yield depth, _line(part, part.text, wanted=wanted, divided=bool(below))
+        text = part.text if wanted else _negated(part)
+        yield depth, _line(part, text, wanted=wanted, divided=bool(below))
         yield from below
     if len(test.parts) > _MOST_PARTS:
         yield depth, f"and {len(test.parts) - _MOST_PARTS} more"
+
+
+def _negated(part: PartOutcome) -> str:
+    if part.operator == "not":
+        return part.parts[0].text
+    return f"not ({part.text})" if part.operator else f"not {part.text}"
 
 
 def _resources(
