@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = (
     ROOT / "docs" / "language.md",
     ROOT / "README.md",
-    *sorted((ROOT / "docs" / "packs").glob("*.md")),
+    *sorted(page for page in (ROOT / "docs" / "packs").glob("*.md") if page.name != "index.md"),
 )
 PRELUDE = "policy for every agent\n\ndefault deny\n"
 
