@@ -20,6 +20,7 @@ from policy.syntax.foreign_characters import FOREIGN, foreign_character
 from policy.syntax.grammar import Start
 from policy.syntax.keyword_typos import find_typo, keywords_of
 from policy.syntax.lark_engine import grammar, offset_of, place_of_error
+from policy.syntax.missing_words import find_missing
 from policy.syntax.mistakes import MISTAKES, meant
 from policy.syntax.statement_splitter import StatementText
 from policy.syntax.tree import TYPE_NAMES
@@ -43,13 +44,14 @@ def describe(
 ) -> Diagnostic:
     """Return the diagnostic of a statement that did not parse.
 
-    `typos` is whether to look for mistyped keywords, which parses the statement again.
+    `typos` is whether to look for mistyped and missing keywords, which parses the statement again.
     """
     text = code[piece.start : piece.end]
     at = offset_of(error, text)
     accepted = accepted_terminals(error)
     mistyped = (partial(_typo, start_rule),) if typos else ()
-    for find in (_foreign, _unclosed_string, _brackets, *mistyped, _common):
+    missing = (partial(_missing, start_rule),) if typos else ()
+    for find in (_foreign, _unclosed_string, _brackets, *mistyped, _common, *missing):
         found = find(text, at, accepted)
         if found is not None:
             start, end, code_, message, help = found
@@ -144,6 +146,48 @@ def _common(text: str, at: int, accepted: frozenset[str]) -> _Found | None:
             return first, min(last, len(text)), mistake.code, message, help
     return None
 
+
+def _missing(start_rule: Start, text: str, at: int, accepted: frozenset[str]) -> _Found | None:
+    """Find a missing word."""
+    token = _TOKEN.match(text, at)
+    is_string = token is not None and token[0].startswith('"')
+    spellings = [
+        word for word in _spellings(accepted) if not (is_string and word in _BEFORE_CONDITIONS)
+    ]
+    words = find_missing(text, at, spellings, partial(place_of_error, start_rule=start_rule))
+    if token is None or not 0 < len(words) <= _MOST_MISSING:
+        return None
+    shown = [f"`{word}`" for word in sorted(words)]
+    before = f"before `{_short(token[0])}`"
+    if len(words) == 1:
+        message, help = f"{shown[0]} is missing {before}", f"write `{words[0]} {_short(token[0])}`"
+    else:
+        message, help = f"a word is missing {before}", f"write {_any_of(shown)} before it"
+    return at, token.end(), "syntax-error", message, help
+
+
+def _spellings(accepted: frozenset[str]) -> list[str]:
+    """Return the keywords and signs that the parser would have accepted."""
+    found: list[str] = []
+    for terminal in sorted(accepted - _NO_TOKENS - _NEVER_MISSING):
+        said = _said(terminal)
+        if terminal in _CHOICES:
+            found += _CHOICES[terminal]
+        elif terminal in _SIGNS:
+            found.append(_SIGNS[terminal])
+        elif said.startswith("`") and said.count("`") == 2 and "…" not in said:
+            found.append(said[1:-1])
+    return found
+
+
+# Signs and values that nobody leaves out, and keywords that are not supported.
+_NEVER_MISSING = frozenset(
+    "PLUS MINUS STAR DOT LSQB LPAR OPEN_BRACE HISTORY BOOLEAN AFTER EXT MCP".split()
+)
+# A string is no condition.
+_BEFORE_CONDITIONS = frozenset({"when", "unless", "and", "or", "not"})
+# Words for terminals whose names in help are not what is written.
+_SIGNS = {"COMMA": ",", "COLON": ":"}
 
 # ------------------------------------------------------------------ any other error
 
@@ -249,6 +293,8 @@ _SAID = {
     "__ANON_0": "`..`",
 }
 _MOST = 6
+# Of more words, none is likely to be the missing one.
+_MOST_MISSING = 4
 # Possible, but seldom what the author meant: left out where there is anything else.
 _SELDOM = frozenset(
     {

@@ -93,6 +93,20 @@ OPERATORS: tuple[Mistake, ...] = (
         code="mixed-and-or",
     ),
     Mistake(
+        example="deny bash_exec when input.a == «and» input.b == 2",
+        before=r"(?:with|contains|like|[=!<>]=|<|>|\bin)\s+(?P<at>and|or|unless|because)\s+",
+        found=r"(?=\S)",
+        message="a value is missing before `{}`",
+        help="write it there",
+    ),
+    Mistake(
+        example="deny bash_exec when «.url» == 1",
+        before=r"(?:\b(?:when|unless|and|or|not|set|remove|redact|for|reads|writes|runs|to)|\()\s*",
+        found=r"\.[A-Za-z_][\w.]*",
+        message="a field of a call begins with `input`",
+        help="write `input{}`",
+    ),
+    Mistake(
         example="deny bash_exec when input.a == 1 «and»",
         before=r"\b(?P<at>and|or|not|when|unless)",
         found=r"\s*\Z",

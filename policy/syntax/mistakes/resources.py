@@ -8,6 +8,21 @@ _VERB = "reads|writes|runs|connects|sends"
 
 RESOURCES: tuple[Mistake, ...] = (
     Mistake(
+        example="deny * when «only» workspace",
+        before=r"\b(?:when|unless|and|or|not)\s+(?P<at>only|outside)\s+",
+        found=r"(?=\S)",
+        message="a verb is missing before `{}`",
+        help="write `reads {} …`, `writes {} …` or `runs {} …`",
+    ),
+    Mistake(
+        example="deny * when reads only «unless» input.a",
+        before=rf"\b(?:{_VERB})(?:\s+(?:any|only|outside|to))*\s+"
+        r"(?P<at>unless|when|because|with|by|and|or)\s+",
+        found=r"(?=\S)",
+        message="a set or a pattern is missing before `{}`",
+        help='write one after the verb, such as `reads "src/**"`',
+    ),
+    Mistake(
         example='deny * when reads "a"«,» "b"',
         before=rf"\b(?:{_VERB})(?:\s+(?:any|only|outside|to))*\s+(?:\"[^\"\n]*\"|[\w.]+)\s*",
         found=r",",

@@ -87,3 +87,35 @@ def test_many_statements_with_errors_are_still_reported() -> None:
     text = "".join(f"r{number}: deny t wehn input.a\n" for number in range(150))
     found = parse(Source(name="a.policy", text=f"policy for every agent\n{text}")).diagnostics
     assert [one.help for one in found] == ["did you mean `when`?"] * 150
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "help"),
+    [
+        ('use "p.policy" s', "`as` is missing before `s`", "write `as s`"),
+        (
+            'data limits "d.json" at a',
+            '`from` is missing before `"d.json"`',
+            'write `from "d.json"`',
+        ),
+        (
+            "r: deny t when input.a == 1 input.b == 2",
+            "a word is missing before `input.b`",
+            "write `and`, `or`, `unless` or `when` before it",
+        ),
+        (
+            'r: allow t with approval "ops"',
+            'a word is missing before `"ops"`',
+            "write `audit`, `because` or `by` before it",
+        ),
+        (
+            "r: deny t when any x input.a: x == 1",
+            "the variable is followed by `in` and a list",
+            "write `any x in LIST: CONDITION`",
+        ),
+    ],
+)
+def test_a_missing_word_is_named(text: str, message: str, help: str) -> None:
+    source = Source(name="a.policy", text=f"policy for every agent\n{text}\n")
+    (found,) = parse(source).diagnostics
+    assert (found.message, found.help) == (message, help)
