@@ -109,6 +109,11 @@ def verdict(
         "pip install -e git+https://x.example/x#egg=x; cat sub/f",
         "cd out && wget -r ftp://x.example/ && cat x/f",
         "cd out && pnpm install && cat x",
+        "cmake -B sub/build; cat sub/build/_deps/x/f",
+        "cmake -B sub/build; cat sub/build/lib/libx.so.1",
+        "cmake --build sub/build; cat sub/build/x-prefix/src/f",
+        "cd out && cmake .. && cat lib.dylib",
+        "cmake --install sub/build; cat sub/build/libx.so",
         # Beside others, before them, or again.
         "cat kk | ln -s sub kk",
         "cat kk & ln -s sub kk",
@@ -160,6 +165,8 @@ def test_what_may_be_a_link_by_then_is_not_known(
         "mv src s2; mv s2 s3; cat s3/f",
         "mv src s2 && mv out src && mv s2 out && cat out/f",
         "tar xf a.tar -C sub/new; cat first inner/x",
+        "cmake --build sub/build -j 8 && cat a.txt sub/build/x.log",
+        "cmake -B sub/build; ctest --test-dir sub/build",
         "ln -s a.txt kk; cat first inner/x",
         # Programs that make no links, or only links of some names.
         "cd out && npm ci && cat x ../inner/x",
