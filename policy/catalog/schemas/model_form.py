@@ -68,7 +68,9 @@ class _Plain:
         target = resolve(given.get("$ref"), self.root)
         if target is not None:
             return self._referred(given, target, inside, closing=closing)
-        result = {key: value for key, value in given.items() if key in _KEPT}
+        result = {
+            key: value for key, value in given.items() if key in _KEPT and _is_sound(key, value)
+        }
         _without_unsigned(result, given.get("format"))
         if given.get("not") in ({}, True):
             result["not"] = {}
@@ -201,6 +203,15 @@ def _without_unsigned(result: dict[str, Any], form: object) -> None:
     lowest = result.get("minimum")
     if not isinstance(lowest, (int, float)) or lowest <= 0:
         result["minimum"] = 0
+
+
+def _is_sound(key: str, value: object) -> bool:
+    """Return whether a keyword has a value that it can have; what a server wrote may not be."""
+    if key == "type" and isinstance(value, str):
+        return True
+    if key in ("type", "required"):
+        return isinstance(value, (list, tuple)) and all(isinstance(name, str) for name in value)
+    return key != "enum" or isinstance(value, (list, tuple))
 
 
 def _size(value: object) -> int:

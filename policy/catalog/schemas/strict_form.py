@@ -45,8 +45,7 @@ def _strict(schema: Schema, *, closing: bool, depth: int) -> dict[str, Any]:
         result[key] = _below(key, value, closing=part_closing, depth=depth + 1)
     properties = result.get("properties")
     if isinstance(properties, Mapping):
-        given = schema.get("required")
-        required = given if isinstance(given, (list, tuple)) else ()
+        required = _strings(schema.get("required"))
         result["properties"] = {
             name: part if name in required or not isinstance(part, Mapping) else _nullable(part)
             for name, part in properties.items()
@@ -74,14 +73,13 @@ def _part(value: Any, *, closing: bool, depth: int) -> Any:
 def _nullable(schema: Schema) -> dict[str, Any]:
     if _takes_null(schema):
         return dict(schema)
-    if isinstance(schema.get("type"), (str, list, tuple)) and not set(schema) - _TYPED:
-        types = schema["type"]
-        listed = [types] if isinstance(types, str) else list(types)
+    types = _strings(schema.get("type"))
+    if types and not set(schema) - _TYPED:
         more = {"enum": [*schema["enum"], None]} if _lacks_null(schema.get("enum")) else {}
-        return {**schema, "type": [*dict.fromkeys((*listed, "null"))], **more}
+        return {**schema, "type": [*dict.fromkeys((*types, "null"))], **more}
     said = {k: v for k, v in schema.items() if k in ("description", "default", "examples")}
     rest = {key: value for key, value in schema.items() if key not in said}
-    if set(rest) == {"anyOf"}:
+    if set(rest) == {"anyOf"} and isinstance(rest["anyOf"], (list, tuple)):
         return {"anyOf": [*rest["anyOf"], _NULL], **said}
     return {"anyOf": [rest, _NULL], **said}
 
@@ -94,13 +92,20 @@ def _takes_null(schema: Schema) -> bool:
     """Return whether the schema certainly allows null."""
     if not set(schema) - {"description", "default", "examples", "title"}:
         return True
-    types = schema.get("type")
-    if types is not None:
-        named = (types,) if isinstance(types, str) else types
+    if schema.get("type") is not None:
+        named = _strings(schema["type"])
         return "null" in named and not _lacks_null(schema.get("enum")) and not set(schema) - _TYPED
     for key in ("anyOf", "oneOf"):
         others = set(schema) - {key, "description", "default", "examples", "title"}
-        if key in schema and not others:
+        if isinstance(schema.get(key), (list, tuple)) and not others:
             matching = [b for b in schema[key] if isinstance(b, Mapping) and _takes_null(b)]
             return bool(matching) if key == "anyOf" else len(matching) == 1
     return False
+
+
+def _strings(value: Any) -> tuple[str, ...]:
+    """Return a string, or the strings in a list; a schema of a server may hold anything."""
+    if isinstance(value, str):
+        return (value,)
+    listed = value if isinstance(value, (list, tuple)) else ()
+    return tuple(one for one in listed if isinstance(one, str))
