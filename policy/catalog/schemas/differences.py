@@ -25,6 +25,8 @@ _REMARKS = frozenset({"description", "examples", "deprecated", "readOnly", "writ
 _STRUCTURE = frozenset({"type", "enum", "const", "properties", "required", "anyOf", "allOf"})
 _BELOW = ("items", "additionalProperties")
 _SCHEMAS = frozenset({"prefixItems", "not"})
+_VALUES = frozenset({"enum", "const", "default"})
+_UNORDERED = frozenset({"type", "enum", "required", "anyOf", "allOf"})
 
 
 def schema_differences(listed: Schema, own: Schema) -> tuple[str, ...]:
@@ -129,19 +131,20 @@ def _branches(schema: dict[str, Any]) -> frozenset[str]:
 
 
 def _without_remarks(value: Any) -> Any:
+    """Return a schema, or several, without what is for people, in an order of its own."""
     if isinstance(value, list):
         return [_without_remarks(item) for item in value]
     if not isinstance(value, dict):
         return value
-    return {
-        key: {name: _without_remarks(part) for name, part in item.items()}
-        if key == "properties" and isinstance(item, dict)
-        else sorted(item)
-        if key == "required" and isinstance(item, list)
-        else _without_remarks(item)
-        for key, item in value.items()
-        if key not in _REMARKS
-    }
+    found = {key: item for key, item in value.items() if key not in _REMARKS}
+    for key, item in found.items():
+        if key == "properties" and isinstance(item, dict):
+            found[key] = {name: _without_remarks(part) for name, part in item.items()}
+        elif key not in _VALUES:
+            found[key] = _without_remarks(item)
+        if key in _UNORDERED and isinstance(item, list):
+            found[key] = sorted(found[key], key=_comparable)
+    return found
 
 
 def _present(schema: Any) -> Any:
@@ -156,8 +159,8 @@ def _present(schema: Any) -> Any:
         kept = [kind for kind in types if kind != "null"]
         rest["type"] = kept[0] if len(kept) == 1 else kept
     branches = rest.get("anyOf")
-    if isinstance(branches, list) and _NULL in branches:
-        kept = [branch for branch in branches if branch != _NULL]
+    kept = [branch for branch in branches or () if _without_remarks(branch) != _NULL]
+    if branches and len(kept) < len(branches):
         del rest["anyOf"]
         return {**rest, **kept[0]} if len(kept) == 1 else {**rest, "anyOf": kept}
     return rest
