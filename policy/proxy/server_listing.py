@@ -74,7 +74,9 @@ class ServerAddress:
             httpx2.AsyncClient(
                 headers=headers, timeout=None, event_hooks={"response": [_bound]}
             ) as http,
-            streamable_http_client(self.url, http_client=http) as streams,
+            streamable_http_client(
+                self.url, http_client=http, max_sse_event_size=LARGEST
+            ) as streams,
         ):
             yield streams
 

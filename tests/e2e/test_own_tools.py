@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from policy.catalog import read_listing
-from tests.e2e.serving import ENV, PATIENCE, ROOT, Place, call, place_in, served
+from tests.e2e.serving import ENV, PATIENCE, ROOT, Place, call, call_until, place_in, served
 from tests.e2e.test_http import listening, token_file
 
 SHOP = '''\
@@ -86,6 +86,24 @@ async def test_rules_that_do_not_suit_the_tools_are_reported_and_everything_is_d
     assert "everything is denied: global.policy:5: `refund` has no field `input.amont`" in (
         place.log.read_text()
     )
+
+
+async def test_a_list_that_contradicts_a_built_in_tool_is_reported_until_it_is_corrected(
+    tmp_path: Path,
+) -> None:
+    place = place_in(tmp_path)
+    entry = {"name": "file_read", "inputSchema": {"type": "object", "properties": {"file": {}}}}
+    (place.rules / "tools.json").write_text(json.dumps([entry]))
+    (place.rules / "placet.toml").write_text('[catalogue]\nfiles = ["tools.json"]\n')
+    (place.workspace / "a.txt").write_text("hello")
+    async with served(place) as client:
+        assert (await client.list_tools()).tools == []
+        assert (
+            "`tools.json` lists `file_read` otherwise than Placet itself" in place.log.read_text()
+        )
+        (place.rules / "tools.json").write_text("[]")
+        found = await call_until(client, lambda reply: not reply.error, "file_read", path="a.txt")
+        assert found.text == "hello"
 
 
 async def test_no_tool_may_write_the_code_of_tools(tmp_path: Path) -> None:
