@@ -7,7 +7,6 @@ the token, and the help what could be there instead.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import partial
 
 from lark import UnexpectedInput
@@ -23,7 +22,7 @@ from policy.syntax.lark_engine import grammar, offset_of, place_of_error
 from policy.syntax.missing_words import find_missing
 from policy.syntax.mistakes import MISTAKES, meant
 from policy.syntax.statement_splitter import StatementText
-from policy.syntax.tree import TYPE_NAMES
+from policy.syntax.terminal_names import any_of, keywords_among, spellings, wanted
 
 _TOKEN = re.compile(
     r'"(?:[^"\\\n]|\\.)*"?|[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)*|->|[=!<>]=|\.\.|[^\s]'
@@ -151,10 +150,10 @@ def _missing(start_rule: Start, text: str, at: int, accepted: frozenset[str]) ->
     """Find a missing word."""
     token = _TOKEN.match(text, at)
     is_string = token is not None and token[0].startswith('"')
-    spellings = [
-        word for word in _spellings(accepted) if not (is_string and word in _BEFORE_CONDITIONS)
+    possible = [
+        word for word in spellings(accepted) if not (is_string and word in _BEFORE_CONDITIONS)
     ]
-    words = find_missing(text, at, spellings, partial(place_of_error, start_rule=start_rule))
+    words = find_missing(text, at, possible, partial(place_of_error, start_rule=start_rule))
     if token is None or not 0 < len(words) <= _MOST_MISSING:
         return None
     shown = [f"`{word}`" for word in sorted(words)]
@@ -162,32 +161,14 @@ def _missing(start_rule: Start, text: str, at: int, accepted: frozenset[str]) ->
     if len(words) == 1:
         message, help = f"{shown[0]} is missing {before}", f"write `{words[0]} {_short(token[0])}`"
     else:
-        message, help = f"a word is missing {before}", f"write {_any_of(shown)} before it"
+        message, help = f"a word is missing {before}", f"write {any_of(shown)} before it"
     return at, token.end(), "syntax-error", message, help
 
 
-def _spellings(accepted: frozenset[str]) -> list[str]:
-    """Return the keywords and signs that the parser would have accepted."""
-    found: list[str] = []
-    for terminal in sorted(accepted - _NO_TOKENS - _NEVER_MISSING):
-        said = _said(terminal)
-        if terminal in _CHOICES:
-            found += _CHOICES[terminal]
-        elif terminal in _SIGNS:
-            found.append(_SIGNS[terminal])
-        elif said.startswith("`") and said.count("`") == 2 and "…" not in said:
-            found.append(said[1:-1])
-    return found
-
-
-# Signs and values that nobody leaves out, and keywords that are not supported.
-_NEVER_MISSING = frozenset(
-    "PLUS MINUS STAR DOT LSQB LPAR OPEN_BRACE HISTORY BOOLEAN AFTER EXT MCP".split()
-)
 # A string is no condition.
 _BEFORE_CONDITIONS = frozenset({"when", "unless", "and", "or", "not"})
-# Words for terminals whose names in help are not what is written.
-_SIGNS = {"COMMA": ",", "COLON": ":"}
+# Of more words, none is likely to be the missing one.
+_MOST_MISSING = 4
 
 # ------------------------------------------------------------------ any other error
 
@@ -202,7 +183,7 @@ def _unexpected(
         "syntax-error",
         f"`{word}` does not begin a statement" if at == 0 else f"unexpected `{word}`",
         span=source.span(piece.start + at, piece.start + end),
-        help=_STATEMENTS if at == 0 else _nearest(word, accepted) or _wanted(accepted),
+        help=_STATEMENTS if at == 0 else meant(word, keywords_among(accepted)) or wanted(accepted),
     )
 
 
@@ -217,111 +198,8 @@ def _unfinished(source: Source, piece: StatementText, accepted: frozenset[str]) 
         "syntax-error",
         "the statement is incomplete",
         span=source.span(piece.end, piece.end),
-        help=_wanted(accepted) + "; a line that continues it is indented",
+        help=wanted(accepted) + "; a line that continues it is indented",
     )
-
-
-def _nearest(word: str, accepted: frozenset[str]) -> str:
-    """Return the help that suggests the nearest accepted keyword."""
-    words: list[str] = []
-    for terminal in sorted(accepted):
-        said = _said(terminal)
-        words += _CHOICES.get(terminal) or ([said[1:-1]] if said[1:-1].isalpha() else [])
-    return meant(word, tuple(words))
-
-
-_CHOICES: dict[str, list[str]] = {
-    "VERDICT": ["allow", "ask", "deny"],
-    "SET_KIND": ["paths", "hosts", "commands", "strings", "numbers", "addresses"],
-    "KIND": "tools paths hosts commands strings numbers addresses string number duration path "
-    "host".split(),
-    "TYPE": [*TYPE_NAMES],
-    "_A": ["a", "an", *TYPE_NAMES],
-    "UNIT": ["second", "minute", "hour", "day", "week"],
-    "SCOPE": ["session", "agent", "user"],
-    "DAYS": ["weekdays", "weekends", "mon", "tue", "wed", "thu", "fri", "sat", "sun"],
-    "TEXT_OPERATOR": ["contains"],
-    "BOOLEAN": ["true", "false"],
-}
-
-
-def _any_of(words: Iterable[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} or {last}" if first else last
-
-
-_SAID = {
-    "NAME": "a name",
-    "FIELD": "the name of a field",
-    "STRING": "a string in double quotes",
-    "REGEX": "a regular expression",
-    "NUMBER": "a number",
-    "SPAN": "a duration such as `10m`",
-    "TIME_OF_DAY": "a time of day such as `08:00`",
-    "TOOL_PATTERN": "a tool",
-    "RULE_NAME": "the name of a rule and a colon",
-    "RULE_REFERENCE": "the name of a rule",
-    "COMPARISON": "a comparison such as `==`",
-    "VERDICT": "`allow`, `ask` or `deny`",
-    "SET_KIND": "the type of a set",
-    "KIND": "a type such as `string` or `paths`",
-    "TYPE": _any_of(f"`{name}`" for name in TYPE_NAMES),
-    "UNIT": "a unit such as `minute`",
-    "SCOPE": "`session`, `agent` or `user`",
-    "DAYS": "days such as `weekdays`",
-    "TEXT_OPERATOR": "`contains`, `starts with` or `ends with`",
-    "BOOLEAN": "`true` or `false`",
-    "HISTORY": "`results(…)` or `calls(…)`",
-    "NOTHING_ELSE": "`and nothing else`",
-    "EXTRA_FIELDS": "`extra fields allowed`",
-    "PLUS": "`+`",
-    "MINUS": "`-`",
-    "STAR": "`*`",
-    "_ARROW": "`->`",
-    "OPEN_BRACKET": "`[`",
-    "CLOSE_BRACKET": "`]`",
-    "OPEN_BRACE": "`{`",
-    "CLOSE_BRACE": "`}`",
-    "CLOSE_PARENTHESIS": "`)`",
-    "RPAR": "`)`",
-    "LPAR": "`(`",
-    "LSQB": "`[`",
-    "COMMA": "a comma",
-    "COLON": "a colon",
-    "DOT": "`.`",
-    "_EQUALS": "`=`",
-    "__ANON_0": "`..`",
-}
-_MOST = 6
-# Of more words, none is likely to be the missing one.
-_MOST_MISSING = 4
-# Possible, but seldom what the author meant: left out where there is anything else.
-_SELDOM = frozenset(
-    {
-        "PLUS", "MINUS", "STAR", "DOT", "LSQB", "LPAR", "OPEN_BRACKET", "OPEN_BRACE", "HISTORY",
-        "EXT", "MCP", "AFTER", "AUDIT", "REMEMBER", "TWO_PEOPLE", "BY", "NAMED_BY_USER", "_FROM",
-        "_RETURNING", "_WITHIN", "SPAN", "REMOVE", "REDACT", "ASSUME", "PROVE", "SHADOW",
-    }
-)  # fmt: skip
-_NO_TOKENS = frozenset({"COMMENT", "_WHITE_SPACE", "$END", "<END-OF-FILE>"})
-
-
-def _said(terminal: str) -> str:
-    if terminal in _SAID:
-        return _SAID[terminal]
-    return f"`{terminal.strip('_').lower().replace('_', ' ')}`"
-
-
-def _wanted(accepted: frozenset[str]) -> str:
-    """Return what the parser would have accepted, as help."""
-    possible = accepted - _NO_TOKENS
-    said = sorted(map(_said, possible - _SELDOM or possible))
-    if not said:
-        return "the statement is complete before it; begin the next one on a new line"
-    if len(said) > _MOST:
-        return f"expected {', '.join(said[:_MOST])} or another clause"
-    complete = ", or the end of the statement" if "$END" in accepted else ""
-    return f"expected {_any_of(said)}{complete}"
 
 
 def _short(text: str) -> str:
