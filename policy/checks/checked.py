@@ -255,6 +255,8 @@ class ResourceTest:
 
     `beside` are the commands that the same `allow` permits: where one of their patterns makes a
     program follow redirects, `connects only` does not restrict the redirect targets.
+    `any_redirection`: beside this `runs only`, the same condition sets no limit to what is read and
+    written, so that redirections need no pattern.
     """
 
     verb: tree.Verb
@@ -263,6 +265,7 @@ class ResourceTest:
     permits: bool
     text: str
     beside: ValueSet | None = None
+    any_redirection: bool = False
 
 
 Test: TypeAlias = (

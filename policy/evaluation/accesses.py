@@ -6,6 +6,7 @@ An access is parsed as a path, a host or a recipient only when a rule needs its 
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -33,14 +34,15 @@ class Access:
     accesses it, `steps` the path of the argument in the input. `unseen`: the call does not show
     which resource it is, so that only `only` tests are affected. `redirected`: another host to
     which a program may be redirected. `by_inline_code`: code that the command spells out may
-    access it.
+    access it. `open_path`: of a URL only the host is known, and not the whole path.
 
     Not changed after construction. (A plain class: a frozen dataclass of ten fields takes three
     times as long to create, and every call creates some.)
     """
 
     __slots__ = (
-        "base", "by", "by_inline_code", "folders", "meant", "names", "origin", "redirected",
+        "base", "by", "by_inline_code", "folders", "meant", "names", "open_path", "origin",
+        "redirected",
         "steps", "text", "tree", "unseen", "verb", "why",
     )  # fmt: skip
 
@@ -59,6 +61,7 @@ class Access:
         unseen: bool = False,
         redirected: bool = False,
         by_inline_code: bool = False,
+        open_path: bool = False,
         meant: GlobMeaning | None = None,
         base: str | None = None,
     ) -> None:
@@ -74,6 +77,7 @@ class Access:
         self.unseen = unseen
         self.redirected = redirected
         self.by_inline_code = by_inline_code
+        self.open_path = open_path
         self.meant = meant
         self.base = base
 
@@ -127,7 +131,10 @@ def _effect(effect: Effect, command: Invocation) -> Access:
         )
     spelled = _Spelled(None, effect.why, effect.tree)
     meant = None
-    if word is not None:
+    site = _site(word) if verb == "connects" and word is not None else None
+    if site is not None:
+        spelled = _Spelled(site)
+    elif word is not None:
         spelled = _spelled(word, tree=effect.tree, files=files)
         if word.shape == "glob" and files:
             meant = replace(
@@ -145,9 +152,24 @@ def _effect(effect: Effect, command: Invocation) -> Access:
         by=command,
         unseen=effect.unseen,
         redirected=effect.redirected,
+        open_path=site is not None,
         meant=meant,
         base=None if meant is None or word is None else glob_of(word)[0],
     )
+
+
+def _site(word: Word) -> str | None:
+    """Return the scheme and host of a URL whose end only the shell knows: `https://a.example/$X`.
+
+    What follows the first slash of the path cannot change the host.
+    """
+    if word.shape != "opaque" or word.many or word.home:
+        return None
+    found = _SITE.match(word.text)
+    return None if found is None else found[0]
+
+
+_SITE = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?/")
 
 
 def _tree(effect: Effect) -> GlobMeaning:

@@ -66,6 +66,7 @@ class BatchedTests:
         # Without a lock: tests are numbered while the tool's function is generated, and no other
         # thread has these declarations before that.
         anything = test.operand is None and test.permits
+        covering = covering or test.any_redirection
         key = (test.form, test.operand, test.beside, anything, covering, absent_is_false)
         number = self._numbers.get(key)
         if number is None and self._sorted is None:

@@ -267,6 +267,8 @@ class CallEffects:
             return
         paths = self._judged_in(access)
         thing = read_resource(access.verb, access.text, paths)
+        if access.open_path and isinstance(thing, Endpoint):
+            thing = replace(thing, path=None)
         view = NOTHING_SEEN
         if access.tree and isinstance(thing, Path):
             if access.meant is not None:

@@ -38,6 +38,7 @@ def compile_resource_test(
     verb = test.verb
     if test.operand is None:
         return _some_effect(verb, declared)
+    covering = covering or test.any_redirection
     covers_redirections = covering and test.operand.kind == "commands"
     key = (verb, test.form, test.operand, test.beside, covers_redirections)
     cached: Resource | None = declared.tests.get(key)

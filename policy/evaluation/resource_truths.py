@@ -37,6 +37,7 @@ def resource_truths(
 ) -> Iterator[ResourceTruth]:
     """Yield the result of a test of a set for each known resource of its verb, for explanations."""
     assert test.operand is not None
+    covering = covering or test.any_redirection
     members = SetTest(
         test.operand,
         declared.profiles,

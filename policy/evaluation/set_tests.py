@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -53,8 +54,11 @@ class SetTest:
         prepared: bool = True,
         inline_code: bool | None = None,
     ) -> None:
-        if inline_code is None and values.kind == "commands":
-            inline_code = of_inline_code((), values.excluded)
+        if values.kind == "commands":
+            # One pattern may cover a command, and one of another set what it runs: `xargs wc`.
+            values = replace(values, included=_merged(values.included))
+            if inline_code is None:
+                inline_code = of_inline_code((), values.excluded)
         part = partial(
             SetTest,
             profiles=profiles,
@@ -125,6 +129,17 @@ class SetTest:
         paths = prepared_paths(parts, outs)
         self.some = _of_one_reading(paths, meets=True, otherwise=self.some)
         self.whole = _of_one_reading(paths, meets=False, otherwise=self.whole)
+
+
+def _merged(parts: tuple[checked.SetPart, ...]) -> tuple[checked.SetPart, ...]:
+    """Return the items of sets in place of these, where a set has no exceptions."""
+    merged: list[checked.SetPart] = []
+    for part in parts:
+        if isinstance(part, checked.ValueSet) and not part.excluded:
+            merged += _merged(part.included)
+        else:
+            merged.append(part)
+    return tuple(merged)
 
 
 def _together(included: list[ItemTest], excluded: list[ItemTest]) -> ItemTest:

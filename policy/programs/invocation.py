@@ -38,7 +38,8 @@ class GivenOption:
 class GivenOperand:
     """An operand. `guarded`: a program in itself, whose text writes, runs or connects.
 
-    `script`: the name of a file that is run as code.
+    `script`: the name of a file that is run as code; `file` is that file, once the folder of the
+    call is known.
     `may_be_option`: an unknown word (`$x`, `*.txt`) that may be an option which no `*` covers.
     """
 
@@ -46,6 +47,7 @@ class GivenOperand:
     guarded: bool = False
     may_be_option: bool = False
     script: bool = False
+    file: ProgramFile | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

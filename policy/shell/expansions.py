@@ -185,6 +185,9 @@ class ExpansionReader:
         value = self.shell.values.get(name) if self.shell.values else None
         if name in _NUMBERS or (isinstance(value, Word) and value.number):
             return _number(quoted=quoted)
+        if isinstance(value, Word) and value.home and value.known:
+            self.cursor.findings.count_replaced(value.text)
+            return ("home", value.text[1:])
         if isinstance(value, Word):
             # Unquoted, a file name is split at its blanks.
             return ("file", value.text) if quoted or not value.many else ("many", "")

@@ -27,6 +27,8 @@ from policy.shell.working_directories import (
 _PRIVATE_NAME = re.compile(r"[a-z_][a-z0-9_]*")
 _PUBLIC_IN_SMALL = re.compile(r"[a-z]+_proxy|histchars|auto_resume|_")
 # Variables that the shell sets, refuses to set or treats specially.
+# Neither blanks nor wildcards, which an unquoted variable would split and expand.
+_BELOW_HOME = re.compile(r"~(?:/[A-Za-z0-9_.@%+-]+)+/?")
 _OWN = re.compile(
     r"BASH.*|COMP_.*|EPOCH.*|HIST.*|OPT.*|READLINE.*|[EP]?UID|PPID|S?RANDOM|SECONDS|LINENO|PWD"
     r"|OLDPWD|GROUPS|FUNCNAME|DIRSTACK|SHELLOPTS|HOME|IFS|REPLY|MAPFILE|PIPESTATUS|COPROC.*|LINES"
@@ -260,10 +262,13 @@ class ShellState:
         if name == "IFS":
             self.values = None
             return
-        plain = (value.known and not value.home) or value.number
+        # A path below the home folder is kept with its `~`, which the shell has expanded here.
+        below_home = value.known and value.home and _BELOW_HOME.fullmatch(value.text) is not None
+        plain = (value.known and not value.home) or value.number or below_home
         plain = plain and not given.appends and not self.conditional
         if plain and not fixed and not _OWN.fullmatch(name):
-            self.values = {**self.values, name: value.text if value.known else value}
+            text = value.known and not value.home
+            self.values = {**self.values, name: value.text if text else value}
         else:
             self.forget(name)
 

@@ -64,7 +64,7 @@ def to_word(pieces: list[Piece]) -> Word:
             wild = True
             many = many or kind != "file"
         if kind == "home":
-            text = "~"
+            text = f"~{text}"
         if not wild:
             texts.append(text)
         spelled.append(text.translate(_ESCAPED) if kind == "quoted" else _escape(text, kind))
@@ -88,7 +88,7 @@ def _is_home(pieces: list[Piece]) -> bool | None:
         return False
     kind, text = pieces[0]
     if kind == "home":
-        return True if len(pieces) == 1 or pieces[1][1].startswith("/") else None
+        return True if text or len(pieces) == 1 or pieces[1][1].startswith("/") else None
     if kind != "text" or not text.startswith("~"):
         return False
     name, slash, _ = text.partition("/")

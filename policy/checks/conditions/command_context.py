@@ -1,7 +1,8 @@
-"""Tells `connects only` in an `allow` which commands must match beside it.
+"""Tells resource tests what the same condition says of commands and files beside them.
 
-A pattern such as `curl -L` permits the program to follow redirects, whose targets `connects only`
-in the same rule would otherwise have to cover.
+`connects only` in an `allow` gets the commands that must match beside it: a pattern such as
+`curl -L` permits the program to follow redirects, whose targets it would otherwise have to cover.
+`runs only` in an `unless` need not cover redirections where anything may be read and written.
 """
 
 from __future__ import annotations
@@ -25,6 +26,22 @@ def with_command_context(test: Test) -> Test:
     if len(commands) > 1:
         beside = ValueSet(kind="commands", included=commands)
     return _with_patterns(test, beside)
+
+
+def with_any_redirection(test: Test) -> Test:
+    """Return the condition of an `unless`; its `runs only` covers redirections if all are meant."""
+    free = {one.verb for one in _demanded(test) if one.operand is None and one.permits}
+    return _covering(test) if {"reads", "writes"} <= free else test
+
+
+def _covering(test: Test) -> Test:
+    match test:
+        case ResourceTest(verb="runs", form="only"):
+            return replace(test, any_redirection=True)
+        case AllOf(tests=tests):
+            return replace(test, tests=tuple(map(_covering, tests)))
+        case _:
+            return test
 
 
 def _with_patterns(test: Test, beside: ValueSet) -> Test:

@@ -19,7 +19,9 @@ _INLINE = frozenset({"code", "command"})
 def find(context: LintContext) -> None:
     """Report every `allow` with a command pattern that lets an interpreter run any code."""
     for rule in context.check.fresh:
-        if rule.verdict is Verdict.ALLOW and not rule.with_approval and not rule.shadow:
+        # The page of a pack says what its grants let in; its parameters decide, not this line.
+        open_to_all = rule.verdict is Verdict.ALLOW and not rule.of_pack
+        if open_to_all and not rule.with_approval and not rule.shadow:
             _look_at(rule, context.check)
 
 

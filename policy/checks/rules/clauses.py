@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from policy.checks.checked import Test
-from policy.checks.conditions.command_context import with_command_context
+from policy.checks.conditions.command_context import with_any_redirection, with_command_context
 from policy.checks.conditions.reader_state import StatementContext
 from policy.checks.conditions.tests import read_test
 from policy.checks.names.interpolation import interpolate
@@ -53,7 +53,9 @@ def read_clauses(
                 continue
             case tree.Unless():
                 context.permits = not permits
-                found.unless, found.unless_span = read_test(clause.test, context), clause.span
+                unless = read_test(clause.test, context)
+                found.unless = unless if permits else with_any_redirection(unless)
+                found.unless_span = clause.span
             case tree.Because():
                 found.because = _filled(clause, context)
             case tree.Audit():

@@ -5,6 +5,7 @@ None: unknown, or only a pattern that spells more would match. `coverage` handle
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from policy.programs.invocation import GivenOperand, GivenOption, Invocation
@@ -15,6 +16,7 @@ from policy.programs.patterns.word_match import (
     operands_match,
     script_matches,
     word_matches,
+    workspace_files,
 )
 from policy.programs.profiles.profile import MANY_WORDS
 from policy.programs.profiles.registry import Profiles
@@ -26,6 +28,7 @@ from policy.values import PathPattern, any_of, both, compile_name_glob
 
 _DESCRIPTORS = (">&", "<&")
 _NO_VALUE = Word("")
+_SWITCH = re.compile(r"[0-9]{1,9}|true|false|yes|no|on|off", re.IGNORECASE)
 
 
 def matches_command(
@@ -115,7 +118,9 @@ def _runs_elsewhere(invocation: Invocation, pattern: CommandPattern) -> bool:
             continue
         if text in spelled and ("/" in text or "." in text):
             return True
-        if operand.script and any(script_matches(operand.word, step) for step in steps):
+        located = operand.file is not None
+        globs = (step for step in steps if not (located and workspace_files(step)))
+        if operand.script and any(script_matches(operand.word, step) for step in globs):
             return True
     return False
 
@@ -342,9 +347,20 @@ def _matches_assignments(invocation: Invocation, pattern: CommandPattern) -> boo
     spelled = {wanted.name for wanted in pattern.assignments}
     for one in invocation.command.assignments:
         harmless = is_harmless_assignment(one, invocation, pattern.profiles)
+        harmless = harmless or (pattern.files is not None and _is_switch(one, pattern.profiles))
         if one.name not in spelled and not harmless:
             answer = both(answer, None)
     return answer
+
+
+def _is_switch(assignment: Assignment, profiles: Profiles) -> bool:
+    """Return whether a variable that no known program reads is a number, or turned on or off.
+
+    Of a program of the workspace the code is not known; such a value names no file and no program.
+    """
+    value = assignment.value
+    unknown = profiles.variable(assignment.name) is None and not assignment.appends
+    return unknown and value.known and _SWITCH.fullmatch(value.text) is not None
 
 
 def _same_value(given: Assignment, wanted: Assignment) -> bool | None:

@@ -2,7 +2,7 @@
 
 A pattern is parsed as a command and analysed by its program's profile, so that options are compared
 by meaning. A `*` as a whole word matches any words, other wildcards match characters. A program
-that is a relative path with wildcards (`./**`) stands for the files of the workspace that it names.
+that is a path with wildcards stands for the files that it names: `./**` those of the workspace.
 """
 
 from __future__ import annotations
@@ -181,13 +181,19 @@ def _pattern(understood: Invocation, text: str, profiles: Profiles) -> CommandPa
 
 
 def _files_of(program: Word) -> PathPattern | None:
-    """Return the files of the workspace that a relative path names; None for any other program."""
-    if program.home or "/" not in program.text or program.text.startswith("/"):
+    """Return the files that a path names: a relative one those of the workspace.
+
+    None for any other program, also for an absolute path without wildcards.
+    """
+    relative = not program.home and not program.text.startswith("/")
+    if "/" not in program.text or (program.known and not relative):
         return None
     text = escape_glob(program.text) if program.known else program.text
     files = read_path_pattern(text)
+    if isinstance(files, Unreadable):
+        return None
     # `./**` begins in the workspace, wherever an item of paths may lie.
-    return None if isinstance(files, Unreadable) else replace(files, base="workspace")
+    return replace(files, base="workspace") if relative else files
 
 
 def _open_at(understood: Invocation, profiles: Profiles) -> int | None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from policy.programs.invocation import GivenOperand
 from policy.programs.path_globs import matches_path_glob
 from policy.shell import Word
-from policy.values import compile_name_glob
+from policy.values import PathPattern, Unreadable, compile_name_glob, read_path_pattern
 
 # A word that must match, or None for a run of words: none or more.
 Step: TypeAlias = Word | None
@@ -80,6 +81,14 @@ def script_matches(given: Word, wanted: Word) -> bool:
         return False
     names, globs = (text.removeprefix("/").split("/") for text in (path, glob))
     return matches_path_glob(names, globs)
+
+
+def workspace_files(wanted: Word) -> PathPattern | None:
+    """Return the files of the workspace that a script's glob with `./` in front names."""
+    if wanted.known or wanted.home or not wanted.text.startswith("./"):
+        return None
+    files = read_path_pattern(wanted.text)
+    return None if isinstance(files, Unreadable) else replace(files, base="workspace")
 
 
 def operands_match(steps: Sequence[Step], operands: Sequence[GivenOperand]) -> bool | None:
@@ -156,8 +165,13 @@ def _after(
 
 
 def _meets(operand: GivenOperand, step: Word, *, surely: bool) -> bool:
-    if operand.script and not step.known and script_matches(operand.word, step):
-        return True
+    if operand.script and not step.known:
+        files = None if operand.file is None else workspace_files(step)
+        if files is not None and operand.file is not None:
+            inside = operand.file.is_in(files)
+            return inside is True if surely else inside is not False
+        if script_matches(operand.word, step):
+            return True
     answer = word_matches(operand.word, step)
     if not surely:
         return answer is not False

@@ -147,7 +147,7 @@ def test_a_deny_fails_closed(tmp_path: Path, script: str, allowed: bool, here: P
     assert may_run(tmp_path, _NONE, script, here) is allowed
 
 
-@pytest.mark.parametrize("pattern", ["/opt/** *", "~/bin/* *", "g*t *", "../x/* *", "./[ab] *"])
+@pytest.mark.parametrize("pattern", ["g*t *", "../x/* *", "./[ab] *"])
 def test_other_programs_are_spelled_out(tmp_path: Path, pattern: str) -> None:
     file = tmp_path / "global.policy"
     rule = f'run: allow bash_exec when runs only "{pattern}"'
