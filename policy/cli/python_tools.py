@@ -33,7 +33,7 @@ def python_tools(targets: Iterable[str], *, beside_builtin: bool = False) -> lis
     for handler in found:
         name, place = handler.spec.name, location_of(handler)
         if name in places:
-            exit_with(f"two tools are called `{name}`: one of {places[name]}, one of {place}")
+            exit_with(f"two tools are called `{name}`: {places[name]} and {place}")
         places[name] = place
     return found
 

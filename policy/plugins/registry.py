@@ -24,7 +24,8 @@ from policy.capabilities import (
     key_of,
     table,
 )
-from policy.model import EMPTY, ToolError
+from policy.catalog import CatalogError
+from policy.model import EMPTY, PolicyInvalid, ToolError
 from policy.plugins.changes import (
     PluginChange,
     PluginRegistered,
@@ -197,7 +198,7 @@ class PluginRegistry:
         except Exception as error:
             for one in done:
                 self._withdraw(one)
-            if isinstance(error, (ToolError, ValueError)):
+            if isinstance(error, (ToolError, ValueError, CatalogError, PolicyInvalid)):
                 raise PluginRefused(str(error)) from error
             raise
 

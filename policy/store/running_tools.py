@@ -54,6 +54,8 @@ class RunningTools:
         A tool that another service runs already is known by that one's definition. Raises
         CatalogError for a tool that this catalogue, or another service, defines otherwise.
         """
+        tools = tuple(tools)
+        _require_unlike_names(tools)
         found = (self._definition(tool, by) for tool in tools)
         return tuple(spec for spec in found if spec is not None)
 
@@ -77,6 +79,15 @@ class RunningTools:
             for tool in registrar.running()
             if tool.spec.name == name
         ]
+
+
+def _require_unlike_names(tools: Iterable[RunningTool]) -> None:
+    places: dict[str, str] = {}
+    for tool in tools:
+        name, place = tool.spec.name, tool.defined_at
+        if name in places:
+            raise CatalogError(f"two tools are called `{name}`: {places[name]} and {place}")
+        places[name] = place
 
 
 def _differences(one: ToolSpec, other: ToolSpec) -> tuple[str, ...]:

@@ -393,7 +393,8 @@ class SelectorReader:
         return _Unknown(
             severity=severity,
             message=message,
-            help="the catalogue lists the known tools; add the tool there, or correct its name",
+            help="correct the name, or list the tool with `--catalog` or `[catalogue]`; "
+            "`placet catalog export` writes such a list",
         )
 
     def _is_of_unknown_server(self, pattern: ToolPattern) -> bool:

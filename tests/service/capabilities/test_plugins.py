@@ -233,6 +233,21 @@ def test_where_one_tool_cannot_be_registered_none_is(
     assert service.registry.list() == before
 
 
+def test_a_plugin_with_whose_tools_the_policy_is_invalid_is_refused_whole(
+    plugins: PluginRegistry, service: GovernedService, store: PolicyStore, rules: Path
+) -> None:
+    (rules / "global.policy").write_text(
+        RULES.replace("ext__weather__storm", 'ext__weather__storm when input.town == "Ulm"')
+    )
+    generation, before = store.reload().generation, service.registry.list()
+    assert generation is not None
+    with pytest.raises(PluginRefused, match=r"`ext__weather__storm` has no field `input\.town`"):
+        plugins.register(weather(), tools=TOOLS)
+    assert service.registry.list() == before and plugins.plugins() == ()
+    assert store.current is generation and not store.status.stale
+    assert store.catalog.get("ext__weather__forecast") is None
+
+
 @pytest.fixture
 def make_ext() -> Callable[[str, str], Any]:
     from policy.capabilities import ToolCapability

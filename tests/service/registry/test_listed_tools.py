@@ -293,6 +293,18 @@ async def test_two_services_on_one_policy_cannot_run_unlike_tools_of_one_name(
     await first.execute("refund", {"customer": "ada", "amount": 20})
 
 
+def test_two_tools_of_one_name_are_named_with_their_places(tmp_path: Path) -> None:
+    @tool(name="refund")
+    def another(customer: str) -> None: ...
+
+    store = store_of(tmp_path)
+    with pytest.raises(CatalogError, match=r"`refund`: tests\S+:refund and tests\S+another"):
+        service_of(store, tmp_path, refund, another)
+    service = service_of(store, tmp_path, refund)
+    with pytest.raises(ToolError, match=r"`refund` is registered already, from tests\S+:refund"):
+        service.register(another)
+
+
 def test_the_stores_own_catalogue_is_a_list_too(tmp_path: Path) -> None:
     listed = read_listing(json.loads(listing(CONTRADICTIONS["type"][0]))).specs
     (tmp_path / "global.policy").write_text(RULES.replace("<= 100", 'is "100"').replace("is", "=="))

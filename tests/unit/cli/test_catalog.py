@@ -150,7 +150,7 @@ MODULES = {
         ("shop_of_test:empty", "`shop_of_test:empty` is empty: it has no tools"),
         (
             "shop_of_test:twice",
-            "two tools are called `refund`: one of shop_of_test:refund, one of shop_of_test:refund",
+            "two tools are called `refund`: shop_of_test:refund and shop_of_test:refund",
         ),
         ("nowhere_of_test:x", "there is no module `nowhere_of_test` (modules are searched for"),
         ("nowhere.of_test:x", "there is no module `nowhere` (modules are searched for"),
@@ -198,6 +198,4 @@ def test_own_tools_may_not_take_the_name_of_a_built_in_one(shop: Path) -> None:
     (shop / "reader_of_test.py").write_text(f"from policy.tools import tool\n\n@tool\n{function}")
     ran = run("serve", ".", "--tools", "reader_of_test:file_read")
     assert ran.code == 2
-    assert (
-        "two tools are called `file_read`: one of Placet itself, one of reader_of_test:" in ran.err
-    )
+    assert "two tools are called `file_read`: Placet itself and reader_of_test:file_read" in ran.err
