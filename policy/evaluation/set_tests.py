@@ -67,6 +67,8 @@ class SetTest:
             inline_code=inline_code,
         )
         self.kind = values.kind
+        if self.kind == "commands":
+            values = _with_plain_sets_merged(values)
         parts = tuple(p for p in values.included if not isinstance(p, checked.ValueSet))
         outs = tuple(p for p in values.excluded if not isinstance(p, checked.ValueSet))
         if values.kind == "commands":
@@ -180,6 +182,20 @@ def _of_one_reading(paths: PreparedPaths, *, meets: bool, otherwise: ItemTest) -
         return otherwise(thing, call, context)
 
     return holds
+
+
+def _with_plain_sets_merged(values: checked.ValueSet) -> checked.ValueSet:
+    """Return the set with the items of nested sets that have no exceptions.
+
+    A command and the commands that it runs may match patterns of different sets: of `xargs grep x`,
+    `xargs *` is in one and `grep *` in another.
+    """
+    included: list[Any] = []
+    for part in values.included:
+        items = listed_items((part,))
+        apart = items is None or any(isinstance(one, checked.InlineCodeItem) for one in items)
+        included += (part,) if items is None or apart else items
+    return replace(values, included=tuple(included))
 
 
 def listed_items(parts: tuple[Any, ...]) -> tuple[Any, ...] | None:
