@@ -12,8 +12,9 @@ from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.disk_view import GlobMeaning, glob_of
 from policy.evaluation.effects import SETS_GLOBS, CallEffects, PossibleWord
 from policy.evaluation.link_changes import LinkChanges
+from policy.evaluation.plain_names import prints_plain_names
 from policy.model import HasOtherNames
-from policy.programs import Invocation, Profiles, analyse_script
+from policy.programs import Invocation, Profiles, ScriptAnalysis, analyse_script
 from policy.shell import Assignment
 from policy.values import PathContext, Unreadable
 
@@ -28,6 +29,7 @@ def read_effects(
     """Return the effects of a call's input, by the layer's declarations of the tool."""
     effects = CallEffects(declared, paths, other_names)
     present: set[str] = set()
+    alone = _runs_one_script(declared)
     for resource in declared.resources:
         if resource.only_for is not None and not resource.counts_in(input):
             continue
@@ -37,7 +39,7 @@ def read_effects(
             leaf = input.get(steps[0])
             if leaf.__class__ is str:
                 present.add(verb)
-                _add_leaf(effects, input, resource, leaf=leaf)
+                _add_leaf(effects, input, resource, leaf=leaf, alone=alone)
                 continue
         leaves = list(_leaves(input, steps, whole=verb == "runs"))
         if leaves:
@@ -45,12 +47,18 @@ def read_effects(
         else:
             effects.absent.add(verb)
         for leaf in leaves:
-            _add_leaf(effects, input, resource, leaf=leaf)
+            _add_leaf(effects, input, resource, leaf=leaf, alone=alone and len(leaves) == 1)
     effects.absent -= present
     if not declared.complete:
         effects.possible = tuple(_texts(input))
     effects.certain = not (effects.possible or effects.words or effects.unprofiled)
     return effects
+
+
+def _runs_one_script(declared: DeclaredResources) -> bool:
+    """Return whether a tool runs one script, and creates files by nothing else."""
+    verbs = [resource.verb for resource in declared.resources]
+    return declared.complete and verbs.count("runs") == 1 and "writes" not in verbs
 
 
 def _leaves(value: Any, steps: tuple[str, ...], *, whole: bool) -> Iterator[Any]:
@@ -92,7 +100,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _add_leaf(
-    effects: CallEffects, input: Mapping[str, Any], resource: Resource, *, leaf: Any
+    effects: CallEffects, input: Mapping[str, Any], resource: Resource, *, leaf: Any, alone: bool
 ) -> None:
     verb = resource.verb
     if leaf.__class__ is str and verb != "runs" and resource.tree_field is None:
@@ -102,7 +110,7 @@ def _add_leaf(
         why = leaf.reason if isinstance(leaf, Unreadable) else "not a string"
         _add_unknown(effects, _ALL if verb == "runs" else (verb,), why=why)
     elif verb == "runs":
-        _add_script(effects, leaf)
+        _add_script(effects, leaf, alone=alone)
     else:
         tree = resource.tree or bool(resource.tree_field and input.get(resource.tree_field))
         meant = _tree_of(resource) if tree else None
@@ -127,9 +135,18 @@ _ALL = ("runs", "reads", "writes", "connects", "sends")
 
 # ------------------------------------------------------------------ commands
 
+# The program that splits the paths that searches print.
+_SPLITS = "xargs"
 
-def _add_script(effects: CallEffects, text: str) -> None:
+
+def _add_script(effects: CallEffects, text: str, *, alone: bool) -> None:
+    """Add the commands of a script; `alone`: nothing else of the call creates files."""
     script = analyse_script(text, effects.profiles)
+    if alone and _SPLITS in text and isinstance(script, ScriptAnalysis):
+        plainly = analyse_script(text, effects.profiles, plain_names=True)
+        assert isinstance(plainly, ScriptAnalysis)
+        if prints_plain_names(plainly, lambda by: effects.folder(by.folders)):
+            script = plainly
     if SETS_GLOBS in text:
         effects.widen_globs()
     if isinstance(script, Unreadable):

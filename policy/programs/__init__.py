@@ -1,5 +1,6 @@
 """What commands do by the profiles of their programs: read, write, run, connect."""
 
+from policy.programs.found_paths import FoundPaths, Search
 from policy.programs.invocation import Effect, GivenOperand, GivenOption, Invocation, ScriptAnalysis
 from policy.programs.path_globs import matches_path_glob
 from policy.programs.patterns.coverage import covers, runs_any
@@ -26,6 +27,7 @@ __all__ = [
     "CommandPattern",
     "CommandSets",
     "Effect",
+    "FoundPaths",
     "GivenOperand",
     "GivenOption",
     "Invocation",
@@ -35,6 +37,7 @@ __all__ = [
     "Profiles",
     "ProgramFile",
     "ScriptAnalysis",
+    "Search",
     "analyse_command",
     "analyse_script",
     "check_examples",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from policy.programs.found_paths import Search
 from policy.shell import Script
 
 _LARGEST = 400_000
@@ -12,10 +13,14 @@ COMMAND = 100
 class Budget:
     """The remaining budget: nested scripts cost no more than one long script."""
 
-    __slots__ = ("_left", "computed", "concurrent", "repeats", "texts")
+    __slots__ = ("_left", "computed", "concurrent", "plain_names", "repeats", "searches", "texts")
 
-    def __init__(self, left: int = _LARGEST) -> None:
+    def __init__(self, left: int = _LARGEST, *, plain_names: bool = False) -> None:
         self._left = left
+        # Whether lists of paths are taken to be split at the ends of lines alone, and the searches
+        # of which that was assumed.
+        self.plain_names = plain_names
+        self.searches: list[Search] = []
         # Variables that scripts share: by the environment, or where one runs in another's shell.
         self.computed: frozenset[str] = frozenset()
         self.texts: frozenset[str] = frozenset()

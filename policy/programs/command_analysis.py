@@ -24,12 +24,14 @@ from policy.values import Unreadable
 _NO_NAME = "the program's name is not known"
 
 
-def analyse_script_uncached(script: str, profiles: Profiles) -> ScriptAnalysis | Unreadable:
+def analyse_script_uncached(
+    script: str, profiles: Profiles, *, plain_names: bool = False
+) -> ScriptAnalysis | Unreadable:
     """Analyse a script without the cache of results."""
     read = read_script_uncached(script, whole=profiles.whole)
     if isinstance(read, Unreadable):
         return read
-    budget = Budget()
+    budget = Budget(plain_names=plain_names)
     commands = tuple(
         CommandAnalysis(command, profiles, depth=0, budget=budget).read()
         for command in read.commands
@@ -39,7 +41,11 @@ def analyse_script_uncached(script: str, profiles: Profiles) -> ScriptAnalysis |
     if COMPUTED_TEXT not in gaps and may_run_texts(budget.computed, budget.texts):
         gaps = (*gaps, COMPUTED_TEXT)
     return ScriptAnalysis(
-        commands=commands, gaps=gaps, concurrent=budget.concurrent, repeats=budget.repeats
+        commands=commands,
+        gaps=gaps,
+        concurrent=budget.concurrent,
+        repeats=budget.repeats,
+        searches=tuple(budget.searches),
     )
 
 

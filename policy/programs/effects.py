@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from policy.programs.arguments.http_redirects import HttpRedirects
+from policy.programs.found_paths import NOT_SEARCHED, FoundPaths
 from policy.programs.invocation import Effect, Invocation, Verb
-from policy.programs.nested_commands import ANY_WORDS, NOT_SEARCHED, FoundPaths, NestedCommands, Run
+from policy.programs.nested_commands import ANY_WORDS, NestedCommands, Run
 from policy.programs.profiles.profile import UNTIL_THE_END
 from policy.programs.profiles.registry import Profiles
 from policy.programs.profiles.variables import listed_folders

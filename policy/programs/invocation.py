@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from policy.model import Exclusions
+from policy.programs.found_paths import Search
 from policy.programs.program_file import ProgramFile
 from policy.shell import SimpleCommand, Word
 
@@ -137,13 +138,15 @@ class ScriptAnalysis:
     """An analysed script: its commands in order, and the reasons why it may run others.
 
     `concurrent`: some commands run beside others, here or in a nested script; `repeats`: some may
-    run repeatedly, or later than their position.
+    run repeatedly, or later than their position. `searches` are those whose paths were taken to be
+    words as they are, which the disk has to confirm.
     """
 
     commands: tuple[Invocation, ...]
     gaps: tuple[str, ...] = ()
     concurrent: bool = False
     repeats: bool = False
+    searches: tuple[Search, ...] = ()
 
     def walk(self) -> Iterator[Invocation]:
         """Yield every known command, including nested ones."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
-from policy.model import Exclusions
 from policy.programs.arguments.operand_roles import command_line_text
 from policy.programs.budget import COMMAND, Budget
+from policy.programs.found_paths import NOT_SEARCHED, FoundPaths
 from policy.programs.invocation import Invocation
 from policy.shell import Assignment, SimpleCommand, Word, read_script, sets_trap
-from policy.values import Unreadable, escape_glob
+from policy.values import Unreadable
 
 # Nested commands, and the reasons why there may be more.
 Run: TypeAlias = tuple[tuple[Invocation, ...], tuple[str, ...]]
@@ -25,39 +25,6 @@ TOO_MUCH = "more nested commands than can be analysed"
 # `env` accepts any name, with which bash finds functions in the environment.
 _ASSIGNMENT = re.compile(r"([^=]*?)(\+?)=(.*)", re.DOTALL)
 ANY_WORDS = Word("", "opaque", many=True)
-
-
-@dataclass(frozen=True, slots=True)
-class FoundPaths:
-    """The paths that a search passes on: below `root`, with names that match the glob `name`.
-
-    An empty `root` is unknown. `follow_links`: also paths behind links below the root. `exclusions`
-    are the names that it skips.
-    """
-
-    root: str = ""
-    name: str = "*"
-    follow_links: bool = False
-    exclusions: Exclusions | None = None
-
-    def word(self) -> Word:
-        """Return a word that stands for any one of them."""
-        root = self.root
-        if not (self.name and root) or root[0] in "-~" or "[" in root:
-            return Word(root, "opaque")
-        # The search starts at a folder and finds paths below it.
-        below = self.name if self.name == "*" else f"*/{self.name}"
-        spelled = f"{escape_glob(root.rstrip('/'))}/{below}"
-        return Word(
-            spelled,
-            "glob",
-            recursive=True,
-            follow_links=self.follow_links,
-            exclusions=self.exclusions,
-        )
-
-
-NOT_SEARCHED = FoundPaths()
 
 
 class NestedCommands:

@@ -14,10 +14,16 @@ from policy.values import Unreadable
 _SHORT = 2_048
 
 
-def analyse_script(script: str, profiles: Profiles) -> ScriptAnalysis | Unreadable:
-    """Return what a script runs and does, or why it cannot be parsed."""
+def analyse_script(
+    script: str, profiles: Profiles, *, plain_names: bool = False
+) -> ScriptAnalysis | Unreadable:
+    """Return what a script runs and does, or why it cannot be parsed.
+
+    With `plain_names`, as if no path that a search prints would be split: `searches` of the result
+    are those of which that has to be found out.
+    """
     known = _remembered if len(script) <= _SHORT else _understand
-    return known(script, profiles)
+    return known(script, profiles, plain_names=plain_names)
 
 
 def analyse_command(
@@ -30,10 +36,12 @@ def analyse_command(
     return CommandAnalysis(command, profiles, depth=depth, budget=budget or Budget()).read()
 
 
-def _understand(script: str, profiles: Profiles) -> ScriptAnalysis | Unreadable:
+def _understand(
+    script: str, profiles: Profiles, *, plain_names: bool
+) -> ScriptAnalysis | Unreadable:
     from policy.programs.command_analysis import analyse_script_uncached
 
-    return analyse_script_uncached(script, profiles)
+    return analyse_script_uncached(script, profiles, plain_names=plain_names)
 
 
 _remembered = lru_cache(maxsize=1024)(_understand)

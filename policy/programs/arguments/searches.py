@@ -10,7 +10,8 @@ from policy.programs.arguments.exclusions import exclusions_of
 from policy.programs.arguments.link_following import followed_links
 from policy.programs.arguments.operand_roles import possible_roles
 from policy.programs.arguments.search_tests import search_exclusions
-from policy.programs.nested_commands import NOT_SEARCHED, FoundPaths, common_root
+from policy.programs.found_paths import NOT_SEARCHED, FoundPaths
+from policy.programs.nested_commands import common_root
 from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.registry import Profiles
 from policy.shell import Word
@@ -53,17 +54,39 @@ def printed_names(words: tuple[Word, ...], profiles: Profiles) -> FoundPaths:
     if profile is None or profile.subcommands:
         return NOT_SEARCHED
     items = parse_arguments(words[1:], profile).items
-    options = [item for item in items if isinstance(item, OptionItem)]
-    operands = [item for item in items if isinstance(item, OperandItem)]
-    if not any(_role(item) == "null-ended" for item in options):
-        return NOT_SEARCHED
-    for option in options:
-        plain = option.option is not None and not (option.option.guarded or option.words)
-        if not plain or _role(option) not in _QUIET:
-            return NOT_SEARCHED
-    if any(item.may_be_option or not item.word.known for item in operands):
+    if not any(_role(item) == "null-ended" for item in items) or not _prints_paths_alone(items):
         return NOT_SEARCHED
     # Its variables are not known here; none of them changes what `find` does.
+    return found_paths(items, profile, steered=profile.style != "words")
+
+
+def _prints_paths_alone(items: Sequence[Item]) -> bool:
+    """Return whether a search prints nothing but paths, below operands that are known."""
+    for item in items:
+        if isinstance(item, OperandItem):
+            if item.may_be_option or not item.word.known:
+                return False
+            continue
+        plain = item.option is not None and not (item.option.guarded or item.words)
+        if not plain or _role(item) not in _QUIET:
+            return False
+    return True
+
+
+def reads_words(items: Sequence[Item]) -> bool:
+    """Return whether a program splits its input at blanks and ends of lines."""
+    roles = {_role(item) for item in items}
+    return roles.isdisjoint({"null-ended", "otherwise-ended", "read"})
+
+
+def printed_paths(words: tuple[Word, ...], profiles: Profiles) -> FoundPaths:
+    """Return the paths that a search prints for the next command, one on each line."""
+    profile = profiles.profile(words[0].text) if words[0].known else None
+    if profile is None or not profile.prints_paths:
+        return NOT_SEARCHED
+    items = parse_arguments(words[1:], profile).items
+    if any(_role(item) == "null-ended" for item in items) or not _prints_paths_alone(items):
+        return NOT_SEARCHED
     return found_paths(items, profile, steered=profile.style != "words")
 
 

@@ -18,10 +18,16 @@ from policy.programs.arguments.exclusions import exclusions_of, is_steered_by_va
 from policy.programs.arguments.http_redirects import REDIRECTING, redirect_target
 from policy.programs.arguments.link_following import followed_links
 from policy.programs.arguments.operand_roles import argv_start, becomes_a_word, possible_roles
-from policy.programs.arguments.searches import found_paths, printed_names, reads_null_separated
+from policy.programs.arguments.searches import (
+    found_paths,
+    printed_names,
+    printed_paths,
+    reads_null_separated,
+    reads_words,
+)
 from policy.programs.effects import CommandEffects
+from policy.programs.found_paths import NOT_SEARCHED, FoundPaths, Search
 from policy.programs.invocation import Effect, GivenOperand, GivenOption
-from policy.programs.nested_commands import NOT_SEARCHED, FoundPaths
 from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.roles import PROGRAMS, bare_role, leads_elsewhere, verbs_of_role
 from policy.programs.words.approximate_paths import note_suffixes
@@ -134,8 +140,8 @@ class ArgumentUsage:
         found = NOT_SEARCHED
         if runs_found:
             found = found_paths(items, profile, steered=is_steered_by_variable(self.effects))
-        elif runs and self.effects.command.fed_by and reads_null_separated(items):
-            found = printed_names(self.effects.command.fed_by, self.effects.profiles)
+        elif runs and self.effects.command.fed_by:
+            found = self._handed_on(items)
         taken = iter(possible)
         for item in items:
             if isinstance(item, OptionItem):
@@ -151,6 +157,19 @@ class ArgumentUsage:
             if not (self.effects.inner or self.effects.gaps):
                 runs = ""  # `env A=b` runs nothing
         return _certain_roles(operands, possible) | ({runs} - {""})
+
+    def _handed_on(self, items: Sequence[Item]) -> FoundPaths:
+        """Return the paths that a search passes on to the program by a pipe."""
+        command, profiles = self.effects.command, self.effects.profiles
+        if reads_null_separated(items):
+            return printed_names(command.fed_by, profiles)
+        budget = self.effects.nesting.budget
+        if not (budget.plain_names and reads_words(items)):
+            return NOT_SEARCHED
+        found = printed_paths(command.fed_by, profiles)
+        if found != NOT_SEARCHED:
+            budget.searches.append(Search(found, command))
+        return found
 
     def _note_option(
         self, item: OptionItem, profile: Profile, *, found: FoundPaths, stand_in: str | None

@@ -98,6 +98,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         follows_links=follows,
         leaves_out=_last([one.leaves_out for one in sections]) or "nothing",
         uses_folder=uses_folder,
+        prints_paths=_last([section.prints_paths for section in sections]) is True,
     )
 
 

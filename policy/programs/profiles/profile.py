@@ -108,7 +108,8 @@ class Profile:
 
     `follows_links`: in which of its trees it follows symbolic links. `leaves_out`: what it skips
     below its trees, unless an option overrides that. `uses_folder`: what it does depends on the
-    folder that it runs in; None: if it runs unseen code.
+    folder that it runs in; None: if it runs unseen code. `prints_paths`: a search that prints the
+    paths that it finds, one on each line, unless an option overrides that.
 
     `options` has an entry for each of their spellings, `subcommands` for each of their names.
     """
@@ -137,6 +138,7 @@ class Profile:
     follows_links: Follows = "always"
     leaves_out: Leaves = "nothing"
     uses_folder: bool | None = None
+    prints_paths: bool = False
     # Computed once, since every command needs them: whether some option is guarded, and whether
     # operands may be a command.
     has_guarded: bool = field(init=False, repr=False, compare=False)

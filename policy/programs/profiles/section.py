@@ -57,6 +57,7 @@ class Section:
     hides: bool | None = None
     everywhere: bool | None = None
     uses_folder: bool | None = None
+    prints_paths: bool | None = None
     follows_links: Follows | None = None
     leaves_out: Leaves | None = None
     links: Links | None = None
@@ -113,6 +114,7 @@ def inherited_style(style: Style) -> Style:
 
 _FLAGS = (
     "bundled_first", "plus", "at_options", "unseen", "free", "hides", "everywhere", "uses_folder",
+    "prints_paths",
 )  # fmt: skip
 _KEYS = (
     "names siblings style flags values operands bare always guarded settings like stdin options "
