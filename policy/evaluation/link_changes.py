@@ -138,6 +138,34 @@ class LinkChanges:
             insort(self._sinces, making.since)
             for name in names or (_ANYWHERE,):
                 self._places[name] = _kept(self._places.get(name, []), making)
+            if (maker.links.below or place.tree) and making.place:
+                self._note_behind_links(making)
+
+    def _note_behind_links(self, making: _Making) -> None:
+        """Add the places behind links that are in a written folder already.
+
+        What is written there is written where these links lead.
+        """
+        if making.sources and not any(map(self._holds_links, making.sources)):
+            return
+        for link in self._links_in(making):
+            target = self._on_disk(link)
+            name = _ANYWHERE if target is None else _key(target)
+            behind = replace(making, at=target is None, sources=_NOT_KNOWN, names=_NOT_KNOWN)
+            if target != link:
+                self._places[name] = _kept(self._places.get(name, []), behind)
+
+    def _links_in(self, making: _Making) -> Sequence[str]:
+        """Return paths in a written folder that may be links on the disk, as far as is known."""
+        if making.names:
+            first = {glob.removeprefix(f"{_ANY_DEPTH}/").split("/")[0] for glob in making.names}
+            return [posixpath.join(making.place, name) for name in first if not _is_glob(name)]
+        if self._paths.look is None:
+            return ()
+        seen = self._paths.look(
+            DiskQuery(place=making.place, spelled=making.place, tree=True, follow_links=True)
+        )
+        return () if seen is None else seen.linked_paths
 
     def _sources(self, maker: Invocation, here: PathContext) -> tuple[str, ...] | None:
         """Return the files a command copies or moves, as absolute paths; None where unknown."""
@@ -260,6 +288,7 @@ class LinkChanges:
 _NOT_KNOWN: tuple[str, ...] = ()
 # An arbitrary name.
 _ANY_NAME = ("*",)
+_ANY_DEPTH = "**"
 # The key of links that may be anywhere; no file has this name.
 _ANYWHERE = ""
 
@@ -268,6 +297,10 @@ def _folders(command: SimpleCommand, changed: tuple[Word, ...]) -> tuple[str, ..
     if command.folders is None or not all(word.known for word in changed):
         return None
     return (*command.folders, *(word.file_name for word in changed))
+
+
+def _is_glob(name: str) -> bool:
+    return "*" in name or "?" in name
 
 
 def _is_named(globs: tuple[str, ...], rest: tuple[str, ...]) -> bool:

@@ -213,7 +213,7 @@ class ArgumentUsage:
                 guarded=guarded,
                 spelled=item.spelled,
                 changes_folder=leads_elsewhere(option.role, item.value),
-                runs_words=option.role in _SPELLED_COMMANDS and len(effects.inner) > inner,
+                runs_words=len(effects.inner) > inner and _is_spelled_command(item),
             )
         )
 
@@ -345,6 +345,20 @@ class ArgumentUsage:
 
 def _after(one: Item, items: Sequence[Item]) -> Sequence[Item]:
     return items[items.index(one) + 1 :]
+
+
+def _is_spelled_command(item: OptionItem) -> bool:
+    """Return whether the words of an option are one command, in which no word may end it.
+
+    `find . -exec grep $x ';'` may become `-exec grep a ';' -delete -exec echo ';'`.
+    """
+    if item.option is None or item.option.role not in _SPELLED_COMMANDS:
+        return False
+    return not any(word.many and _may_end(word) for word in item.words)
+
+
+def _may_end(word: Word) -> bool:
+    return word.shape != "glob" or any(fnmatchcase(end, word.text) for end in (";", "+", "{}"))
 
 
 def _possible(

@@ -79,7 +79,10 @@ def script_matches(given: Word, wanted: Word) -> bool:
     path, glob = (text.removeprefix("./") for text in (given.text, wanted.text))
     if path.startswith("/") != glob.startswith("/") or ".." in path.split("/"):
         return False
-    names, globs = (text.removeprefix("/").split("/") for text in (path, glob))
+    names, globs = (
+        [segment for segment in text.removeprefix("/").split("/") if segment != "."]
+        for text in (path, glob)
+    )
     return matches_path_glob(names, globs)
 
 

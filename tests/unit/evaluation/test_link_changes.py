@@ -36,6 +36,9 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "steps").mkdir()
     (folder / "steps/next").symlink_to("../out")
     (folder / "first").symlink_to("steps/next/x")
+    (folder / "linked").mkdir()
+    for name in ("bin", "node_modules"):
+        (folder / "linked" / name).symlink_to("../out")
     return folder
 
 
@@ -95,6 +98,12 @@ def verdict(
         "tar xf a.tar -C inner; cat out/x",
         "tar xf a.tar -C steps; cat first",
         "ln -sfn ../sub steps/next; cat first",
+        # Where a folder that is written has a link already, links may be made behind it.
+        "unzip a.zip -d steps; cat out/x",
+        "cp -r sub/. steps; cat out/link",
+        "python3 -m venv steps/env; cat steps/env/bin/python",
+        "python3 -m venv linked; cat out/python",
+        "cd linked && npm install && cat ../out/x/f",
         "mv sub/link steps/next; cat first",
         "ln -sf ../sub out/x; cat src/inner",
         "cd out && npm ci && cat node_modules/x/f",
@@ -168,6 +177,8 @@ def test_what_may_be_a_link_by_then_is_not_known(
         "cmake --build sub/build -j 8 && cat a.txt sub/build/x.log",
         "cmake -B sub/build; ctest --test-dir sub/build",
         "ln -s a.txt kk; cat first inner/x",
+        "ln -sfn ../sub steps/next; cat sub/f",
+        "unzip a.zip -d sub/new; cat out/x",
         # Programs that make no links, or only links of some names.
         "cd out && npm ci && cat x ../inner/x",
         "cd out && npm install && cat ../sub/f src/x && echo x > package.json",
