@@ -90,7 +90,7 @@ def _of_program(targets: tuple[str, ...]) -> list[dict[str, Any]]:
     if not targets:
         exit_with("name the tools: MODULE:OBJECT, or --server NAME for those of an MCP server")
     try:
-        entries = [listing_entry(handler.spec) for handler in python_tools(targets)]
+        entries = [listing_entry(handler.spec) for handler in python_tools(targets).handlers]
     except ValueError as error:
         exit_with(str(error))
     problems = read_listing(entries, reviewed=True).problems

@@ -6,7 +6,9 @@ import os
 import sys
 from collections.abc import Iterable
 from contextlib import redirect_stdout
+from dataclasses import dataclass
 from importlib import import_module
+from sysconfig import get_paths
 from types import ModuleType
 from typing import Any
 
@@ -18,9 +20,19 @@ from policy.tools import ToolHandler, handler_for, location_of
 # What an object may be that holds several tools. A mapping would leave open whose name counts.
 _SEVERAL = (list, tuple, set, frozenset)
 _MOST_NAMED = 5
+# Where Python and packages are installed, as `sysconfig` calls it.
+_INSTALLED = ("stdlib", "platstdlib", "purelib", "platlib")
 
 
-def python_tools(targets: Iterable[str], *, beside_builtin: bool = False) -> list[ToolHandler]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramTools:
+    """The tools of a program, and the files of its own modules that were imported for them."""
+
+    handlers: tuple[ToolHandler, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+def python_tools(targets: Iterable[str], *, beside_builtin: bool = False) -> ProgramTools:
     """Return the tools at each `module:object`, or end the command with one line.
 
     `object` is a tool in any form that a service takes, or a list of them. Modules are searched for
@@ -28,6 +40,7 @@ def python_tools(targets: Iterable[str], *, beside_builtin: bool = False) -> lis
     """
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
+    before = set(sys.modules)
     found = [handler for target in targets for handler in _tools_at(target)]
     places = dict.fromkeys(builtin_catalog().names, "Placet itself") if beside_builtin else {}
     for handler in found:
@@ -35,14 +48,22 @@ def python_tools(targets: Iterable[str], *, beside_builtin: bool = False) -> lis
         if name in places:
             exit_with(f"two tools are called `{name}`: {places[name]} and {place}")
         places[name] = place
-    return found
+    modules = {location_of(handler).partition(":")[0] for handler in found}
+    files = _files_of(modules | (set(sys.modules) - before))
+    return ProgramTools(handlers=tuple(found), files=files)
 
 
-def files_of(handlers: Iterable[ToolHandler]) -> list[str]:
-    """Return the files of the modules that define these tools."""
-    modules = {location_of(handler).partition(":")[0] for handler in handlers}
-    found = (getattr(sys.modules.get(name), "__file__", None) for name in sorted(modules))
-    return [os.path.realpath(file) for file in found if isinstance(file, str)]
+def _files_of(modules: Iterable[str]) -> tuple[str, ...]:
+    """Return the files of modules that are not installed with Python or a package."""
+    installed = {os.path.realpath(get_paths()[kind]) for kind in _INSTALLED}
+    found: set[str] = set()
+    for name in modules:
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if isinstance(file, str):
+            real = os.path.realpath(file)
+            if not any(os.path.commonpath((real, folder)) == folder for folder in installed):
+                found.add(real)
+    return tuple(sorted(found))
 
 
 def _tools_at(target: str) -> list[ToolHandler]:

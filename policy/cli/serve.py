@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +22,7 @@ from policy.cli.fast_paths import fast_paths
 from policy.cli.governed_service import GovernedServices, ServeOptions
 from policy.cli.loading import exit_with
 from policy.cli.options import cache_option, path_argument
-from policy.cli.python_tools import files_of, python_tools
+from policy.cli.python_tools import python_tools
 from policy.diagnostics import visible
 from policy.service import PolicyInReach, policy_in_reach
 from policy.store import PolicyStore, Reloaded, health_record
@@ -118,10 +118,10 @@ def command(
     where = None if address is None else _address(address, names)
     token = None if token_file is None else _token(token_file)
     answers = None if script is None else scripted_answers(script)
-    tools = python_tools(targets, beside_builtin=True)
+    program = python_tools(targets, beside_builtin=True)
     serving = ServeOptions(
         workspace=workspace,
-        tools=tuple(tools),
+        tools=program.handlers,
         audit=None if audit is None else Path(os.path.abspath(audit)),
         agent=agent,
         approving=lambda settings: approval_mode(
@@ -136,10 +136,10 @@ def command(
     ways = fast_paths()
     store = PolicyStore(
         path,
-        tools=map(running_tool, (*builtin_handlers(), *tools)),
+        tools=map(running_tool, (*builtin_handlers(), *program.handlers)),
         on_change=(_tell,),
         # These files decide who calls, what is answered, or what runs, from the next start on.
-        guarded=[*(file for file in (token_file, script) if file is not None), *files_of(tools)],
+        guarded=[*(file for file in (token_file, script) if file is not None), *program.files],
         audit=audit,
         remembering=ways.remembering,
         engine=ways.engine,
@@ -154,7 +154,7 @@ def command(
     if not os.path.isdir(governed.workspace):
         exit_with(f"the workspace {governed.workspace} is not a folder: name one with --workspace")
     if not policy_in_workspace:
-        _require_outside(files_of(tools), governed.workspace)
+        _require_outside(program.files, governed.workspace)
     for file in (audit, governed.approving.store):
         if file is not None:
             _require_apart(file, governed.workspace)
@@ -280,7 +280,7 @@ def _require_apart(audit: Path, workspace: str) -> None:
         exit_with(f"{audit} is in the workspace, where tools could change it")
 
 
-def _require_outside(files: list[str], workspace: str) -> None:
+def _require_outside(files: Iterable[str], workspace: str) -> None:
     """End the command if a tool could change the code of tools, which no rule would judge."""
     inside = [file for file in files if os.path.commonpath((file, workspace)) == workspace]
     if inside:

@@ -108,7 +108,8 @@ async def test_a_list_that_contradicts_a_built_in_tool_is_reported_until_it_is_c
 
 async def test_no_tool_may_write_the_code_of_tools(tmp_path: Path) -> None:
     place = shop_in(tmp_path, RULES + "write: allow file_write\n")
-    (place.workspace / "mine.py").write_text(SHOP)
+    (place.workspace / "helper.py").write_text("")
+    (tmp_path / "mine.py").write_text(f"import helper\n{SHOP}")
     env = {**ENV, "PYTHONPATH": f"{ROOT}:{place.workspace}"}
     refused = await asyncio.to_thread(
         subprocess.run,
@@ -121,13 +122,14 @@ async def test_no_tool_may_write_the_code_of_tools(tmp_path: Path) -> None:
         check=False,
     )
     assert refused.returncode == 2
-    assert "mine.py is in the workspace, where tools could change it" in refused.stderr
+    assert "helper.py is in the workspace, where tools could change it" in refused.stderr
     program, *arguments = place.command("--tools", "mine:tools", "--policy-in-workspace")
     server = StdioServerParameters(command=program, args=arguments, cwd=tmp_path, env=env)
     with place.log.open("a") as log:
         async with Client(stdio_client(server, errlog=log)) as client:
-            written = await call(client, "file_write", path="mine.py", content="")
-            assert written.text.startswith("out-of-bounds: ")
+            for file in ("helper.py", str(tmp_path / "mine.py")):
+                written = await call(client, "file_write", path=file, content="")
+                assert written.text.startswith("out-of-bounds: ")
             assert not (await call(client, "file_write", path="other.py", content="")).error
 
 
