@@ -5,6 +5,7 @@ For people, never for the agent: an explanation of what would be allowed helps a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -201,40 +202,45 @@ def _is_near(rule: RuleOutcome) -> bool:
 
 def _distance(rule: RuleOutcome) -> int:
     """Return how much of an `allow` does not hold: its parts, and the resources of each."""
-    return sum(len(part.resources) or 1 for clause in rule.clauses for part in _failed(clause))
+    return sum(len(part.resources) or 1 for clause in rule.clauses for part, _ in _failed(clause))
 
 
-def _failed(clause: ClauseOutcome) -> tuple[ClauseOutcome | PartOutcome, ...]:
-    """Return what of a clause keeps its rule from matching: of an `and`, some of its parts."""
-    if (clause.outcome == "holds") == (clause.keyword == "when"):
-        return ()
-    if clause.keyword == "when" and clause.operator == "and":
-        return tuple(part for part in clause.parts if part.outcome != "holds")
-    return (clause,)
+def _failed(clause: ClauseOutcome) -> Iterator[tuple[ClauseOutcome | PartOutcome, bool]]:
+    """Yield what of a clause keeps its rule from matching, each with whether it should hold."""
+    wanted = clause.keyword == "when"
+    if (clause.outcome == "holds") != wanted:
+        yield from _opposing(clause, wanted=wanted)
+
+
+def _opposing(
+    test: ClauseOutcome | PartOutcome, *, wanted: bool
+) -> Iterator[tuple[ClauseOutcome | PartOutcome, bool]]:
+    """Yield the smallest parts of which each one keeps a condition from being as wanted."""
+    if test.operator == "not":
+        yield from _opposing(test.parts[0], wanted=not wanted)
+    elif test.operator == ("and" if wanted else "or"):
+        for part in test.parts:
+            if part.outcome == "indeterminate" or (part.outcome == "holds") != wanted:
+                yield from _opposing(part, wanted=wanted)
+    else:
+        yield test, wanted
 
 
 def _missed(rule: RuleOutcome) -> str:
-    failed = [_wanted(clause) for clause in rule.clauses if _failed(clause)]
+    failed = [_wanted(part, wanted=wanted) for c in rule.clauses for part, wanted in _failed(c)]
     if not failed and rule.why is not None:
         return f"`{rule.reason.rule}` does not allow it: {rule.why}"
-    return f"`{rule.reason.rule}` allows it if {', and '.join(failed) or 'its conditions hold'}"
+    return f"`{rule.reason.rule}` allows it if {' and '.join(failed) or 'its conditions hold'}"
 
 
-def _wanted(clause: ClauseOutcome) -> str:
-    """Return what would have to hold instead."""
-    negated = "" if clause.keyword == "when" else "not "
-    return " and ".join(f"{negated}{_quoted(part)}" for part in _failed(clause))
-
-
-def _quoted(test: ClauseOutcome | PartOutcome) -> str:
-    """Return a condition, and why it is indeterminate or for which resources it is false."""
-    found = test.resources
+def _wanted(test: ClauseOutcome | PartOutcome, *, wanted: bool) -> str:
+    """Return what would have to hold instead, and what keeps it from being so."""
+    found, negated = test.resources, "" if wanted else "not "
     if test.outcome == "indeterminate":
         why = next((each.why for each in found if each.why), test.why)
-        return f"`{test.text}` (now indeterminate: {why})"
-    if test.outcome == "holds" or not found:
-        return f"`{test.text}`"
+        return f"{negated}`{test.text}` (now indeterminate: {why})"
     named = [f"`{each.resource}`" for each in found[:_MOST_NAMED]]
     if len(found) > _MOST_NAMED:
         named.append("others")
-    return f"`{test.text}` (not true of {' and '.join(named)})"
+    true = "not true" if wanted else "true"
+    return f"{negated}`{test.text}`" + (f" ({true} of {' and '.join(named)})" if named else "")
