@@ -29,7 +29,7 @@ PEERS        := $(VENV)/.peers-$(call checksum,requirements/dev.txt requirements
 
 .DEFAULT_GOAL := help
 .PHONY: help test demo setup docs check-format lint types imports unit rules fmt laws coverage attack attack-quick corpus kills bench bench-quick bench-peers \
-        manuals gate gate-counts gate-accept pin clean
+        manuals picture gate gate-counts gate-accept pin clean
 
 help:
 	@echo 'make test       everything that must hold: format, lint, types, imports, tests, rules, package'
@@ -48,6 +48,7 @@ help:
 	@echo 'make bench-peers HARNESS=FOLDER  measure in another harness, beside its engines'
 	@echo 'make manuals PROGRAMS="cp ls"  count which options of their manuals the profiles know'
 	@echo 'make docs       build the site of the documentation, into build/site'
+	@echo 'make picture    draw the screen of the demo that the README shows'
 	@echo 'make gate       count what decisions, loads and calls take, and compare; gate-counts: no times'
 	@echo 'make gate-accept  take what they take now for what they may take'
 	@echo 'make pin        pin the requirements again (needs uv)'
@@ -86,6 +87,9 @@ $(DOCS): $(PACKAGE)
 docs: $(DOCS)
 	$(BIN)/sphinx-build -E -W --keep-going -q -b html docs build/site
 	@echo 'the site is in build/site; open build/site/index.html'
+
+picture: $(PACKAGE)
+	$(BIN)/python docs/demo_screen.py
 
 check-format: $(PACKAGE)
 	$(BIN)/ruff format --check .

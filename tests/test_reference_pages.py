@@ -1,4 +1,4 @@
-"""The policies shown in the reference, the README and the pages of packs load and pass.
+"""The policies shown in the reference, the concepts, the README and the packs load and pass.
 
 A fence with a file name stands beside the policy shown before it in the section.
 A block without a header is a fragment, and stands below `default deny` of the global layer.
@@ -20,6 +20,7 @@ from tests.cases.deciding import load
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (
     ROOT / "docs" / "language.md",
+    ROOT / "docs" / "concepts.md",
     ROOT / "README.md",
     *sorted(page for page in (ROOT / "docs" / "packs").glob("*.md") if page.name != "index.md"),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import Any
 
@@ -82,7 +83,8 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(VERSION, prog_name="placet")
-def commands() -> None:
+@click.pass_context
+def commands(ctx: click.Context) -> None:
     """Placet decides what an AI agent's tools may do.
 
     \b
@@ -93,3 +95,5 @@ def commands() -> None:
 
     Exit status: 0 success, 1 an invalid policy or a failed test, 2 wrong usage or unreadable input.
     """
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.serving import ENV, place_in
 from tests.unit.cli.running import run as run_here
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -34,6 +38,42 @@ def test_the_demo_ends_by_itself_with_everything_as_expected(tmp_path: Path) -> 
     assert "global.policy:" in done.stdout
     assert "\x1b" not in done.stdout
     assert os.listdir(tmp_path) == []
+
+
+def test_the_picture_of_the_demo_shows_what_it_prints(tmp_path: Path) -> None:
+    picture = (ROOT / "docs" / "pictures" / "demo.svg").read_text("utf-8")
+    shown = set(without_numbers(unescape(re.sub("<[^>]*>", "", picture))).splitlines())
+    printed = without_numbers(run("-m", "policy", "demo", cwd=tmp_path).stdout).splitlines()
+    calls = [line for line in printed if re.match(r"\d\.|  [✓?✗] ", line)]
+    assert len(calls) > 15
+    assert set(calls) - shown == set(), "run `make picture`"
+
+
+def without_numbers(printed: str) -> str:
+    return re.sub(r"\d+", "0", printed)
+
+
+@pytest.mark.parametrize(("variable", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colours_are_for_terminals_of_people_who_want_them(
+    tmp_path: Path, variable: dict[str, str], coloured: bool
+) -> None:
+    terminal, end = os.openpty()
+    call = ("--tool", "file_read", "--input", '{"path": "a.txt"}', "--workspace", "/srv/work")
+    environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    subprocess.run(
+        [sys.executable, "-m", "policy", "explain", str(ROOT / "rules"), *call],
+        cwd=tmp_path,
+        env={**environment, **ENV, **variable},
+        stdin=subprocess.DEVNULL,
+        stdout=end,
+        timeout=60,
+        check=True,
+    )
+    printed = os.read(terminal, 65536)
+    os.close(end)
+    os.close(terminal)
+    assert b"allow" in printed
+    assert (b"\x1b[" in printed) is coloured
 
 
 def test_the_end_of_input_ends_the_server(tmp_path: Path) -> None:

@@ -54,7 +54,12 @@ async def _tour(stage: Stage) -> int:
         cwd=stage.folder,
         env=server_environment(),
     )
-    screen.heading("Placet decides what an agent's tools may do")
+    screen.heading(
+        "Placet decides what an agent's tools may do",
+        "This tour starts a server with rules and plays an agent that calls its tools. Each line",
+        "that begins with ✓, ? or ✗ is a real call: its verdict, the call, and the rules that",
+        "decided it. Everything happens in a temporary folder.",
+    )
     screen.line("rules", f"{stage.rules}, a copy of the shipped ones")
     screen.line("workspace", str(stage.workspace))
     screen.line("server", f"placet serve {stage.rules.name}/, started by an MCP client on stdio")

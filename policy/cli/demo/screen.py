@@ -10,12 +10,12 @@ _MARKS = {"allow": ("✓", "green"), "ask": ("?", "yellow"), "deny": ("✗", "re
 _WIDTH_OF_CALL = 52
 
 
-def heading(text: str, subtitle: str = "") -> None:
-    """Print the heading of a part."""
+def heading(text: str, *explanation: str) -> None:
+    """Print the heading of a part, and lines that explain what it is about to show."""
     click.echo()
     click.echo(click.style(text, bold=True))
-    if subtitle:
-        click.echo(f"  {subtitle}")
+    for told in explanation:
+        click.echo(click.style(f"  {told}", fg="cyan"))
 
 
 def line(label: str, text: str) -> None:

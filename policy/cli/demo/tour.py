@@ -143,11 +143,21 @@ class Tour:
         """Make every call and every edit, and print each as it happens."""
         first = await self._reply(allowed(self.stage)[1])
         screen.line("policy", f"generation {first.number}, {first.digest[:19]}")
-        screen.heading("What the rules allow")
+        screen.heading(
+            "1. Calls that are allowed",
+            "An agent works: it writes and reads a file, runs harmless commands, fetches a page.",
+        )
         await self._all(allowed(self.stage))
-        screen.heading("What they refuse")
+        screen.heading(
+            "2. Calls that are denied",
+            "The same agent goes too far: credentials, files outside of its folder, addresses",
+            "inside the network, hidden commands. The second line is what the agent is told.",
+        )
         await self._all(refused())
-        screen.heading("What they ask about", "a script answers: yes, then no")
+        screen.heading(
+            "3. Calls that need an approval",
+            "Deleting a file asks a person. Here a script answers: first yes, then no.",
+        )
         await self._all(asked())
         await self._edits()
 
@@ -161,13 +171,21 @@ class Tour:
         write = Step(tool="file_write", input=_NOTE, verdict="deny", by="freeze")
         before = await self._reply(write)
 
-        screen.heading("An edit, while this client stays connected")
+        screen.heading(
+            "4. The rules are edited while the agent works",
+            "A rule is added and the file is saved. The server reads the folder, checks the rules",
+            "and runs their tests. Meanwhile the agent repeats its call, and the rules in force",
+            "decide it. Then the new rules take over as a whole.",
+        )
         screen.line("adds", _FREEZE.strip())
-        after, took = await self._saved(frozen, write, lambda r: r.number != before.number)
+        after, wait = await self._saved(frozen, write, lambda r: r.number != before.number)
         self._judge(write, after)
-        self._show_generation(after, f"in force {took:.0f} ms after it was saved")
+        self._show_generation(after, f"in force {wait}")
 
-        screen.heading("A broken edit changes nothing but the status")
+        screen.heading(
+            "5. A broken edit",
+            "A tool's name is misspelt. The last good rules stay in force; the status says why.",
+        )
         screen.line("writes", _MISTAKE[1])
         wrong, _ = await self._saved(frozen.replace(*_MISTAKE), write, lambda r: r.stale)
         self._judge(write, wrong)
@@ -177,29 +195,34 @@ class Tour:
         screen.line("status", status)
         self._expect("global.policy:" in status, "the status names the file and line")
 
-        screen.heading("Repaired, and the first rule removed")
-        mended, took = await self._saved(frozen, write, lambda r: not r.stale)
+        screen.heading("6. The mistake is corrected, and then the added rule is removed")
+        mended, wait = await self._saved(frozen, write, lambda r: not r.stale)
         self._expect(mended.number == after.number, "the generation is the one before")
-        self._show_generation(mended, f"stale no longer, {took:.0f} ms after it was saved")
+        self._show_generation(mended, f"up to date {wait}")
         free = Step(tool="file_write", input=_NOTE, verdict="allow", by="change-workspace")
-        last, took = await self._saved(good, free, lambda r: r.number != after.number)
+        last, wait = await self._saved(good, free, lambda r: r.number != after.number)
         self._judge(free, last)
-        self._show_generation(last, f"in force {took:.0f} ms after it was saved")
+        self._show_generation(last, f"in force {wait}")
 
     async def _saved(
         self, text: str, step: Step, until: Callable[[Reply], bool]
-    ) -> tuple[Reply, float]:
-        """Save the rule file and call until the edit shows; return the reply and the time in ms."""
+    ) -> tuple[Reply, str]:
+        """Save the rule file and call until the edit shows; return the reply and how long it took.
+
+        The time counts from the save to the first answer that shows the edit.
+        """
         self.stage.save(text)
         began = time.perf_counter()
+        before = 0
         while True:
             reply = await self._reply(step)
             took = time.perf_counter() - began
             if until(reply):
-                return reply, took * 1000
+                return reply, f"{took * 1000:.0f} ms after the save, {_calls(before)} in between"
+            before += 1
             if took > _LONGEST:
                 self._expect(took < _LONGEST, f"an edit was noticed within {_LONGEST:.0f} seconds")
-                return reply, took * 1000
+                return reply, f"not after {took:.0f} s"
             await asyncio.sleep(_AGAIN)
 
     async def _status(self, begin: str) -> str:
@@ -251,3 +274,7 @@ class Tour:
         if not holds:
             self.missed.append(what)
             screen.missed(f"expected: {what}")
+
+
+def _calls(number: int) -> str:
+    return "1 call" if number == 1 else f"{number} calls"
