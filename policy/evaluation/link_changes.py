@@ -10,45 +10,35 @@ from __future__ import annotations
 import posixpath
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
 
-from policy.evaluation.accesses import searched_folder
+from policy.evaluation.possible_links import (
+    ANY_DEPTH,
+    ANY_NAME,
+    MOST,
+    NOT_KNOWN,
+    PossibleLink,
+    holds_folder,
+    is_named,
+    kept,
+    path_key,
+    written_path,
+)
 from policy.model import DiskQuery
-from policy.programs import Effect, Invocation, ScriptAnalysis, matches_path_glob
+from policy.programs import Invocation, ScriptAnalysis
 from policy.shell import SimpleCommand, Word
-from policy.values import PathContext, Unreadable, after_cd, normalise, read_path
+from policy.values import PathContext, Unreadable, after_cd, read_path
 
 # Programs that run a command once.
 _ONCE = frozenset(
     "bash sh dash zsh ksh sudo doas env nice nohup timeout command builtin exec eval stdbuf setsid"
     " ionice busybox time python python3 uv $(…) `…` <(…) >(…)".split()
 )
-# Above this number at one path, or copied along, they count as unknown.
-_MOST = 16
 # Above this number of commands that create links, they are not examined singly.
 _MOST_MAKERS = 100
 # How many paths are examined for one, where copied files were copied before.
 _MOST_LOOKS = 100
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Making:
-    """A possible link at a path or below it, since the command `since` of the script.
-
-    With `sources`, absolute paths, it is a link only if one of these is, on disk. `at`: the path
-    itself may be a link too. `again`: the command may run again and meet its own link. With
-    `names`, globs of paths below, only these are links. `place` is the path as an absolute one.
-    """
-
-    by: SimpleCommand
-    since: int
-    at: bool
-    again: bool
-    sources: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    place: str = ""
 
 
 class LinkChanges:
@@ -61,7 +51,7 @@ class LinkChanges:
 
     def __init__(self, paths: PathContext) -> None:
         self._paths = paths
-        self._places: dict[str, list[_Making]] = {}
+        self._places: dict[str, list[PossibleLink]] = {}
         self._contexts: dict[tuple[int, bool, int], dict[tuple[str, ...], PathContext]] = {}
         self._makers: set[int] = set()
         self._sinces: list[int] = []
@@ -75,8 +65,8 @@ class LinkChanges:
         self._scripts += 1
         if len(makers) > _MOST_MAKERS:
             first = makers[0].command
-            many = _Making(by=first, since=0, at=True, again=True)
-            self._places[_ANYWHERE] = _kept(self._places.get(_ANYWHERE, []), many)
+            many = PossibleLink(by=first, since=0, at=True, again=True)
+            self._places[_ANYWHERE] = kept(self._places.get(_ANYWHERE, []), many)
             return
         # Where a command may run repeatedly, the files it copies may be links by then.
         self._makers.update(id(maker.command) for maker in makers)
@@ -123,25 +113,25 @@ class LinkChanges:
             paths = here
             if place.folder:
                 paths = self.seen_by(command, _folders(command, place.folder))
-            ways = _places(place, paths)
-            names = None if ways is None else frozenset(map(_key, ways))
-            at = names is None or not (stays or (place.tree and _holds(names, here)))
-            making = _Making(
+            ways = written_path(place, paths)
+            names = None if ways is None else frozenset(map(path_key, ways))
+            at = names is None or not (stays or (place.tree and holds_folder(names, here)))
+            making = PossibleLink(
                 by=command,
                 since=0 if beside else command.number,
                 at=at,
                 again=again,
-                sources=sources if sources is not None and known and names else _NOT_KNOWN,
-                names=maker.links.names if names else _NOT_KNOWN,
+                sources=sources if sources is not None and known and names else NOT_KNOWN,
+                names=maker.links.names if names else NOT_KNOWN,
                 place="" if ways is None else ways.itself if at else ways.target,
             )
             insort(self._sinces, making.since)
             for name in names or (_ANYWHERE,):
-                self._places[name] = _kept(self._places.get(name, []), making)
+                self._places[name] = kept(self._places.get(name, []), making)
             if (maker.links.below or place.tree) and making.place:
                 self._note_behind_links(making)
 
-    def _note_behind_links(self, making: _Making) -> None:
+    def _note_behind_links(self, making: PossibleLink) -> None:
         """Add the places behind links that are in a written folder already.
 
         What is written there is written where these links lead.
@@ -150,15 +140,15 @@ class LinkChanges:
             return
         for link in self._links_in(making):
             target = self._on_disk(link)
-            name = _ANYWHERE if target is None else _key(target)
-            behind = replace(making, at=target is None, sources=_NOT_KNOWN, names=_NOT_KNOWN)
+            name = _ANYWHERE if target is None else path_key(target)
+            behind = replace(making, at=target is None, sources=NOT_KNOWN, names=NOT_KNOWN)
             if target != link:
-                self._places[name] = _kept(self._places.get(name, []), behind)
+                self._places[name] = kept(self._places.get(name, []), behind)
 
-    def _links_in(self, making: _Making) -> Sequence[str]:
+    def _links_in(self, making: PossibleLink) -> Sequence[str]:
         """Return paths in a written folder that may be links on the disk, as far as is known."""
         if making.names:
-            first = {glob.removeprefix(f"{_ANY_DEPTH}/").split("/")[0] for glob in making.names}
+            first = {glob.removeprefix(f"{ANY_DEPTH}/").split("/")[0] for glob in making.names}
             return [posixpath.join(making.place, name) for name in first if not _is_glob(name)]
         if self._paths.look is None:
             return ()
@@ -173,7 +163,7 @@ class LinkChanges:
         for effect in maker.effects:
             if effect.verb != "reads":
                 continue
-            if effect.word is None or not effect.word.known or len(found) == _MOST:
+            if effect.word is None or not effect.word.known or len(found) == MOST:
                 return None
             path = read_path(effect.word.file_name, here)
             if isinstance(path, Unreadable):
@@ -195,7 +185,7 @@ class LinkChanges:
                 spelled = posixpath.join(spelled, names[place - 1])
                 real = posixpath.join(real, names[place - 1])
             rest = tuple(names[place:])
-            for name in {_key(spelled), _key(real)}:
+            for name in {path_key(spelled), path_key(real)}:
                 if name in self._places and self._is_met(self._places[name], command, rest):
                     return None
             followed = self._on_disk(real)
@@ -216,28 +206,28 @@ class LinkChanges:
             return False
         names = [name for name in target.split("/") if name]
         for end in range(len(names) + 1):
-            key = _key("/" + "/".join(names[:end]))
+            key = path_key("/" + "/".join(names[:end]))
             further = (*names[end:], *rest)
             if key in self._places and self._is_met(self._places[key], command, further):
                 return True
         return any(
-            not f"{place}/".startswith(f"{_key(link)}/")
-            and self._is_met(makings, command, _ANY_NAME)
+            not f"{place}/".startswith(f"{path_key(link)}/")
+            and self._is_met(makings, command, ANY_NAME)
             and any(self._holds_links(making.place) for making in makings)
             for place, makings in self._places.items()
         )
 
     def _may_link_below(self, folder: str, command: SimpleCommand) -> bool:
         """Return whether something below a folder may have become a link before a command."""
-        below = _key(folder).rstrip("/") + "/"
+        below = path_key(folder).rstrip("/") + "/"
         return any(
-            self._is_met(makings, command, _ANY_NAME)
+            self._is_met(makings, command, ANY_NAME)
             for place, makings in self._places.items()
             if place == _ANYWHERE or f"{place}/".startswith(below) or below.startswith(f"{place}/")
         )
 
     def _is_met(
-        self, makings: Sequence[_Making], command: SimpleCommand, rest: tuple[str, ...]
+        self, makings: Sequence[PossibleLink], command: SimpleCommand, rest: tuple[str, ...]
     ) -> bool:
         for making in makings:
             own = making.by is command and not making.again
@@ -246,15 +236,15 @@ class LinkChanges:
                 before
                 and not own
                 and (making.at or rest)
-                and _is_named(making.names, rest)
+                and is_named(making.names, rest)
                 and (not making.sources or self._carries(making, rest))
             ):
                 return True
         return False
 
-    def _carries(self, making: _Making, rest: tuple[str, ...]) -> bool:
+    def _carries(self, making: PossibleLink, rest: tuple[str, ...]) -> bool:
         """Return whether there may be a link at the source of a copy, on the way to `rest`."""
-        if rest is _ANY_NAME:
+        if rest is ANY_NAME:
             return any(map(self._holds_links, making.sources))
         return any(
             self._leads_off(source, each, making.by)
@@ -285,12 +275,12 @@ class LinkChanges:
         return path if self._paths.resolve is None else self._paths.resolve(path)
 
 
-_NOT_KNOWN: tuple[str, ...] = ()
-# An arbitrary name.
-_ANY_NAME = ("*",)
-_ANY_DEPTH = "**"
 # The key of links that may be anywhere; no file has this name.
 _ANYWHERE = ""
+
+
+def _is_glob(name: str) -> bool:
+    return "*" in name or "?" in name
 
 
 def _folders(command: SimpleCommand, changed: tuple[Word, ...]) -> tuple[str, ...] | None:
@@ -299,74 +289,12 @@ def _folders(command: SimpleCommand, changed: tuple[Word, ...]) -> tuple[str, ..
     return (*command.folders, *(word.file_name for word in changed))
 
 
-def _is_glob(name: str) -> bool:
-    return "*" in name or "?" in name
-
-
-def _is_named(globs: tuple[str, ...], rest: tuple[str, ...]) -> bool:
-    """Return whether some path on the way below a folder is one that globs name."""
-    if not globs or rest is _ANY_NAME:
-        return True
-    names = tuple(map(_key, rest))
-    return any(
-        matches_path_glob(names[:end], _key(glob).split("/"))
-        for end in range(1, len(names) + 1)
-        for glob in globs
-    )
-
-
-def _key(path: str) -> str:
-    # Letters that some file systems treat as equal count as equal.
-    return normalise(path).casefold()
-
-
 def _is_folder(word: Word | None) -> bool:
     return word is not None and word.text.endswith("/")
 
 
-def _kept(known: list[_Making], new: _Making) -> list[_Making]:
-    """Add to the possible links of one path; above a limit they count as unknown."""
-    if len(known) < _MOST:
-        return [*known, new]
-    unknown = replace(new, since=0, at=True, again=True, sources=_NOT_KNOWN, names=_NOT_KNOWN)
-    return [*known[:-1], unknown]
-
-
 def _program(label: str) -> str:
     return label.partition(" ")[0]
-
-
-class _Ways(NamedTuple):
-    """A written path as spelled, with its links followed, and with those of its folder followed."""
-
-    spelled: str
-    target: str
-    itself: str
-
-
-def _places(place: Effect, paths: PathContext) -> _Ways | None:
-    """Return a written path by each way to it; None: any path."""
-    word = place.word
-    if word is None or word.shape == "opaque":
-        return None
-    text = word.file_name if word.known else searched_folder(word)[0]
-    path = read_path(text, paths)
-    if isinstance(path, Unreadable):
-        return None
-    itself = path.lexical
-    folder = read_path(posixpath.dirname(path.lexical), paths)
-    if not isinstance(folder, Unreadable) and folder.resolved:
-        itself = posixpath.join(folder.resolved, posixpath.basename(path.lexical))
-    return _Ways(path.lexical, path.resolved or path.lexical, itself)
-
-
-def _holds(names: frozenset[str], here: PathContext) -> bool:
-    """Return whether a path is the command's folder or one above, which no link can replace."""
-    folder = read_path(".", here)
-    if isinstance(folder, Unreadable):
-        return False
-    own = {_key(folder.lexical), _key(folder.resolved or folder.lexical)}
-    return any(each == name or each.startswith(f"{name}/") for each in own for name in names)
 
 
 def _below(source: str, rest: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
