@@ -12,19 +12,12 @@ PAGE = (ROOT / "README.md").read_text(encoding="utf-8")
 PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
-def test_the_first_program_decides_and_reads_under_the_shipped_rules() -> None:
-    (program,) = [each for each in PROGRAMS if "generation.decide" in each]
-    lines = ran(program, ROOT)
-    assert lines[:2] == ["allow", "# Placet"]
-
-
 def test_one_answer_lets_two_refunds_through(tmp_path: Path) -> None:
     (program,) = [each for each in PROGRAMS if "def refund" in each]
     (rules,) = re.findall(r"`refunds\.policy`\n\n```policy\n(.*?)```", PAGE, re.DOTALL)
     (tmp_path / "refunds.policy").write_text(rules)
     lines = ran(program, tmp_path)
-    assert lines[0] == "## Rules"
-    assert lines[-4:] == [
+    assert lines == [
         "ada has got 20 back",
         "ada has got 30 back",
         "not-allowed - no rule allows this",
@@ -33,7 +26,7 @@ def test_one_answer_lets_two_refunds_through(tmp_path: Path) -> None:
 
 
 def test_every_program_of_the_page_is_tried_here() -> None:
-    assert len(PROGRAMS) == 2
+    assert len(PROGRAMS) == 1
 
 
 def ran(program: str, folder: Path) -> list[str]:
