@@ -92,6 +92,22 @@ def test_others_may_run_anywhere(generation: policy.Generation, script: str, her
     assert verdict(generation, script, here) is policy.Verdict.ALLOW
 
 
+@pytest.mark.parametrize(
+    "script",
+    ["make -C {}", "make -f {}/Makefile", "git --git-dir={}/.git tag", "GIT_DIR={}/.git git tag",
+     "npm --prefix {} ls", "yarn --cwd {} build", "pnpm -C {} test", "cmake --build {}",
+     "cargo metadata --manifest-path={}/Cargo.toml", "docker compose -f {}/c.yml up",
+     "terraform -chdir={} plan", "gradle -p {} build", "mvn -f {}/pom.xml test", "ninja -C {}",
+     "poetry -C {} install", "uv --directory {} run x", "hg -R {} log", "rake -f {}/Rakefile",
+     "tox -c {}/tox.ini", "composer -d {} install", "deno task --cwd {} x", "go -C {} test",
+     "BUNDLE_GEMFILE={}/Gemfile bundle exec x", "pre-commit run -c {}/c.yml"],
+)  # fmt: skip
+def test_an_option_that_names_another_project_is_read(
+    generation: policy.Generation, script: str, here: Path
+) -> None:
+    assert verdict(generation, script.format("../other"), here) is policy.Verdict.DENY
+
+
 def read_own(text: str) -> tuple[ProfileFile, Profiles]:
     file = read_profile_file("own.toml", text)
     assert isinstance(file, ProfileFile), file
