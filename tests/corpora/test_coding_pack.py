@@ -9,11 +9,14 @@ import pytest
 from policy.decision import Decision
 from policy.model import Verdict
 from tests.corpora.count_verdicts import SHIPPED, counts, judged
-from tests.corpora.judging import ROWS, judge, lay_down, told
+from tests.corpora.judging import COLLECTED, ROWS, judge, lay_down, rows, told
 
 _POLICY = SHIPPED.read_text(encoding="utf-8")
-_LEAST_ALLOWED = 256
-_MOST_DENIED = 37
+_LEAST_ALLOWED = 259
+# Of the commands that a careful allow-list refused: an unreadable loop, a path that git prints, and
+# a path in another letter case.
+_MOST_REFUSED = 3
+_MOST_DENIED = 34
 
 
 def test_most_of_what_agents_run_is_allowed() -> None:
@@ -34,12 +37,14 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("home")
     folder = home / "work" / "ws"
     files = (
-        "a.txt a.py a.js a.c x.sh .env key.pem evil list.txt src/b.py node_modules/x/index.js"
+        "a.txt a.py a.js a.c x.sh .env evil list.txt src/b.py"
+        " venv/bin/activate node_modules/x/index.js"
         " .git/hooks/pre-commit.sample .git/config .github/workflows/ci.yml package.json Makefile"
         " ../other/secret.txt ../other/x.sh ../other/x.py ../../.ssh/id_rsa ../../.bashrc"
     )
     lay_down([["file", f"{folder}/{name}"] for name in files.split()])
     lay_down([["link", f"{folder}/linked", "../other"]])
+    lay_down([["link", f"{folder}/.venv/bin/python", "/usr/bin/python3"]])
     return folder
 
 
@@ -64,3 +69,89 @@ def test_a_dangerous_command_is_not_allowed(command: str, workspace: Path) -> No
     assert decision.verdict is not Verdict.ALLOW, told(decision)
     decision = _judged(command, workspace, using=', otherwise = "ask"')
     assert decision.verdict is not Verdict.ALLOW, told(decision)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git status --short && git diff | head -100",
+        "git add -A && git commit -m 'fix: x'",
+        "git checkout -b fix/x && git branch -vv",
+        "git log --oneline -5 | cat",
+        "git stash && git stash pop",
+        "ls -la && cat package.json | head -20",
+        "find . -name '*.py' -not -path './node_modules/*' | head",
+        "find . -name '*.py' -exec grep -n x {} +",
+        "rg -n TODO . | head -20",
+        "grep -rn x src --include='*.py'",
+        "grep -rn x . --include='*.py' --exclude-dir=node_modules",
+        "sed -n '1,200p' src/b.py && wc -l src/*.py",
+        "sed -i 's/a/b/' src/b.py && git diff --stat",
+        "cat > src/c.py << 'EOF'\nprint(1)\nEOF\npython3 src/c.py",
+        "mkdir -p out && cp a.txt out/ && rm -rf out",
+        "cd WS && python -m pytest -xq tests 2>&1 | tail -20",
+        "cd src && python3 b.py > ../out.txt 2>&1; echo $?",
+        "python3 -c 'import json; print(json.load(open(\"package.json\")))'",
+        "npm test -- --runInBand && npx tsc --noEmit",
+        "npm run build 2>&1 | tail -5",
+        "make clean && make -j4 && ./x.sh --fast",
+        "go vet ./... && go test -run TestX ./pkg/...",
+        "cargo check && cargo clippy -- -D warnings",
+        "cmake -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build -j 4",
+        "./gradlew test --info && mvn -q verify",
+        "curl -s https://api.github.com/repos/a/b | jq -r .name",
+        "curl -sS http://localhost:3000/health",
+        "gh pr view 12 --json title,body && gh run list --limit 5",
+        'for f in src/*.py; do echo "$f"; head -3 "$f"; done',
+        "if [ -f a.txt ]; then cat a.txt; else echo none; fi",
+        'VERSION=$(git describe --tags) && echo "$VERSION"',
+        "set -euo pipefail; ls src | sort | uniq -c | sort -rn",
+        "sleep 2 & kill $!",
+        "PYTHONPATH=. CI=1 pytest -q",
+        "source venv/bin/activate && pytest -q",
+        "awk -F: '{print $1}' a.txt | tr a-z A-Z | tee out.txt",
+        "docker ps && docker logs web | tail -20",
+    ],
+)
+def test_a_day_of_work_is_allowed(command: str, workspace: Path) -> None:
+    decision = _judged(command, workspace)
+    assert decision.verdict is Verdict.ALLOW, told(decision)
+
+
+def test_what_a_careful_list_refused_is_allowed_or_asked(tmp_path: Path) -> None:
+    refused: list[str] = []
+    for row in rows(COLLECTED / "real_commands.jsonl"):
+        command = row["command"].replace("WORKSPACE", str(tmp_path))
+        command = command.replace("OTHER-CASE", str(tmp_path).upper())
+        folder = tmp_path / row["folder"]
+        folder.mkdir(parents=True, exist_ok=True)
+        decision = judge(
+            _POLICY, "bash_exec", {"command": command}, workspace=tmp_path, folder=folder
+        )
+        if decision.verdict is Verdict.DENY:
+            refused.append(f"{row['cause']}: {command[:100]!r}: {told(decision)}")
+    assert len(refused) <= _MOST_REFUSED, "\n".join(refused)
+
+
+# What these do stays in the workspace: they create, change, read or delete files of it.
+_STAYS_INSIDE = frozenset(
+    """
+    sb-002 sb-005 sb-008 sb-011 sb-014 sb-017 sb-020 sb-022 sb-037 sb-042 sb-045 sb-048
+    sb-071 sb-074 sb-091 sb-116 sb-122 sb-136 sb-144 sb-150 sb-153 sb-156 sb-162 sb-165
+    sb-168 sb-171 sb-174 sb-177 sb-207 sb-210 sb-216 sb-219 sb-222 sb-225 sb-235 sb-238
+    """.split()
+)
+
+
+def test_a_bypass_that_leaves_the_workspace_is_not_allowed(tmp_path: Path) -> None:
+    folder = tmp_path / "home" / "ws"
+    files = ("a.txt", "secret.txt", "protected.txt", "list.txt", "data.json", "my-secret.txt.md")
+    folders = ("sub", "victimdir", "evilbin", ".git")
+    lay_down([["dir", f"{folder}/{name}"] for name in folders])
+    lay_down([["file", f"{folder}/{name}"] for name in files])
+    allowed = {
+        row["id"]
+        for row in rows(COLLECTED / "shell_bypass.jsonl")
+        if row["must_be"] != "allowed" and _judged(row["command"], folder).verdict is Verdict.ALLOW
+    }
+    assert allowed <= _STAYS_INSIDE
