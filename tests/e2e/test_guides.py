@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -22,3 +23,53 @@ def test_a_reader_who_follows_the_page_sees_what_it_shows(page: Path, update_cas
         page.write_text(seen, "utf-8")
     else:
         assert seen == written, "the page is out of date: run this with --update-cases"
+
+
+# What the words of a page rely on, in this order: `--update-cases` must not change it unseen.
+RELIED_ON = {
+    "tutorial": (
+        '"verdict": "allow"',
+        "terraform plan: no pattern names",
+        "error[failed-test]",
+        "fine: 1 policy file",
+        "1 file in canonical form",
+        "deny by customers",
+        '"permissionDecision": "deny"',
+        '"permissionDecision": "deny"',
+        "2 errors",
+        '"permissionDecision": "ask"',
+        "frozen since",
+        '"permissionDecision": "deny"',
+    ),
+    "support-agent": (
+        "ask by large-refund",
+        "fine: 1 policy file",
+        "20.00 paid back",
+        "200.00 paid back",
+        "not-allowed",
+        "approval requests: 1",
+    ),
+    "research-agent": (
+        "fine: 1 policy file",
+        '"verdict": "allow"',
+        "ask by other-sites",
+        "deny by network.no-inside",
+    ),
+    "data-agent": (
+        "fine: 1 policy file",
+        "ask by personal-data",
+        '"verdict": "deny"',
+        '"verdict": "deny"',
+        "writes /srv/notes.csv",
+    ),
+}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_output_on_a_page_is_what_its_words_describe(page: Path) -> None:
+    blocks = re.findall(r"^```console.*?^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    printed = [line for line in "\n".join(blocks).splitlines() if not line.startswith("$ ")]
+    rest = "\n".join(printed)
+    for phrase in RELIED_ON[page.stem]:
+        before, found, rest = rest.partition(phrase)
+        assert found, f"{phrase} is not shown after:\n{before[:300]}"
