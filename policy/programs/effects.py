@@ -162,8 +162,6 @@ class CommandEffects:
         elif role == "folders":
             for folder in listed_folders(value) or ():
                 self.note_access("list-tree", Word(folder), option="")
-                # What it loads through links below is code, which nobody sees.
-                self.found[-1] = replace(self.found[-1], follows=False)
                 self.note_access("read", Word(folder), option="")
             if listed_folders(value) is None:
                 self.note_access("read", value, option="")

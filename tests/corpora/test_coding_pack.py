@@ -107,7 +107,7 @@ def test_a_dangerous_command_is_not_allowed(command: str, workspace: Path) -> No
         'VERSION=$(git describe --tags) && echo "$VERSION"',
         "set -euo pipefail; ls src | sort | uniq -c | sort -rn",
         "sleep 2 & kill $!",
-        "PYTHONPATH=. CI=1 pytest -q",
+        "PYTHONPATH=src CI=1 pytest -q",
         "source venv/bin/activate && pytest -q",
         "awk -F: '{print $1}' a.txt | tr a-z A-Z | tee out.txt",
         "docker ps && docker logs web | tail -20",
