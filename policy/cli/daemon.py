@@ -64,7 +64,8 @@ def _line(each: dict[str, Any]) -> str:
     if each["problem"] is not None:
         return f"{each['socket']} does not answer: {visible(each['problem'], 500)}"
     policy, pid, seconds, calls = (each[name] for name in ("policy", "pid", "seconds", "calls"))
-    lines = [f"{visible(policy, 500)}: process {pid}, running {seconds} s, {calls} calls"]
+    decided = "1 call" if calls == 1 else f"{calls} calls"
+    lines = [f"{visible(policy, 500)}: process {pid}, running {seconds} s, {decided}"]
     lines += [
         f"  {visible(project['folder'], 500)}: {visible(project['policy'], 1000)}"
         for project in each["projects"]
