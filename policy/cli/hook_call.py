@@ -33,10 +33,10 @@ and is started if there is none. Every failure blocks the call.
 """
 _EXAMPLES = """\
 Examples:
-  placet hook claude-code --policy ~/placet/rules --install
-  placet hook claude-code --policy ~/placet/rules --install --dry-run
+  placet hook claude-code --policy ~/agent-rules --install
+  placet hook claude-code --policy ~/agent-rules --install --dry-run
   placet hook codex --uninstall
-  placet hook gemini-cli --policy ~/placet/rules < input.json
+  placet hook gemini-cli --policy ~/agent-rules < input.json
 """
 
 

@@ -39,7 +39,7 @@ def command(folder: Path, *, agent: str) -> None:
     \b
     Examples:
       placet init
-      placet init ~/placet/support --for support
+      placet init ~/support-rules --for support
     """
     if agent == "data" and find_spec("sqlglot") is None:
         exit_with("the set for data agents needs the extra `sql`: install placet[sql]")
