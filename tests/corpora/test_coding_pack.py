@@ -12,11 +12,11 @@ from tests.corpora.count_verdicts import SHIPPED, counts, judged
 from tests.corpora.judging import COLLECTED, ROWS, judge, lay_down, rows, told
 
 _POLICY = SHIPPED.read_text(encoding="utf-8")
-_LEAST_ALLOWED = 259
+_LEAST_ALLOWED = 258
 # Of the commands that a careful allow-list refused: an unreadable loop, a path that git prints, and
 # a path in another letter case.
 _MOST_REFUSED = 3
-_MOST_DENIED = 34
+_MOST_DENIED = 35
 
 
 def test_most_of_what_agents_run_is_allowed() -> None:
