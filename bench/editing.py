@@ -9,7 +9,7 @@ from bench.timing import median, ratio
 
 COLD = "loading it all"
 _WHATS = {
-    "reload": "save to in force, told at once",
+    "reload": "save to in force, reloaded explicitly",
     "event": "save to the watcher's event",
     "watched": "save to in force, watched",
 }
@@ -33,8 +33,8 @@ def measure(effort: Effort) -> Part:
     table = Table(
         title="From a save to its effect",
         note="One rule of the set becomes another one, and the end is the first decision by it. "
-        "`told at once` is `PolicyStore.reload` right after the save; `watched` waits for the "
-        "watcher, whose event alone, on a folder of the same kind, is apart (up to 50 ms of it "
+        "`reloaded explicitly` is `PolicyStore.reload` right after the save; `watched` waits for "
+        "the watcher, whose event alone, on a folder of the same kind, is apart (up to 50 ms of it "
         "wait for quiet). Beside them a new process loads the same folder for the first time.",
         unit="ms",
         rows=tuple(rows),

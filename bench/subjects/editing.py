@@ -46,8 +46,9 @@ class Editing:
     def round(self, seconds: float, *, saves: int = 2) -> Round:
         """Return the nanoseconds of each way of taking a save in.
 
-        `reload` is from the save to the end of the first decision by the new rule, told at once;
-        `event` from the save to a watcher's word that something changed; `watched` is everything.
+        `reload` is from the save, with an explicit reload, to the end of the first decision by the
+        new rule; `event` from the save to a watcher's word that something changed; `watched` is
+        everything.
         """
         return {
             "reload": [self._told() for _ in range(saves)],

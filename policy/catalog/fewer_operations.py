@@ -34,7 +34,7 @@ _CODE_LIKE = re.compile(r"[_0-9]|[a-z][A-Z]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FewerOperations:
-    """The operations that are `kept`, of a tool whose operations `tag` tells apart."""
+    """The `kept` operations of a tool whose operations the field `tag` distinguishes."""
 
     tag: OperationTag
     kept: tuple[str, ...]

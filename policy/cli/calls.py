@@ -76,7 +76,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class _Scope(_Part):
+class _ScopeFields(_Part):
     allowed_tools: list[str] = []
     expires_at: _Time | None = None
 
@@ -90,7 +90,7 @@ class _Caller(_Part):
     role: str = "owner"
     user: str | None = None
     groups: list[str] = []
-    scope: _Scope | None = None
+    scope: _ScopeFields | None = None
     parent: _Caller | None = None
 
     def caller(self) -> Caller:
@@ -169,7 +169,7 @@ class _Line(_Part):
 
 
 _NAMES = sorted(
-    {name for part in (_Line, _Caller, _Scope, _Past, _Facts) for name in part.model_fields}
+    {name for part in (_Line, _Caller, _ScopeFields, _Past, _Facts) for name in part.model_fields}
 )
 _SAID = {
     "missing": "is missing",

@@ -26,7 +26,7 @@ _NO_NEWLINE = "\\ No newline at end of file"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _File:
+class _PolicyText:
     """One file as it was read, and its canonical form; `real` is None for standard input."""
 
     shown: str
@@ -43,7 +43,7 @@ class _File:
 class _Files:
     """The files that can be formatted, and what is wrong with the others."""
 
-    files: tuple[_File, ...]
+    files: tuple[_PolicyText, ...]
     problems: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
     root: str = ""
@@ -94,13 +94,13 @@ def command(path: Path, *, check: bool, diff: bool) -> None:
 def _read(path: Path, engine: Engine) -> _Files:
     """Return the rule files of a policy."""
     snapshot = read_folder(path)
-    files: list[_File] = []
+    files: list[_PolicyText] = []
     problems, sources = list(_unread(snapshot)), {}
     for name in _names(snapshot):
         read = snapshot.files[name]
         shown = visible(prefix(path) + name)
         found = _canonical(name, read.content, shown=shown, real=Path(read.real), engine=engine)
-        if isinstance(found, _File):
+        if isinstance(found, _PolicyText):
             files.append(found)
             continue
         source, wrong = found
@@ -121,7 +121,7 @@ def _read_stdin(engine: Engine) -> _Files:
         exit_with(f"standard input is longer than {LARGEST_FILE:,} bytes")
     name = "standard input"
     found = _canonical(name, content, shown=name, real=None, engine=engine)
-    if isinstance(found, _File):
+    if isinstance(found, _PolicyText):
         return _Files(files=(found,), problems=(), sources={})
     source, problems = found
     return _Files(
@@ -148,7 +148,7 @@ def _unread(snapshot: Snapshot) -> Iterator[Diagnostic]:
 
 def _canonical(
     name: str, content: bytes, *, shown: str, real: Path | None, engine: Engine
-) -> _File | tuple[Source | None, tuple[Diagnostic, ...]]:
+) -> _PolicyText | tuple[Source | None, tuple[Diagnostic, ...]]:
     """Return the file with its canonical form, or its text and what is wrong with it."""
     source, problems = decode(name, content)
     if source is None:
@@ -156,7 +156,9 @@ def _canonical(
     parsed = parse(source, engine=engine)
     if has_errors(parsed.diagnostics):
         return source, parsed.diagnostics
-    return _File(shown=shown, real=real, content=content, canonical=format_source(parsed).encode())
+    return _PolicyText(
+        shown=shown, real=real, content=content, canonical=format_source(parsed).encode()
+    )
 
 
 def _empty(path: Path) -> Diagnostic:
@@ -167,7 +169,7 @@ def _empty(path: Path) -> Diagnostic:
     )
 
 
-def _diff(file: _File) -> str:
+def _diff(file: _PolicyText) -> str:
     """Return the change as a unified diff, with hidden characters escaped."""
     before, after = _lines(file.content), _lines(file.canonical)
     lines = unified_diff(before, after, file.shown, file.shown, lineterm="")
@@ -179,7 +181,7 @@ def _lines(content: bytes) -> list[str]:
     return [*lines, rest, _NO_NEWLINE] if rest else lines
 
 
-def _written(file: _File) -> bool:
+def _written(file: _PolicyText) -> bool:
     """Write the canonical form, and report it; return whether that succeeded."""
     if file.real is None:
         click.echo(file.canonical, nl=False)
@@ -194,7 +196,7 @@ def _written(file: _File) -> bool:
     return True
 
 
-def _write(file: _File, real: Path) -> str | None:
+def _write(file: _PolicyText, real: Path) -> str | None:
     """Replace the file with its canonical form atomically; return the error, if any.
 
     The target of a link is replaced, not the link; mode and owner stay the same.

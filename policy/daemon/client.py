@@ -1,7 +1,7 @@
 """Answers a hook call in time: by the daemon, else in this process.
 
-An agent takes a hook that is late for one that consents. So we are never later than we say: at the
-end of the time the process ends itself with the answer that blocks the call.
+Agents treat a hook that times out as consent, so we answer before the limit: when the time is up,
+the process ends itself with the answer that blocks the call.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class NoDaemon(Exception):
-    """Nobody answered, and why."""
+    """No daemon answered; the message gives the reason."""
 
 
 def ask_daemon(request: Message) -> Message:

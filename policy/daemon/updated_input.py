@@ -51,13 +51,17 @@ def updated_input(
 
 
 def _require_same(asked: OurCall, decision: Decision) -> None:
-    """Raise Unmapped where the call was mended before it was judged: the agent runs its own."""
+    """Raise Unmapped where the judged call is a corrected one: the agent runs its own."""
     judged = _fields(decision.asked)
     is_same = decision.asked.tool == asked.tool and all(
         _alike(judged.get(name), value) for name, value in asked.input.items()
     )
     if not is_same:
-        raise Unmapped("the call would have to be mended first: spell the tool and its fields so")
+        names = ", ".join(f"`{name}`" for name in judged)
+        raise Unmapped(
+            "the tool or field name is misspelled; use the exact names: "
+            f"`{decision.asked.tool}` with {names or 'no fields'}"
+        )
 
 
 def _alike(one: Any, other: Any) -> bool:

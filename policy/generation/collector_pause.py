@@ -26,7 +26,7 @@ _pauses = _Pauses()
 
 @contextmanager
 def no_collecting() -> Iterator[None]:
-    """Keep the collector off until the last of those who want that is done; never turn it on."""
+    """Keep the collector off until every caller has left the block; then restore it."""
     with _pauses.lock:
         if _pauses.running == 0:
             _pauses.was_on = gc.isenabled()

@@ -166,7 +166,7 @@ class _Approvals(_Table):
     groups: dict[Somebody, list[Somebody]] = {}
 
 
-class _File(_Table):
+class _SettingsTables(_Table):
     """Every table of the file. The contents of `permissions` and `policies` are rules."""
 
     permissions: _Permissions = _Permissions()
@@ -191,7 +191,7 @@ def read_settings(source: Source, *, root: str) -> tuple[Settings, tuple[Diagnos
     if isinstance(parsed, Diagnostic):
         return Settings(), (parsed,)
     try:
-        file = _File.model_validate(parsed)
+        file = _SettingsTables.model_validate(parsed)
     except ValidationError as error:
         found = positions_of(source)
         problems = tuple(_said(detail, found, source) for detail in error.errors())
@@ -290,7 +290,7 @@ def _span(path: Path, found: Mapping[Path, TomlPosition], source: Source, *, val
 
 def _keys(path: Path) -> tuple[str, ...]:
     """Return the keys that the table at `path` may have."""
-    kind: Any = _File
+    kind: Any = _SettingsTables
     for step in path:
         kind = _kind_below(kind, step)
     return tuple(kind.model_fields) if _is_table(kind) else ()
@@ -311,7 +311,7 @@ def _is_table(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
-def _settings(file: _File, parsed: dict[str, Any], root: str) -> Settings:
+def _settings(file: _SettingsTables, parsed: dict[str, Any], root: str) -> Settings:
     binders = file.binders
     return Settings(
         context=MappingProxyType(dict(file.context)),

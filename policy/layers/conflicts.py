@@ -149,7 +149,7 @@ def _unreached_asks(scene: _Scene) -> Iterator[Diagnostic]:
                 )
 
 
-class _Layer:
+class _LayerGrants:
     """What one layer allows, by the name of a tool."""
 
     def __init__(self, policy: CheckedPolicy, overlaps: SelectorOverlaps) -> None:
@@ -202,8 +202,8 @@ class _Grants:
 
     def __init__(self, *, scene: _Scene, everyone: CheckedPolicy) -> None:
         self._overlaps = scene.overlaps
-        self._everyone = _Layer(everyone, scene.overlaps)
-        self._layers = {policy.key: _Layer(policy, scene.overlaps) for policy in scene.layers}
+        self._everyone = _LayerGrants(everyone, scene.overlaps)
+        self._layers = {policy.key: _LayerGrants(policy, scene.overlaps) for policy in scene.layers}
         self._layers[everyone.key] = self._everyone
 
     def reach(self, tools: ToolSelector, policy: CheckedPolicy) -> bool:
@@ -218,7 +218,7 @@ class _Grants:
             layer is self._everyone or self._may_pass_unknown(tools, layer)
         )
 
-    def _passes(self, name: str, layer: _Layer) -> bool:
+    def _passes(self, name: str, layer: _LayerGrants) -> bool:
         if not self._passes_everyone(name):
             return False
         return layer is self._everyone or _leaves(layer, name)
@@ -237,7 +237,7 @@ class _Grants:
             )
         return everyone.plain is not None and everyone.plain.verdict is not Verdict.DENY
 
-    def _may_pass_unknown(self, tools: ToolSelector, layer: _Layer) -> bool:
+    def _may_pass_unknown(self, tools: ToolSelector, layer: _LayerGrants) -> bool:
         plain = layer.plain
         if layer is not self._everyone and plain is None:
             return True
@@ -246,7 +246,7 @@ class _Grants:
         return layer.giving.may_meet_unknown(tools)
 
 
-def _leaves(layer: _Layer, name: str) -> bool:
+def _leaves(layer: _LayerGrants, name: str) -> bool:
     """Return whether another layer's own default is not `deny` for a tool."""
     if name in layer.allowed:
         return True

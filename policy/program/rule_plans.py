@@ -1,6 +1,6 @@
 """The plan of one rule on one tool.
 
-A plan says who speaks and when: the rule's formula becomes closures when somebody first asks.
+A plan holds a rule's verdict and its condition, which is compiled on first use.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class ToolsOfPolicy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Announcing:
-    """Tells a store of tools; without a store nobody is told."""
+    """Adds tools to a store's catalogue; does nothing without a store."""
 
     store: ToolsOfPolicy | None
 

@@ -60,7 +60,7 @@ class Configurable(Protocol):
 
 
 @dataclass(slots=True, kw_only=True)
-class _Wanted:
+class _RequestedEdit:
     """One requested edit, whether a running call requested it, and its outcome."""
 
     key: str
@@ -84,7 +84,7 @@ class Configurations:
 
         Raises PermissionDenied unless the caller is an owner at the root of all calls.
         """
-        wanted = _Wanted(key=key, value=value, dry_run=dry_run, inside=is_within_call())
+        wanted = _RequestedEdit(key=key, value=value, dry_run=dry_run, inside=is_within_call())
         written = write_value(value)
         shown = None if isinstance(written, Unreadable) else written
         input = {"key": str(key), "value": shown, "dry_run": dry_run}
@@ -118,7 +118,7 @@ class _Editing:
         """Make the edit of the current call, if its caller may."""
         call = current_call()
         wanted = None if call is None or call.raw is None else call.raw.input
-        if call is None or not isinstance(wanted, _Wanted):
+        if call is None or not isinstance(wanted, _RequestedEdit):
             raise NotFound(name, f"no tool is called `{name}` here")
         if wanted.inside or not is_owner_at_root(call.caller):
             call.judgement = refused = self._judged(input, _REFUSED)

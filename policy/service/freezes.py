@@ -33,7 +33,7 @@ _REFUSED = Reason(
 
 
 @dataclass(slots=True, kw_only=True)
-class _Wanted:
+class _RequestedAction:
     """The requested action, and whether a running call requested it."""
 
     do: Callable[[], Freezing]
@@ -84,7 +84,7 @@ class Freezes:
     async def _done(
         self, caller: Caller, name: str, input: dict[str, Any], do: Callable[[], Freezing]
     ) -> Freezing:
-        wanted = _Wanted(do=do, inside=is_within_call())
+        wanted = _RequestedAction(do=do, inside=is_within_call())
         call = InFlight(caller, ArrivedCall(tool=name, input=wanted))
         with carrying(call):
             output = await self._recorded.execute(name, input)
@@ -102,7 +102,7 @@ class _Freezing:
         """Do what the current call requests, if its caller may."""
         call = current_call()
         wanted = None if call is None or call.raw is None else call.raw.input
-        if call is None or not isinstance(wanted, _Wanted):
+        if call is None or not isinstance(wanted, _RequestedAction):
             raise NotFound(name, f"no tool is called `{name}` here")
         may = is_owner_at_root(call.caller) and not wanted.inside
         reason = _ALLOWED if may else _REFUSED

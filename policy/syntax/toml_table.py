@@ -43,7 +43,7 @@ def tables_to_layers(table: Mapping[str, Any], *, source: Source) -> TableRules:
 
     `source` is the file's text, for spans.
     """
-    reader = _Reader(source=source, places=_places(source), diagnostics=[])
+    reader = _TableReader(source=source, places=_places(source), diagnostics=[])
     everyone = reader.everyone(table)
     layers = [everyone] if everyone[1] else []
     layers += [layer for layer in reader.agents(table) if layer[1]]
@@ -51,7 +51,7 @@ def tables_to_layers(table: Mapping[str, Any], *, source: Source) -> TableRules:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Reader:
+class _TableReader:
     source: Source
     places: Mapping[Path, tuple[int, int]]
     diagnostics: list[Diagnostic]

@@ -161,7 +161,7 @@ def _check(value: Any, *, depth: int, limit: int, escaped: bool) -> None:
     kind = type(value)
     if kind is str:
         if escaped and not is_encodable(value):
-            _refuse("an escape that is half a surrogate pair")
+            _refuse("an escape is half a surrogate pair")
         return
     if kind is not dict and kind is not list:
         return
@@ -169,7 +169,7 @@ def _check(value: Any, *, depth: int, limit: int, escaped: bool) -> None:
         _refuse("nested too deeply")
     if kind is dict:
         if escaped and not all(is_encodable(key) for key in value):
-            _refuse("an escape that is half a surrogate pair")
+            _refuse("an escape is half a surrogate pair")
         value = value.values()
     for item in value:
         kind = type(item)

@@ -1,4 +1,4 @@
-"""Tells resource tests what the same condition says of commands and files beside them.
+"""What the rest of a condition implies about commands and files, for its resource tests.
 
 `connects only` in an `allow` gets the commands that must match beside it: a pattern such as
 `curl -L` permits the program to follow redirects, whose targets it would otherwise have to cover.

@@ -28,7 +28,7 @@ def find(context: LintContext) -> None:
         return  # a statement that does not parse may be the limit
     everyone = context.policies[0]
     for policy in context.policies:
-        scope = _Scope(policy, everyone)
+        scope = _GrantingLayer(policy, everyone)
         for rule in policy.rules:
             if _is_open(rule):
                 _check(rule, scope, context)
@@ -41,7 +41,7 @@ def _is_open(rule: CheckedRule) -> bool:
     return not (rule.with_approval or rule.shadow or rule.broken or rule.id.startswith("table:"))
 
 
-def _check(rule: CheckedRule, scope: _Scope, context: LintContext) -> None:
+def _check(rule: CheckedRule, scope: _GrantingLayer, context: LintContext) -> None:
     specs = context.check.tools.matching(rule.tools)
     for verb, what in _VERBS.items():
         open_to = [
@@ -62,7 +62,7 @@ def _has(spec: ToolSpec, verb: tree.Verb) -> bool:
     return any(resource.verb == verb for resource in spec.resources)
 
 
-class _Scope:
+class _GrantingLayer:
     """What one layer can grant, and what restricts it: its rules and those for every agent."""
 
     def __init__(self, policy: CheckedPolicy, everyone: CheckedPolicy) -> None:

@@ -37,7 +37,7 @@ class Entry:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _JsonScanner:
     text: str
     at: int = 0
     _depth: int = field(default=0)
@@ -114,7 +114,7 @@ class _Reader:
 
 def read(text: str) -> Node:
     """Return the value in a text, with the places of its parts; raise NotJson."""
-    return _Reader(text).whole()
+    return _JsonScanner(text).whole()
 
 
 def added(text: str, container: Node, value: Any, *, key: str | None = None) -> str:

@@ -70,14 +70,15 @@ def read_hook(agent: Agent, text: str, *, cwd: str) -> HookCall:
     """Return the call in a hook's input; raise Unmapped where it is not one of this agent."""
     given = read_plain_json(text)
     if isinstance(given, Unreadable):
-        raise Unmapped(f"the hook's input is {given.reason}")
+        raise Unmapped(f"the hook's input cannot be parsed: {given.reason}")
     if not isinstance(given, dict):
         raise Unmapped("the hook's input is not a JSON object")
     event, tool, input = (given.get(n) for n in ("hook_event_name", "tool_name", "tool_input"))
     if event != agent.event:
-        raise Unmapped(f"this is not the hook {agent.event}: install it there alone")
+        unexpected = f"unexpected hook event `{event}`" if event else "no `hook_event_name`"
+        raise Unmapped(f"{unexpected}; install placet for `{agent.event}` only")
     if not isinstance(tool, str) or not isinstance(input, dict):
-        raise Unmapped("the hook's input names no tool, or not what it is called with")
+        raise Unmapped("the hook's input has no `tool_name` or `tool_input`")
     folder = given.get("cwd", cwd)
     if not isinstance(folder, str) or not os.path.isabs(folder):
         raise Unmapped("the hook's input has no absolute `cwd`")

@@ -126,7 +126,9 @@ def mapped(rows: Mapping[str, Row], tool: str, given: Mapping[str, Any], *, cwd:
     """Return what a call of an agent's tool is judged as; raise Unmapped where none is known."""
     row = rows.get(tool)
     if row is None:
-        raise Unmapped(f"no tool of the policy stands for `{tool}`: {_PAGE} lists those that do")
+        raise Unmapped(
+            f"the tool `{tool}` is not mapped, so it is denied: {_PAGE} lists the mapped tools"
+        )
     fields = Fields(tool, given, cwd)
     folder = os.path.normpath(fields.folder(*row.folder)) if row.folder else cwd
     calls = row.calls(fields)

@@ -39,7 +39,7 @@ def lines_for(program: Program, caller: Caller, facts: Facts) -> tuple[str, ...]
     if closed is not None:
         return (sentence_with_reason("every call is denied", closed.message),)
     layers = {
-        layer.key: _Layer(layer, binding[0], program)
+        layer.key: _LayerLines(layer, binding[0], program)
         for one in chain
         for binding in (program.policy.applying_to(agent=one.agent, role=one.role),)
         for layer in binding
@@ -62,7 +62,7 @@ def _bounded(lines: tuple[str, ...], last: tuple[str, ...]) -> tuple[str, ...]:
     return (*lines[:room], left, *last)
 
 
-class _Layer:
+class _LayerLines:
     """One layer as it applies to a caller, beside the global layer."""
 
     def __init__(self, layer: CheckedPolicy, top: CheckedPolicy, program: Program) -> None:

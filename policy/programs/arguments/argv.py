@@ -81,7 +81,7 @@ class ParsedArguments:
 
 def parse_arguments(words: tuple[Word, ...], profile: Profile) -> ParsedArguments:
     """Parse the words after a program's name in the style of its profile."""
-    reader = _Reader(words, profile)
+    reader = _ArgumentReader(words, profile)
     reader.read()
     return ParsedArguments(tuple(reader.items), words[reader.at :])
 
@@ -110,7 +110,7 @@ def may_become_several(word: Word) -> bool:
     return word.many or word.shape == "glob"
 
 
-class _Reader:
+class _ArgumentReader:
     """One pass over the words."""
 
     def __init__(self, words: tuple[Word, ...], profile: Profile) -> None:
@@ -389,12 +389,12 @@ class _Reader:
         self.items.append(OptionItem(None, word.text, loose=loose))
 
 
-_TAKES: dict[Style, Callable[[_Reader, Word], bool]] = {
-    "gnu": _Reader._dashed,
-    "posix": _Reader._dashed,
-    "words": _Reader._whole,
-    "pairs": _Reader._pair,
-    "listed": _Reader._listed,
+_TAKES: dict[Style, Callable[[_ArgumentReader, Word], bool]] = {
+    "gnu": _ArgumentReader._dashed,
+    "posix": _ArgumentReader._dashed,
+    "words": _ArgumentReader._whole,
+    "pairs": _ArgumentReader._pair,
+    "listed": _ArgumentReader._listed,
 }
 
 

@@ -48,7 +48,7 @@ def read_awk(program: str) -> ProgramEffects:
         tokens = _tokens(program)
     except _Unclear:
         return unknown_effects(_NOT_KNOWN)
-    reader = _Reader(tokens)
+    reader = _AwkReader(tokens)
     reader.read()
     return ProgramEffects(accesses=tuple(reader.accesses), gap=reader.gap)
 
@@ -103,7 +103,7 @@ def _is_doubtful(program: str, at: int, *, before: str) -> bool:
     return '"' in match[0] or "#" in match[0]
 
 
-class _Reader:
+class _AwkReader:
     """One pass over the tokens."""
 
     def __init__(self, tokens: list[tuple[str, str]]) -> None:

@@ -25,7 +25,7 @@ class _Unclear(Exception):
 
 def read_sed(script: str) -> ProgramEffects:
     """Return the effects of a sed script; a script with an unknown command may do anything."""
-    reader = _Reader(script)
+    reader = _SedReader(script)
     try:
         reader.read()
     except _Unclear:
@@ -33,7 +33,7 @@ def read_sed(script: str) -> ProgramEffects:
     return ProgramEffects(accesses=tuple(reader.accesses), gap=reader.gap)
 
 
-class _Reader:
+class _SedReader:
     """One pass over the script."""
 
     def __init__(self, script: str) -> None:

@@ -34,7 +34,7 @@ _WILD = frozenset("*?[")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _File:
+class _LazyFile:
     """One file in a mapping that may load texts lazily."""
 
     name: str
@@ -62,7 +62,7 @@ class Profiles:
     """
 
     _layers: tuple[Mapping[str, str], ...]
-    _cached: list[Mapping[str, tuple[_File, ...]]] = field(default_factory=list, repr=False)
+    _cached: list[Mapping[str, tuple[_LazyFile, ...]]] = field(default_factory=list, repr=False)
     _read: dict[str, Profile | None] = field(default_factory=dict, repr=False)
     _roles: dict[str, VariableRole | None] = field(default_factory=dict, repr=False)
     _others: list[_OtherNames] = field(default_factory=list, repr=False)
@@ -74,7 +74,7 @@ class Profiles:
         return Profiles(_layers=layers)
 
     @property
-    def _files(self) -> Mapping[str, tuple[_File, ...]]:
+    def _files(self) -> Mapping[str, tuple[_LazyFile, ...]]:
         """The files by the program they describe; listed on first use."""
         if not self._cached:
             self._cached.append(_files_of(self._layers))
@@ -151,7 +151,7 @@ class Profiles:
                     line=1,
                 )
 
-    def _in_order(self) -> Iterator[_File]:
+    def _in_order(self) -> Iterator[_LazyFile]:
         for program in sorted(self._files):
             yield from self._files[program]
 
@@ -175,12 +175,12 @@ class Profiles:
 _MOST_NAMES = 4_096
 
 
-def _files_of(layers: Sequence[Mapping[str, str]]) -> Mapping[str, tuple[_File, ...]]:
-    files: dict[str, tuple[_File, ...]] = {}
+def _files_of(layers: Sequence[Mapping[str, str]]) -> Mapping[str, tuple[_LazyFile, ...]]:
+    files: dict[str, tuple[_LazyFile, ...]] = {}
     for layer in layers:
         for name in layer:
             program = profile_file.program_of(name)
-            files[program] = (*files.get(program, ()), _File(name=name, layer=layer))
+            files[program] = (*files.get(program, ()), _LazyFile(name=name, layer=layer))
     return MappingProxyType(files)
 
 
@@ -217,7 +217,7 @@ def _read_parts(name: str, text: str) -> ProfileFile | tuple[ProfileFault, ...]:
     return read_profile_lazily(name, text)
 
 
-def _read(files: Sequence[_File]) -> Profile:
+def _read(files: Sequence[_LazyFile]) -> Profile:
     """Return the profile from the files of one program; with an invalid file it may do anything."""
     sections: list[Section] = []
     for file in files:

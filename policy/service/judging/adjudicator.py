@@ -150,7 +150,7 @@ class Adjudicator:
                 and not self._known_tools.is_ready(entry, spec, judge=judge, call=decision.call)
             )
         ):
-            situation = _Situation(
+            situation = _CallToJudge(
                 judge=judge, guards=guards, caller=caller, facts=facts, tools=tools, input=input
             )
             decision, refusal = _refused(tool, decision, answer, entry=entry, situation=situation)
@@ -198,7 +198,7 @@ def adjudicator_within(service: object, *, skipping: type | tuple[()] = ()) -> A
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Situation:
+class _CallToJudge:
     """Who calls, with which input and facts, and everything that judges the call."""
 
     judge: Judge
@@ -242,7 +242,7 @@ def _refused(
     answer: Answer,
     *,
     entry: Registration | None,
-    situation: _Situation,
+    situation: _CallToJudge,
 ) -> tuple[Decision, ToolError]:
     """Return the decision about a call that may not run, and the error it ends in."""
     if answer.refused is not None:
@@ -264,7 +264,7 @@ def _refused(
     return denied, denial(called, denied, code=code)
 
 
-def _refusal(tool: str, decision: Decision, refused: Refusal, situation: _Situation) -> ToolError:
+def _refusal(tool: str, decision: Decision, refused: Refusal, situation: _CallToJudge) -> ToolError:
     """Return the error for an invalid call; it reveals no tools hidden from this caller."""
     if refused.kind == "not-found":
         near = refused.suggestion

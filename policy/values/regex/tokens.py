@@ -55,7 +55,7 @@ def words_of(source: str) -> tuple[Words, bool] | None:
     """Return the words and whether letter case is ignored; the words are then in lower case."""
     flags = _FLAGS.match(source)
     folds = flags is not None and "i" in flags[1]
-    reader = _Reader(source, folds=folds, crosses=flags is not None and "s" in flags[1])
+    reader = _PatternReader(source, folds=folds, crosses=flags is not None and "s" in flags[1])
     reader.place = flags.end() if flags else 0
     try:
         words = reader.choice(0)
@@ -64,7 +64,7 @@ def words_of(source: str) -> tuple[Words, bool] | None:
     return (words, folds) if reader.place == len(source) else None
 
 
-class _Reader:
+class _PatternReader:
     def __init__(self, source: str, *, folds: bool, crosses: bool) -> None:
         self.source = source
         self.place = 0
