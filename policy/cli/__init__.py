@@ -9,6 +9,9 @@ def main() -> None:
     """Run the command line of this process."""
     # Agents run a hook before each of their tools, so it runs without click and its imports.
     if sys.argv[1:2] == ["hook"]:
+        from policy.cli.import_path import leave_out_what_the_environment_names
+
+        leave_out_what_the_environment_names()
         from policy.cli.hook_call import run_hook
 
         run_hook(sys.argv[2:])

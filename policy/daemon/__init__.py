@@ -11,6 +11,7 @@ from policy.daemon.control import (
     SETTINGS_VARIABLES,
     agent_settings,
     daemons,
+    own_command,
     stop_daemon,
 )
 from policy.daemon.protocol import BLOCKED, LONGEST_INPUT, blocked
@@ -25,5 +26,6 @@ __all__ = [
     "answer_hook",
     "blocked",
     "daemons",
+    "own_command",
     "stop_daemon",
 ]

@@ -48,6 +48,18 @@ def agent_settings(name: str) -> tuple[str, str, Mapping[str, str]]:
     return agent.event, agent.settings[0], agent.own_tools
 
 
+def own_command() -> list[str]:
+    """Return the words that start this program, whatever folder and environment it starts in.
+
+    The script `placet` is not among them: what `PYTHONPATH` names is imported before it can act.
+    """
+    import sys
+
+    from policy.daemon.own_program import isolated
+
+    return [sys.executable, *isolated(), "-m", "policy"]
+
+
 def _status(socket: str) -> dict[str, Any] | None:
     """Return the status of a daemon, None where one was killed and left its socket behind."""
     try:

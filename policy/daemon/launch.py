@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from policy.daemon.endpoint import Endpoint
+from policy.daemon.own_program import isolated
 
 
 def start(endpoint: Endpoint, policy: str, is_there: Callable[[], bool]) -> None:
@@ -41,7 +42,7 @@ def _start(endpoint: Endpoint, policy: str) -> None:
         with open(endpoint.log, "wb", opener=_private) as log:
             # Our own interpreter and module, and no shell.
             process = subprocess.Popen(  # noqa: S603
-                [sys.executable, "-P", "-m", "policy.daemon", policy, str(said)],
+                [sys.executable, *isolated(), "-m", "policy.daemon", policy, str(said)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=log,

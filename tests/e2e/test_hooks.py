@@ -278,6 +278,39 @@ def test_a_module_in_the_project_is_not_imported(shared: Scene) -> None:
     assert shared.call(CLAUDE, "Bash", {"command": "ls"}).told["permissionDecision"] == "allow"
 
 
+def test_a_module_that_pythonpath_names_is_not_imported(
+    scene: Scene, shared: Scene, installed: dict[str, str]
+) -> None:
+    source = scene.project / "src"
+    source.mkdir()
+    for name in ("json", "sitecustomize", "policy", "re", "orjson", "socket"):
+        (source / f"{name}.py").write_text("import os\nos._exit(0)\n")
+    command = installed[CLAUDE].replace(str(shared.rules), str(scene.rules))
+    for path in ("src", str(source)):
+        done = subprocess.run(
+            ["sh", "-c", command],
+            cwd=scene.project,
+            env={**scene.environment, "PYTHONPATH": path},
+            input=json.dumps(scene.input(CLAUDE, "Bash", {"command": "ls"})),
+            capture_output=True,
+            text=True,
+        )
+        assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "allow"
+    # The daemon was started by a call with this environment, and yet it is there.
+    (daemon,) = scene.daemons()
+    assert daemon["calls"] == 2
+
+
+def test_the_script_itself_leaves_out_what_pythonpath_names(scene: Scene) -> None:
+    source = scene.project / "src"
+    source.mkdir()
+    for name in ("json", "socket", "orjson"):
+        (source / f"{name}.py").write_text("import os\nos._exit(0)\n")
+    told = Scene(folder=scene.folder, runtime=scene.runtime, more={"PYTHONPATH": "src"})
+    done = told.call(CLAUDE, "Bash", {"command": "ls"}, "--no-daemon")
+    assert done.told["permissionDecision"] == "allow"
+
+
 def test_a_closed_output_is_no_consent(shared: Scene) -> None:
     given = json.dumps(shared.input(CLAUDE, "Read", {"file_path": "/etc/passwd"}))
     command = f"{' '.join(shared.command(CLAUDE))} >&-"

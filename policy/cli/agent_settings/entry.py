@@ -7,22 +7,24 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
 
 from policy.cli.agent_settings.json_text import Node, added, read, removed, replaced
+from policy.daemon import own_command
 
 # How many seconds the agent waits; longer than the time limit of a hook call.
 _SECONDS = 30
-# If the hook ends without an answer, it exits with the status that blocks the call.
-_ELSE = """|| sh -c 'echo "placet: the hook gave no answer" >&2; exit 2'"""
+# A hook that ends without an answer exits with the status that blocks the call. That status itself
+# comes with a reason of the hook's own.
+_BLOCKING = """\
+sh -c '"$@" || { [ $? = 2 ] || echo "placet: the hook gave no answer" >&2; exit 2; }' sh"""
 
 
 def hook_command(given: Namespace) -> str:
     """Return the command line that is installed, with absolute paths."""
-    words = [*_program(), "hook", given.agent, "--policy", os.path.abspath(given.policy)]
+    words = [*own_command(), "hook", given.agent, "--policy", os.path.abspath(given.policy)]
     for name in ("workspace", "audit"):
         value = getattr(given, name)
         if value is not None:
@@ -32,7 +34,8 @@ def hook_command(given: Namespace) -> str:
     words += ["--deny-asks"] if given.deny_asks else []
     words += ["--no-daemon"] if given.no_daemon else []
     # Without a POSIX shell, only the exit status is set.
-    return f"{shlex.join(words)} {_ELSE if os.name == 'posix' else '|| exit 2'}"
+    before = f"{_BLOCKING} " if os.name == "posix" else ""
+    return f"{before}{shlex.join(words)} || exit 2"
 
 
 def gemini_can_ask() -> bool:
@@ -132,12 +135,3 @@ def _part(node: Node, key: str, kind: type) -> Node | None:
     if found and not isinstance(found[0].value, kind):
         raise ValueError(f"`{key}` of the settings has an unexpected type")
     return found[0] if found else None
-
-
-def _program() -> list[str]:
-    """Return the words that start this program, whatever the agent's working directory is."""
-    started = os.path.abspath(sys.argv[0])
-    if os.path.basename(started) == "placet" and os.access(started, os.X_OK):
-        return [started]
-    # `-P`: no module is imported from the agent's working directory.
-    return [sys.executable, "-P", "-m", "policy"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
+import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -95,15 +97,36 @@ def test_every_agent_waits_longer_than_a_hook_takes(agent: str, seconds: int) ->
 
 
 def test_the_command_blocks_where_the_hook_cannot_start(tmp_path: Path) -> None:
-    import subprocess
-
-    missing = COMMAND.replace("/opt/placet", str(tmp_path / "placet")).split("||", 1)[0]
-    given = Namespace(agent=AGENT, policy="rules", workspace=None, audit=None, caller=None)
-    given.deny_asks = given.no_daemon = False
-    rest = hook_command(given).split("||", 1)[1]
-    done = subprocess.run(["sh", "-c", f"{missing}||{rest}"], capture_output=True, text=True)
+    command = _command().replace(sys.executable, str(tmp_path / "python"))
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
     assert done.returncode == 2
-    assert "placet" in done.stderr
+    assert "the hook gave no answer" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("ending", "status", "told"),
+    [
+        ("print(5)", 0, ""),
+        ("raise SystemExit(1)", 2, "placet: the hook gave no answer\n"),
+        ("os.kill(os.getpid(), 9)", 2, "placet: the hook gave no answer\n"),
+        ("os.write(2, b'a reason'), os._exit(2)", 2, "a reason"),
+    ],
+)
+def test_the_command_gives_a_reason_only_where_the_hook_gave_none(
+    tmp_path: Path, ending: str, status: int, told: str
+) -> None:
+    program = tmp_path / "python"
+    program.write_text(f"#!{sys.executable}\nimport os\n{ending}\n")
+    program.chmod(0o755)
+    command = _command().replace(sys.executable, str(program))
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (status, "" if status else "5\n")
+    # A shell may say that what it ran was killed.
+    assert done.stderr.endswith(told) if told else not done.stderr
+
+
+def test_the_command_starts_python_in_isolation() -> None:
+    assert f"{sys.executable} -I -m policy hook" in _command()
 
 
 def test_only_our_command_for_this_agent_is_ours() -> None:
@@ -151,6 +174,12 @@ def test_no_text_is_read_as_json_that_json_refuses(text: str) -> None:
         return
     if "/" not in text and "," not in text:
         assert json.loads(text) == value
+
+
+def _command() -> str:
+    given = Namespace(agent=AGENT, policy="rules", workspace=None, audit=None, caller=None)
+    given.deny_asks = given.no_daemon = False
+    return hook_command(given)
 
 
 def comments(text: str) -> list[str]:

@@ -1,0 +1,18 @@
+"""How our own processes are started, and the files that they run."""
+
+from __future__ import annotations
+
+import os
+import site
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def isolated() -> list[str]:
+    """Return Python's options by which no module comes from what an agent chooses.
+
+    Neither `PYTHONPATH` and its like nor the working directory count. `-I` leaves out the user's
+    own packages as well, so an installation among them does without it.
+    """
+    own = site.getusersitepackages()
+    return ["-E", "-P"] if os.path.commonpath((own, _PACKAGE)) == own else ["-I"]
