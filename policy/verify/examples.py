@@ -255,7 +255,8 @@ def _unknown_tool(case: tree.Case, name: str, catalog: Catalog) -> Diagnostic:
         span=case.call.tool.span,
         label="not in the catalogue",
         help=did_you_mean(name, catalog.names)
-        or "if no tool of this name is meant to exist, write `-> deny by schema`",
+        or "add a tool of your own to `[catalogue] files` (`placet catalog export` writes the "
+        "list); if no tool of this name is meant to exist, write `-> deny by schema`",
     )
 
 
