@@ -1,7 +1,7 @@
 """The resources of a tool as a list of tools declares them.
 
-`{"reads": ["path"], "writes": [{"path": "folder", "tree": true}], "complete": true}`: under each
-verb the arguments, a path of names with dots, or an object with more of it.
+`{"reads": ["path"], "writes": [{"path": "folder", "tree": true}], "complete": true}`: each
+verb has a list of arguments, each a dotted path of names, or an object with a path and options.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MORE = ("path", "tree", "tree_field", "only_for")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedResources:
-    """What a list says of the resources of one tool."""
+    """The resources that a list declares for one tool."""
 
     resources: tuple[Resource, ...] = ()
     complete: bool = False
@@ -27,7 +27,7 @@ class ListedResources:
 
 
 class BadResources(Exception):
-    """Resources that cannot be read; the message says why, as the end of a sentence."""
+    """Resources that cannot be parsed; the message is the reason, as the end of a sentence."""
 
 
 def read_resources(declared: Any) -> ListedResources:

@@ -1,4 +1,4 @@
-"""Repairs a tool name as a model spelled it, where it can mean only one known tool.
+"""Repairs a misspelled tool name of a model, if it can mean only one known tool.
 
 Spellings differ in case, in separators and in style (`getMP3File` for `get_mp3_file`), and by one
 slip of a letter. A name is repaired only if exactly one known tool matches. All later steps use the

@@ -21,11 +21,11 @@ FOR_ITSELF = 14.0
 
 
 class Late(Exception):
-    """The time for the daemon is over."""
+    """The daemon did not answer in its time."""
 
 
 def answer_hook(request: Message, *, late: Callable[[], None], use_daemon: bool) -> Message:
-    """Return the answer; call `late`, which must end the process, once the time is over."""
+    """Return the answer; at the time limit call `late`, which must end the process."""
     if os.name != "posix":
         return _decided_by_a_timer(request, late)
     import signal
@@ -78,7 +78,7 @@ def _decided_here(request: Message) -> Message:
 
 
 def _decided_by_a_timer(request: Message, late: Callable[[], None]) -> Message:
-    """Decide in this process, in a time that a thread keeps: this system has no alarms."""
+    """Decide in this process; a thread enforces the time limit, as this system has no alarms."""
     from threading import Timer
 
     timer = Timer(FOR_ITSELF, late)

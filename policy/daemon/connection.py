@@ -1,4 +1,4 @@
-"""Asks the daemon over its socket, and has it started where there is none."""
+"""Asks the daemon over its socket, and starts one if none runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class NoDaemon(Exception):
 
 
 def ask_daemon(request: Message) -> Message:
-    """Return the daemon's answer; start it where there is none.
+    """Return the daemon's answer; start a daemon if none runs.
 
     Raises NoDaemon, EndpointUnusable and OSError.
     """
@@ -56,7 +56,7 @@ def exchange(where: str, line: bytes) -> Message:
 
 
 def _is_there(endpoint: Endpoint, who: str) -> bool:
-    """Tell whether a daemon of this version answers for this policy."""
+    """Return whether a daemon of this version answers for this policy."""
     try:
         said = exchange(endpoint.socket, line_of({"kind": "status", "identity": who}))
     except (OSError, NoDaemon):
@@ -65,7 +65,7 @@ def _is_there(endpoint: Endpoint, who: str) -> bool:
 
 
 def _line(connection: socket.socket) -> bytes:
-    """Read one line; raise NoDaemon where the connection ends before it does."""
+    """Read one line; raise NoDaemon if the connection ends before the line."""
     parts: list[bytes] = []
     size = 0
     while part := connection.recv(65_536):

@@ -1,4 +1,4 @@
-"""The policy and the folders that a decider is made for, and the files that no call may write."""
+"""The policy and folders of one decider, and the files that no call may write."""
 
 from __future__ import annotations
 

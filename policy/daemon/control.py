@@ -1,6 +1,6 @@
-"""What the command line asks of daemons and agents besides hook calls.
+"""Functions for the command line: list and stop daemons, and describe the supported agents.
 
-Hook calls import this with the package, so everything else is imported by who calls.
+Hook calls import this module with the package, so its functions import what they need.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SETTINGS_VARIABLES = {"claude-code": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME"}
 
 
 def daemons() -> list[dict[str, Any]]:
-    """Return what each daemon of this user says of itself, with its `socket`.
+    """Return the status of each daemon of this user, with its `socket`.
 
     One that does not answer has a `problem`. Raises OSError where their folder cannot be used.
     """
@@ -36,7 +36,7 @@ def daemons() -> list[dict[str, Any]]:
 
 
 def stop_daemon(socket: str) -> None:
-    """End the daemon at a socket; raise OSError where it does not answer."""
+    """Stop the daemon at a socket; raise OSError if it does not answer."""
     _reply_of(socket, "stop")
 
 
@@ -49,7 +49,7 @@ def agent_settings(name: str) -> tuple[str, str, Mapping[str, str]]:
 
 
 def own_command() -> list[str]:
-    """Return the words that start this program, whatever folder and environment it starts in.
+    """Return the command that starts this program in any folder and environment.
 
     The script `placet` is not among them: what `PYTHONPATH` names is imported before it can act.
     """
@@ -61,7 +61,7 @@ def own_command() -> list[str]:
 
 
 def _status(socket: str) -> dict[str, Any] | None:
-    """Return the status of a daemon, None where one was killed and left its socket behind."""
+    """Return the status of a daemon; None if it was killed and only its socket is left."""
     try:
         return {"socket": socket, "problem": None, **_reply_of(socket, "status")}
     except (FileNotFoundError, ConnectionRefusedError):

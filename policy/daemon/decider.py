@@ -38,7 +38,7 @@ from policy.store import PolicyStore
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outcome:
-    """What becomes of one call of an agent: the verdict, why, and what changes of its input.
+    """The result for one call of an agent: verdict, reasons, and changes of its input.
 
     `judged` are the judgements of the calls of ours that it stands for; none where there are none.
     """
@@ -188,7 +188,7 @@ def _verdict(judgement: Judgement) -> Verdict:
 
 
 def _error(arrived: Arrived, outcome: _Outcome, judgement: Judgement | None) -> ToolError | None:
-    """Return what a call ends in by its record: why it was denied, None where it was not."""
+    """Return why a call was denied, for its record; None if it was not denied."""
     if outcome.verdict is not Verdict.DENY:
         return None
     if judgement is None:
@@ -197,7 +197,7 @@ def _error(arrived: Arrived, outcome: _Outcome, judgement: Judgement | None) -> 
 
 
 def _meant(agent: Agent, call: HookCall, generation: Generation | None) -> Mapped:
-    """Return which calls of ours a call of the agent's is judged as."""
+    """Return the calls of our tools that a call of the agent is judged as."""
     name = mcp_tool(call)
     if name is None and call.tool not in agent.rows and _lists(generation, call.tool):
         name = call.tool
@@ -207,7 +207,7 @@ def _meant(agent: Agent, call: HookCall, generation: Generation | None) -> Mappe
 
 
 def _lists(generation: Generation | None, tool: str) -> bool:
-    """Tell whether the policy's own lists name this very tool, and we do not."""
+    """Return whether the policy's own lists declare this tool, and Placet does not."""
     found = None if generation is None else generation.catalog.get(tool)
     return (
         found is not None
@@ -218,14 +218,14 @@ def _lists(generation: Generation | None, tool: str) -> bool:
 
 
 def _caller(request: Request, generation: Generation | None) -> Caller:
-    """Return who calls, as the command line and the configuration say."""
+    """Return the caller that the command line and the configuration name."""
     named = None if generation is None else generation.settings.caller
     agent = request.caller or (request.agent if named is None else named.agent)
     return replace(named or Caller(), agent=agent)
 
 
 def _calling(caller: Caller, call: HookCall) -> Caller:
-    """Return who makes a call: the agent in its session, or a sub-agent below it."""
+    """Return the caller of one call: the agent in its session, or a sub-agent below it."""
     caller = replace(caller, session=call.session)
     if call.subagent is None:
         return caller
@@ -234,6 +234,6 @@ def _calling(caller: Caller, call: HookCall) -> Caller:
 
 
 def _configured(generation: Generation | None, name: str) -> str | None:
-    """Return a path of `[service]` in the configuration, None where there is none."""
+    """Return a path of `[service]` in the configuration; None if it is not set."""
     found = None if generation is None else getattr(generation.settings.service, name)
     return found if isinstance(found, str) else None

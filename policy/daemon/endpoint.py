@@ -13,11 +13,11 @@ _SOCKET = ".sock"
 
 
 class EndpointUnusable(Exception):
-    """A folder for the socket that cannot be made, or that others could enter."""
+    """The folder for the socket cannot be created, or other users could enter it."""
 
 
 class Endpoint:
-    """The files of the daemon that decides by the policy at an absolute path.
+    """The files of the daemon for the policy at an absolute path.
 
     `socket` is what it listens on, `lock` what it holds while it lives, `starting` what a client
     holds while it starts one, `log` what it writes to standard error. Makes the folder where there

@@ -14,7 +14,7 @@ from policy.daemon.own_program import isolated
 
 
 def start(endpoint: Endpoint, policy: str, is_there: Callable[[], bool]) -> None:
-    """Return once a daemon listens; of clients that want one at once, the first starts it.
+    """Return once a daemon listens; of several clients at the same time, the first starts it.
 
     Raises OSError where none could be started.
     """
@@ -26,7 +26,7 @@ def start(endpoint: Endpoint, policy: str, is_there: Callable[[], bool]) -> None
 
 @contextmanager
 def _alone(lock: str) -> Iterator[None]:
-    """Hold a lock file for the length of the block; the system lets go of it if we are killed."""
+    """Hold a lock file during the block; the system releases it if this process is killed."""
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -36,7 +36,7 @@ def _alone(lock: str) -> Iterator[None]:
 
 
 def _start(endpoint: Endpoint, policy: str) -> None:
-    """Start the daemon on its own, and wait until it says that it listens, or ends."""
+    """Start the daemon as a separate process, and wait until it listens or ends."""
     ready, said = os.pipe()
     try:
         with open(endpoint.log, "wb", opener=_private) as log:

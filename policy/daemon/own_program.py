@@ -1,4 +1,4 @@
-"""How our own processes are started, and the files that they run."""
+"""How Placet starts its own processes, and the files that they run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def isolated() -> list[str]:
-    """Return Python's options by which no module comes from what an agent chooses.
+    """Return the options of Python that keep an agent from choosing which modules are imported.
 
     Neither `PYTHONPATH` and its like nor the working directory count. `-I` leaves out the user's
     own packages as well, so an installation among them does without it.

@@ -10,7 +10,7 @@ _HAS_XUCRED = sys.platform.startswith(("darwin", "freebsd"))
 
 
 def is_ours(connection: socket.socket) -> bool:
-    """Tell whether this user runs the other end; False where the system does not say."""
+    """Return whether this user runs the other end; False if the system cannot tell."""
     try:
         return _uid(connection) == os.geteuid()
     except OSError:
@@ -18,7 +18,7 @@ def is_ours(connection: socket.socket) -> bool:
 
 
 def _uid(connection: socket.socket) -> int:
-    """Return the user id of the other end; raise OSError where it cannot be known."""
+    """Return the user id of the other end; raise OSError if it is unknown."""
     credentials = getattr(socket, "SO_PEERCRED", None)
     if credentials is not None:
         # Linux: struct ucred of pid, uid and gid.

@@ -22,11 +22,11 @@ BLOCKED = 2
 
 
 class Malformed(ValueError):
-    """A line that is not a message, or a message without what it must hold."""
+    """A line that is not a message, or a message without a required key."""
 
 
 def answered(status: int, *, stdout: str = "", stderr: str = "") -> Message:
-    """Return the message that says what a hook process prints, and its exit status."""
+    """Return the message with the output and exit status of a hook process."""
     return {"kind": "answer", "status": status, "stdout": stdout, "stderr": stderr}
 
 

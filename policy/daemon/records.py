@@ -1,4 +1,4 @@
-"""Makes the audit record of one call of an agent: what was answered, and why."""
+"""Makes the audit record of one call of an agent: the answer and its reasons."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from policy.model import Caller, ToolError, Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrived:
-    """A call as it came: who made it, when, and of which tool by the agent's name."""
+    """A call as received: its caller, its time, and the agent's name of the tool."""
 
     tool: str
     input: Mapping[str, Any]
@@ -33,7 +33,7 @@ def record_of_call(
     stale: bool,
     latency_ms: int,
 ) -> AuditRecord:
-    """Return the record of a call that was answered; what its tool did is not known here.
+    """Return the record of an answered call; the effect of its tool is not known here.
 
     `verdict` is what the agent was told, which may be stricter than the decision. `ran` is the
     script that was handed back.

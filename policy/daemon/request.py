@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One hook call: what the agent wrote to standard input, and where the hook process stands.
+    """One hook call: the agent's input, and the folder and options of the hook process.
 
     `policy` is an absolute path. `workspace`, `caller` and `audit` are what the command line says;
     None leaves them to the configuration. `project` is the folder the agent says it works on,

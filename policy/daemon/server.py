@@ -1,4 +1,4 @@
-"""The resident process: answers hook calls on a socket of this user's, and ends when idle."""
+"""The resident process: answers hook calls on a private socket, and ends when idle."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PATIENCE = 10.0
 
 
 def serve(policy: str, ready: int) -> None:
-    """Answer hook calls by the policy until idle, stopped, or asked by another version.
+    """Answer hook calls until idle, stopped, or called by another version of Placet.
 
     Writes `1` to the descriptor `ready` once it listens. Returns at once where another daemon of
     the same policy lives.
@@ -52,7 +52,7 @@ def serve(policy: str, ready: int) -> None:
 
 
 def _locked(lock: int) -> bool:
-    """Take the lock of the only daemon; one that is about to end is waited for."""
+    """Take the lock that only one daemon holds; wait for one that is about to end."""
     for _ in range(_TRIES):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -64,7 +64,7 @@ def _locked(lock: int) -> bool:
 
 
 def _listening(endpoint: Endpoint) -> socket.socket:
-    """Return the socket, made anew: what lies there was left by a daemon that was killed."""
+    """Return a new socket; an existing file was left by a daemon that was killed."""
     with suppress(FileNotFoundError):
         os.unlink(endpoint.socket)
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -75,7 +75,7 @@ def _listening(endpoint: Endpoint) -> socket.socket:
 
 
 class _Daemon:
-    """One daemon: its deciders, and when it was last asked."""
+    """One daemon: its deciders, and the time of the last request."""
 
     def __init__(self, policy: str) -> None:
         self._policy = policy

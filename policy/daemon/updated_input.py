@@ -1,6 +1,6 @@
-"""What the agent is to run in place of its call: rewritten fields and printed commands.
+"""The input that the agent runs instead of its own: rewritten fields and printed commands.
 
-The agent runs its own tool with its own fields. A change that has no field to go back to would be
+The agent runs its own tool with its own fields. A change without a corresponding field would be
 lost, so such a call is denied.
 """
 
@@ -24,7 +24,7 @@ _SHELL = "bash_exec"
 def updated_input(
     agent: Agent, call: HookCall, meant: Mapped, decisions: tuple[Decision, ...]
 ) -> Mapping[str, Any] | None:
-    """Return the fields of the agent's input that are to change, None where nothing is.
+    """Return the changed fields of the agent's input; None if nothing changes.
 
     Where the agent replaces its whole input, all fields are returned. Raises Unmapped where the
     agent would run something else than was judged.
@@ -65,12 +65,12 @@ def _require_same(asked: OurCall, decision: Decision) -> None:
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Tell whether two JSON values are the same to the last kind: `1` is not `1.0` or `true`."""
+    """Return whether two JSON values are equal in value and type: `1` is not `1.0` or `true`."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def _theirs(row: Row, call: HookCall, changed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return changed fields of ours as fields of the agent's."""
+    """Return changed fields of our tool as fields of the agent's tool."""
     updated: dict[str, Any] = {}
     for name, value in changed.items():
         if name not in row.back:
@@ -81,7 +81,7 @@ def _theirs(row: Row, call: HookCall, changed: Mapping[str, Any]) -> dict[str, A
 
 
 def script_for_agent(command: str, *, only_in: str | None) -> str:
-    """Return the script a shell is to get: printed from what was read, as for `bash_exec`.
+    """Return the script for the shell: printed from the parsed one, as for `bash_exec`.
 
     With `only_in` it ends at once where it is started in another folder than it was judged in.
     """
@@ -101,13 +101,13 @@ def script_for_agent(command: str, *, only_in: str | None) -> str:
 
 
 def _changed(decision: Decision) -> dict[str, Any]:
-    """Return the fields that rules have changed; raise Unmapped where one was taken away."""
+    """Return the fields that rules have changed; raise Unmapped if one was removed."""
     if not decision.rewritten:
         return {}
     now, asked = _fields(decision.call), _fields(decision.asked)
     gone = sorted(set(asked) - set(now))
     if gone:
-        raise Unmapped(f"a rule takes `{gone[0]}` away, which cannot be handed back")
+        raise Unmapped(f"a rule removes `{gone[0]}`, which a hook cannot do")
     return {name: value for name, value in now.items() if asked.get(name, now) != value}
 
 

@@ -1,4 +1,4 @@
-"""The sentences for an agent and its user: why a call is denied, and what is asked."""
+"""Sentences for an agent and its user: the reason of a denial, and the text of a question."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from policy.service import Judgement, because
 
 
 def refusal(judgements: Sequence[Judgement]) -> str:
-    """Return what a model is told of a denial."""
+    """Return the reason of a denial, for the model."""
     error = next((each.error for each in judgements if each.error is not None), None)
     if error is None:
         return SENTENCES["not-allowed"]
@@ -21,7 +21,7 @@ def refusal(judgements: Sequence[Judgement]) -> str:
 
 
 def question(decisions: Sequence[Decision]) -> str:
-    """Return what the user is told of a question."""
+    """Return the text of a question, for the user."""
     asking = [
         reason for each in decisions for reason in each.deciding if each.verdict is Verdict.ASK
     ]
@@ -32,7 +32,7 @@ def question(decisions: Sequence[Decision]) -> str:
 def why_not_asked(
     agent: Agent, call: HookCall, decisions: Sequence[Decision], *, denies_asks: bool
 ) -> str | None:
-    """Return why an ask cannot become the agent's own question, None where it can."""
+    """Return why an ask cannot become the agent's own question; None if it can."""
     if denies_asks:
         return SENTENCES["no-approver"]
     reasons = (reason for decision in decisions for reason in decision.reasons)

@@ -1,4 +1,4 @@
-"""Which processes append to an audit file, and from where on, so that others can end their calls.
+"""Markers of the processes that append to an audit file, so that others can end their calls.
 
 Each has a marker in the folder `FILE.runs`: a small file that it keeps locked while it runs. A
 marker that can be locked belongs to a process that has ended, even if its pid is in use again.

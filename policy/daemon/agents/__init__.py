@@ -1,4 +1,4 @@
-"""The agents whose hooks are understood, each with its table of tools and its own answers."""
+"""The supported agents, each with its table of tools and its format of answers."""
 
 from __future__ import annotations
 

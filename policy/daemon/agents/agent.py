@@ -67,7 +67,7 @@ class Agent:
 
 
 def read_hook(agent: Agent, text: str, *, cwd: str) -> HookCall:
-    """Return the call in a hook's input; raise Unmapped where it is not one of this agent."""
+    """Return the call in a hook's input; raise Unmapped if it is not valid for this agent."""
     given = read_plain_json(text)
     if isinstance(given, Unreadable):
         raise Unmapped(f"the hook's input cannot be parsed: {given.reason}")
@@ -94,7 +94,7 @@ def read_hook(agent: Agent, text: str, *, cwd: str) -> HookCall:
 
 
 def mcp_tool(call: HookCall) -> str | None:
-    """Return the name that rules know an MCP server's tool by, None for every other tool."""
+    """Return the name of an MCP server's tool in rules; None for every other tool."""
     if call.mcp is None:
         return None
     origin = Origin(kind="mcp", server=call.mcp[0], tool=call.mcp[1])

@@ -1,7 +1,7 @@
-"""Maps an agent's tools to ours: the rows of a table, and what each reads from an input.
+"""Maps an agent's tools to ours by a table; each row reads the input of one tool.
 
-A row says which calls of ours one call of the agent is judged as. All of them must be allowed. A
-field that a row does not know may mean anything, so it is denied like a tool that no row knows.
+A row returns the calls of our tools that one call of the agent is judged as. All of them must be
+allowed. A call with an unknown field is denied, like a call of an unknown tool.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Unmapped(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OurCall:
-    """One call of a tool of ours."""
+    """One call of our own tool."""
 
     tool: str
     input: Mapping[str, Any]
@@ -46,7 +46,7 @@ class Mapped:
 
 
 class Fields:
-    """The input of one call of an agent; it notes what has been read."""
+    """The input of one call of an agent; it records which fields have been read."""
 
     def __init__(self, tool: str, given: Mapping[str, Any], cwd: str) -> None:
         self.tool = tool
@@ -123,7 +123,7 @@ def words(text: str) -> frozenset[str]:
 
 
 def mapped(rows: Mapping[str, Row], tool: str, given: Mapping[str, Any], *, cwd: str) -> Mapped:
-    """Return what a call of an agent's tool is judged as; raise Unmapped where none is known."""
+    """Return the calls that a call of an agent's tool is judged as; raise Unmapped if unknown."""
     row = rows.get(tool)
     if row is None:
         raise Unmapped(

@@ -11,7 +11,7 @@ _FRAME = ("*** Begin Patch", "*** End Patch", "*** End of File")
 
 
 def patch_applied(fields: Fields) -> tuple[OurCall, ...]:
-    """Return the calls that a patch amounts to.
+    """Return the calls that have the effects of a patch.
 
     Codex takes blanks around a header, so every line that could be one counts as one. A line of
     another kind that begins with `***` is not understood.

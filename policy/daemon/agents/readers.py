@@ -9,7 +9,7 @@ import shlex
 
 from policy.daemon.agents.mapping import Fields, OurCall, Reader, Unmapped
 
-# A glob without the signs that an agent may split a list of globs at.
+# A glob without characters at which an agent may split a list of globs.
 _ONE_GLOB = re.compile(r"[\w.*/-]+")
 # What a glob may hold besides names, extended globs and escapes included.
 _WILDCARD = re.compile(r"[*?\[{(!+@\\]")
@@ -42,7 +42,7 @@ def file_written(path: str, content: str) -> Reader:
 
 
 def file_edited(path: str, *content: str) -> Reader:
-    """Return the reader of an edit: it shows what is around it, so it reads the file as well."""
+    """Return the reader of an edit; an edit shows its surroundings, so it also reads the file."""
 
     def read(fields: Fields) -> tuple[OurCall, ...]:
         where = fields.path(path)
@@ -69,7 +69,7 @@ def folder_listed(*names: str, deep: bool = False) -> Reader:
 
 
 def names_searched(pattern: str, *folders: str) -> Reader:
-    """Return the reader of a search for file names: it lists the tree that the pattern is about.
+    """Return the reader of a search for file names: it lists the tree that the pattern covers.
 
     Behind the first wildcard a pattern must not lead out of that tree.
     """
@@ -89,7 +89,7 @@ def names_searched(pattern: str, *folders: str) -> Reader:
 def contents_searched(
     pattern: str, folders: tuple[str, ...], *, globs: tuple[str, ...] = (), kind: str | None = None
 ) -> Reader:
-    """Return the reader of a search in files: it is judged as the `rg` command that it amounts to.
+    """Return the reader of a search in files: it is judged as the equivalent `rg` command.
 
     A glob narrows what is read only where it is a single one.
     """

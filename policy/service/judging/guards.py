@@ -1,4 +1,4 @@
-"""What can be replaced while a service runs: filter, context rules, approver and sandbox.
+"""The parts of a running service that can be replaced: filter, rules, approver and sandbox.
 
 All of them are one frozen record behind one reference, so a call that took the record never meets
 the new filter together with the old rules.
