@@ -83,7 +83,7 @@ class Elevation:
 
 
 def matches_tool(patterns: tuple[str, ...], spec: ToolSpec | None) -> bool:
-    """Tell whether an elevation covers this tool, by its own name or that of all its versions.
+    """Return whether an elevation covers this tool, by its own name or that of all its versions.
 
     As in an `allow`, a wildcard matches only the host application's tools, and those of a server
     that the pattern spells out.

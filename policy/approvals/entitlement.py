@@ -66,7 +66,7 @@ def identity(person: Person) -> str:
 
 
 def may_answer(person: Person, reason: Reason) -> bool:
-    """Tell whether a person is in a group that may answer this opinion."""
+    """Return whether a person is in a group that may answer this opinion."""
     return _may(person, (reason.terms or _ANYBODY).groups)
 
 
@@ -79,7 +79,7 @@ def unanswered(
 
 
 def answers(able: tuple[Person, ...], terms: Terms) -> bool:
-    """Tell whether these people, each entitled to approve at all, satisfy `terms`."""
+    """Return whether these people, each entitled to approve at all, satisfy `terms`."""
     if not terms.two_people:
         return any(_may(person, terms.groups) for person in able)
     if len(terms.groups) < 2:
@@ -92,7 +92,7 @@ def _may(person: Person, groups: tuple[str, ...]) -> bool:
 
 
 def _one_of_each(able: tuple[Person, ...], groups: tuple[str, ...], taken: frozenset[str]) -> bool:
-    """Tell whether each group has a different member: two identities are two people."""
+    """Return whether each group has a different member: two identities are two people."""
     if not groups:
         return True
     first, rest = groups[0], groups[1:]

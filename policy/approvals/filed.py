@@ -63,7 +63,7 @@ def as_of(filed: Filed, now: datetime) -> Filed:
 
 
 def is_about(filed: Filed, request: ApprovalRequest) -> bool:
-    """Tell whether an open request is about the same call as another, by the same caller."""
+    """Return whether an open request is about the same call as another, by the same caller."""
     asked = filed.request
     return (
         filed.state in OPEN
@@ -106,7 +106,7 @@ def ended(filed: Filed, state: Ended) -> Filed | None:
 
 
 def is_sound(filed: Filed) -> bool:
-    """Tell whether a request can be in its state: its people must have approved it."""
+    """Return whether a request can be in its state: its people must have approved it."""
     if filed.state not in ("approved", "used"):
         return True
     request = filed.request

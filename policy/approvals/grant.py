@@ -33,7 +33,7 @@ class Grant:
     request: str | None = None
 
     def serves(self, now: datetime) -> bool:
-        """Tell whether it serves one more execution."""
+        """Return whether it serves one more execution."""
         return not is_past(self.expires, now) and (self.uses is None or self.uses > 0)
 
     def spent(self) -> Grant:

@@ -34,7 +34,7 @@ def recount(db: Connection, session: str) -> None:
 
 
 def is_refused(db: Connection, session: str, call: str) -> bool:
-    """Tell whether a call was refused in a session tree."""
+    """Return whether a call was refused in a session tree."""
     found = db.execute(
         "SELECT 1 FROM refusal WHERE session = ? AND digest = ?", (digest(session), digest(call))
     )

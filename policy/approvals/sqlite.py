@@ -139,7 +139,7 @@ class SqliteApprovals:
         await self._database.write(lambda db: ledger_rows.recount(db, session))
 
     async def refused(self, session: str, digest: str) -> bool:
-        """Tell whether this exact call was refused in this session tree."""
+        """Return whether this exact call was refused in this session tree."""
         return await self._database.read(lambda db: ledger_rows.is_refused(db, session, digest))
 
     async def note_refusal(self, session: str, digest: str, *, now: datetime) -> None:

@@ -102,7 +102,7 @@ class Ledger(Protocol):
         ...
 
     async def refused(self, session: str, digest: str) -> bool:
-        """Tell whether this exact call was refused in this session tree."""
+        """Return whether this exact call was refused in this session tree."""
         ...
 
     async def note_refusal(self, session: str, digest: str, *, now: datetime) -> None:

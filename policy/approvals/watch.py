@@ -83,7 +83,7 @@ class Watch:
         self._listeners.notify(filed)
 
     def is_old(self, filed: Filed) -> bool:
-        """Tell whether a later change of this request has been reported."""
+        """Return whether a later change of this request has been reported."""
         return self._reported.get(filed.request.id, 0) > filed.revision
 
     @contextmanager

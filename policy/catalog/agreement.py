@@ -26,7 +26,7 @@ class RunningTool:
 
 
 def contradictions(listed: ToolSpec, own: ToolSpec) -> tuple[str, ...]:
-    """Return what a list says of a tool that its own definition does not, a sentence each."""
+    """Return what a list declares of a tool beyond its own definition, one sentence each."""
     if listed.fault is not None or own.fault is not None:
         return ()
     return (*schema_differences(listed.schema, own.schema), *_facts(listed, own))

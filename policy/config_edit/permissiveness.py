@@ -17,7 +17,7 @@ _RANKS = {"allow": 0, "ask": 1, "deny": 2}
 def is_more_permissive(
     path: Path, before: Any, after: Any, *, default: Verdict | None
 ) -> bool | None:
-    """Tell whether an edit may allow more calls; None for a key outside of these tables.
+    """Return whether an edit may allow more calls; None for a key outside of these tables.
 
     `default` is the strictest verdict that may apply in the key's layer to a tool that no rule
     names, None if nothing restricts it. `before` and `after` are None for a key that is not set.
@@ -76,7 +76,7 @@ def _filter_allows_more(key: str, before: Any, after: Any) -> bool:
 
 
 def _confirmation_allows_more(path: Path, before: Any, after: Any) -> bool | None:
-    """Tell whether a tool need no longer be confirmed, also if its whole table is removed."""
+    """Return whether a tool need no longer be confirmed, also if its whole table is removed."""
     lost = bool(_confirmed(path, before) - _confirmed(path, after))
     return lost if lost or path[2:] == ("requires_confirmation",) else None
 

@@ -84,7 +84,7 @@ def write_value(value: Any) -> str | Unreadable:
 
 
 def _is_unicode(text: str) -> bool:
-    """Tell whether a string can be encoded, as it has no lone surrogates."""
+    """Return whether a string can be encoded, as it has no lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:

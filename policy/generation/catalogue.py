@@ -24,7 +24,7 @@ from policy.values import Unreadable, read_json
 
 
 class Catalogues:
-    """The catalogue of one policy, made anew only where something of it changed."""
+    """The catalogue of one policy; only the changed parts are built again."""
 
     def __init__(self) -> None:
         self._known: tuple[object, ...] = ()

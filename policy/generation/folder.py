@@ -131,7 +131,7 @@ def signature(path: str | os.PathLike[str]) -> Signature:
 
 
 def is_cut(before: Signature, now: Signature) -> bool:
-    """Tell whether a file is shorter than before, and still the same file (inode).
+    """Return whether a file is shorter than before, and still the same file (inode).
 
     It may be in the middle of a save in place. A file that replaces another one is complete.
     """

@@ -68,7 +68,7 @@ class Walk:
         yield from self._below("", (self.real_root,))
 
     def holds(self, real: str) -> bool:
-        """Tell whether a resolved path lies below the resolved folder."""
+        """Return whether a resolved path lies below the resolved folder."""
         return real == self.real_root or real.startswith(self.real_root.rstrip("/") + "/")
 
     def _around_a_file(self, only: str) -> Iterator[Found]:
@@ -142,7 +142,7 @@ def _name_of(entry: os.DirEntry[str]) -> str:
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Tell whether an entry is a folder or a link to one; False if that cannot be read."""
+    """Return whether an entry is a folder or a link to one; False if that cannot be read."""
     try:
         return entry.is_dir()
     except OSError:
@@ -150,7 +150,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def has_wrong_case(name: str) -> bool:
-    """Tell whether a name differs from a policy's or the configuration's only in letter case.
+    """Return whether a name differs from a policy's or the configuration's only in letter case.
 
     Its author expects such a file to be read, and would not notice that it is not.
     """

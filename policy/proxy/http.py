@@ -143,7 +143,7 @@ class _TokenRequired:
         await self._app(scope, receive, send)
 
     def matches(self, scope: Scope) -> bool:
-        """Tell whether a request has the token."""
+        """Return whether a request has the token."""
         sent = [value for name, value in scope["headers"] if name == b"authorization"]
         return len(sent) == 1 and hmac.compare_digest(sent[0], self._expected)
 

@@ -155,7 +155,7 @@ def _entry(tool: Tool) -> dict[str, Any]:
 
 
 class _Heard:
-    """Counts what a server says that is no message."""
+    """Counts the output of a server that is not a message."""
 
     def __init__(self) -> None:
         self._garbage = 0

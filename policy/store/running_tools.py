@@ -32,7 +32,7 @@ class Registrar(Protocol):
 
 
 class RunningTools:
-    """Whose tools run. A service that is no longer used counts no more.
+    """The owner of running tools. A service that is no longer used does not count.
 
     `given` is the catalogue that the store was made with: a list, like those of the policy.
     """
@@ -91,7 +91,7 @@ def _require_unlike_names(tools: Iterable[RunningTool]) -> None:
 
 
 def _differences(one: ToolSpec, other: ToolSpec) -> tuple[str, ...]:
-    """Return how the tools of two services differ, apart from what models are told of them."""
+    """Return how the tools of two services differ, apart from their descriptions for models."""
     unlike = (
         f"`{name}` differs" for name in _DECLARED if getattr(one, name) != getattr(other, name)
     )

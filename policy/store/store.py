@@ -550,7 +550,7 @@ class PolicyStore:
 
 
 def _differs_in_coercion(tools: Catalog, before: Catalog) -> bool:
-    """Tell whether a tool, otherwise equal, converts its input in a different way."""
+    """Return whether a tool, otherwise equal, converts its input in a different way."""
     pairs = zip(tools.specs, before.specs, strict=True)
     return any(one.coerce is not other.coerce for one, other in pairs)
 

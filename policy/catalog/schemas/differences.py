@@ -131,7 +131,7 @@ def _branches(schema: dict[str, Any]) -> frozenset[str]:
 
 
 def _without_remarks(value: Any) -> Any:
-    """Return a schema, or several, without what is for people, in an order of its own."""
+    """Return a schema, or several, without texts for people, in a canonical order."""
     if isinstance(value, list):
         return [_without_remarks(item) for item in value]
     if not isinstance(value, dict):

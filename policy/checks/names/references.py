@@ -202,7 +202,7 @@ def _facts_below(root: str, context: StatementContext) -> list[str]:
 def pack_value(
     expr: tree.Field, context: StatementContext, parts: PartReaders
 ) -> TypedValue | None:
-    """Return the value of `ALIAS.name`, None where the base is no pack."""
+    """Return the value of `ALIAS.name`, None if the base is not a pack."""
     name = dotted_name(expr)
     if name is None:
         return None

@@ -191,7 +191,7 @@ def people_needed(reason: Reason) -> int:
 
 
 def _asks(judgement: Judgement) -> tuple[Reason, ...]:
-    """Return the opinions that ask; for a judge that gives none, one that stands for it."""
+    """Return the opinions that ask; if a judge returns none, one in its place."""
     decision = judgement.decision
     asks = tuple(reason for reason in decision.reasons if reason.verdict is Verdict.ASK)
     if asks or decision.verdict is not Verdict.ASK:

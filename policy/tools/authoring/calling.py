@@ -18,7 +18,7 @@ _TOOLS = Threads("tools that block", most=_MOST, patience=_PATIENCE)
 
 
 async def run(call: Callable[..., Any], *given: Any) -> Any:
-    """Call a plain function in a thread of its own, a coroutine function on the loop."""
+    """Call a plain function in a separate thread, a coroutine function on the loop."""
     if inspect.iscoroutinefunction(call):
         return await call(*given)
     # A blocking function must not stop the loop: other calls, time limits and approvals go on.
