@@ -18,6 +18,7 @@ from policy.daemon import (
     SETTINGS_VARIABLES,
     answer_hook,
     blocked,
+    input_in_time,
 )
 
 TYPE_CHECKING = False
@@ -40,6 +41,10 @@ Examples:
 """
 
 
+class _Undecidable(Exception):
+    """What the agent gave cannot be decided on; the message tells why."""
+
+
 def run_hook(arguments: list[str]) -> NoReturn:
     """Run the command and end the process; see `placet hook --help`."""
     parser = _parser()
@@ -51,8 +56,10 @@ def run_hook(arguments: list[str]) -> NoReturn:
 
         sys.exit(run(given))
     try:
-        request = _request(given)
+        request = input_in_time(lambda: _request(given), late=_give_up)
         answer = answer_hook(request, late=_give_up, use_daemon=not given.no_daemon)
+    except _Undecidable as error:
+        answer = blocked(f"the call could not be decided: {error}")
     except BaseException as error:  # noqa: BLE001 - no error may let a call pass
         answer = blocked(f"the call could not be decided: {type(error).__name__}: {error}")
     _end(answer)
@@ -86,14 +93,15 @@ def _parser() -> ArgumentParser:
 
 def _request(given: Namespace) -> dict[str, Any]:
     """Return the request to decide the call on standard input."""
+    cwd = _working_directory()
     raw = sys.stdin.buffer.read(LONGEST_INPUT + 1)
     if len(raw) > LONGEST_INPUT:
-        raise ValueError("the hook's input is too long")
+        raise _Undecidable("the hook's input is too long")
     return {
         "kind": "ask",
         "agent": given.agent,
         "policy": os.path.abspath(given.policy),
-        "cwd": os.getcwd(),
+        "cwd": cwd,
         "home": os.path.expanduser("~"),
         "input": raw.decode("utf-8", "surrogateescape"),
         "workspace": _absolute(given.workspace),
@@ -103,6 +111,13 @@ def _request(given: Namespace) -> dict[str, Any]:
         "audit": _absolute(given.audit),
         "denies_asks": given.deny_asks,
     }
+
+
+def _working_directory() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise _Undecidable("the folder that the hook was started in no longer exists") from None
 
 
 def _variable(names: dict[str, str], agent: str) -> str | None:

@@ -4,7 +4,7 @@ A hook call is a separate process, so importing this package must stay cheap: wh
 is imported by the daemon, or by a client that finds none.
 """
 
-from policy.daemon.client import answer_hook
+from policy.daemon.client import answer_hook, input_in_time
 from policy.daemon.control import (
     AGENT_NAMES,
     PROJECT_VARIABLES,
@@ -26,6 +26,7 @@ __all__ = [
     "answer_hook",
     "blocked",
     "daemons",
+    "input_in_time",
     "own_command",
     "stop_daemon",
 ]

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
     from policy.daemon.protocol import Message
 
-# Seconds: for the daemon, its start included, and for a decision in this process. The settings that
-# are installed give the agent's own limit more than both together.
+# Seconds: for the agent to write its input, for the daemon, its start included, and for a decision
+# in this process. The installed settings give the agent's own limit more than all of them together.
+FOR_THE_INPUT = 4.0
 FOR_THE_DAEMON = 10.0
 FOR_ITSELF = 14.0
 
@@ -27,7 +28,7 @@ class Late(Exception):
 def answer_hook(request: Message, *, late: Callable[[], None], use_daemon: bool) -> Message:
     """Return the answer; at the time limit call `late`, which must end the process."""
     if os.name != "posix":
-        return _decided_by_a_timer(request, late)
+        return _by_a_timer(FOR_ITSELF, late, lambda: _decided_here(request))
     import signal
 
     try:
@@ -39,12 +40,16 @@ def answer_hook(request: Message, *, late: Callable[[], None], use_daemon: bool)
         signal.setitimer(signal.ITIMER_REAL, 0)
     if answer is not None:
         return answer
-    signal.signal(signal.SIGALRM, lambda number, frame: late())
-    signal.setitimer(signal.ITIMER_REAL, FOR_ITSELF)
-    try:
-        return _decided_here(request)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+    return _by_an_alarm(FOR_ITSELF, late, lambda: _decided_here(request))
+
+
+def input_in_time(read: Callable[[], Message], *, late: Callable[[], None]) -> Message:
+    """Return what is read from the agent; call `late`, which must end the process, if it is late.
+
+    The agent's own limit counts from the start of the hook, whatever the hook waits for.
+    """
+    keep = _by_an_alarm if os.name == "posix" else _by_a_timer
+    return keep(FOR_THE_INPUT, late, read)
 
 
 def _asked(request: Message) -> Message | None:
@@ -77,14 +82,26 @@ def _decided_here(request: Message) -> Message:
     return asyncio.run(Decider(HookContext.of(asked)).answer(asked)).message()
 
 
-def _decided_by_a_timer(request: Message, late: Callable[[], None]) -> Message:
-    """Decide in this process; a thread enforces the time limit, as this system has no alarms."""
+def _by_an_alarm(seconds: float, late: Callable[[], None], step: Callable[[], Message]) -> Message:
+    """Take a step; an alarm enforces the time limit."""
+    import signal
+
+    signal.signal(signal.SIGALRM, lambda number, frame: late())
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return step()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _by_a_timer(seconds: float, late: Callable[[], None], step: Callable[[], Message]) -> Message:
+    """Take a step; a thread enforces the time limit, as this system has no alarms."""
     from threading import Timer
 
-    timer = Timer(FOR_ITSELF, late)
+    timer = Timer(seconds, late)
     timer.daemon = True
     timer.start()
     try:
-        return _decided_here(request)
+        return step()
     finally:
         timer.cancel()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from policy.daemon.agents import AGENTS
 from policy.daemon.endpoint import Endpoint, EndpointUnusable
+from policy.daemon.own_program import own_files
 from policy.daemon.request import Request
 
 
@@ -40,8 +41,10 @@ class HookContext:
         )
 
     def guarded(self) -> list[str]:
-        """Return the files that no call may write: agents' settings, and those of the daemon."""
-        named = [self._place(place) for agent in AGENTS.values() for place in agent.settings]
+        """Return what no call may write: agents' settings, the daemon's files, our own program."""
+        named = own_files() + [
+            self._place(place) for agent in AGENTS.values() for place in agent.settings
+        ]
         own = AGENTS.get(self.agent)
         if own is not None and self.settings_folder is not None:
             names = {os.path.basename(place) for place in own.settings}

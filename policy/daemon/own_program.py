@@ -1,9 +1,11 @@
-"""How Placet starts its own processes, and the files that they run."""
+"""How Placet starts its own processes, and the files and folders that they run from."""
 
 from __future__ import annotations
 
 import os
 import site
+import sys
+import sysconfig
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -16,3 +18,15 @@ def isolated() -> list[str]:
     """
     own = site.getusersitepackages()
     return ["-E", "-P"] if os.path.commonpath((own, _PACKAGE)) == own else ["-I"]
+
+
+def own_files() -> list[str]:
+    """Return the files and folders that a hook call runs from; a folder stands for all in it.
+
+    Python reads the folders of packages at every start, with what makes an installation editable.
+    """
+    scripts = os.path.dirname(sys.executable)
+    started = [sys.executable, os.path.join(scripts, "placet")]
+    started.append(os.path.join(sys.prefix, "pyvenv.cfg"))
+    kinds = ("stdlib", "platstdlib", "purelib", "platlib")
+    return [*started, _PACKAGE, *sorted({sysconfig.get_path(kind) for kind in kinds})]

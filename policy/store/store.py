@@ -90,9 +90,9 @@ class PolicyStore:
     long the store waits before it reads an invalid or shortened file again (a save may be half
     done).
     `tools` are those that services will run, known from the first load on.
-    `guarded` are files besides those of the policy that no tool may write, and `audit` the file of
-    records, with all files kept beside it. Without `remembering`, every build checks everything
-    again; `engine` parses the statements (`plain=True` is the former name of Lark's); `shortcuts`
+    `guarded` are files besides those of the policy that no tool may write, and folders in which
+    it may write nothing; `audit` is the file of records, with all files kept beside it.
+    Without `remembering`, every build checks everything again; `engine` parses the statements (`plain=True` is the former name of Lark's); `shortcuts`
     are those that decisions use. None of them changes a result.
     `clock` returns the time, and `ticks` a monotonic time. `freezer` is the emergency stop.
     """
@@ -135,7 +135,8 @@ class PolicyStore:
         self._subscribers: tuple[Subscriber, ...] = tuple(on_change)
         self._building = threading.RLock()
         files = frozenset(os.path.abspath(os.fspath(file)) for file in guarded)
-        protected = ProtectedFiles(files=files)
+        folders = frozenset(file for file in files if os.path.isdir(file))
+        protected = ProtectedFiles(files=files - folders, folders=folders)
         protected |= state_protected() if self._path else ProtectedFiles()
         if audit is not None:
             protected |= audit_protected(audit)

@@ -23,8 +23,8 @@ from policy.daemon.request import Answer
 ROWS = {
     "Bash": Row(
         page="`bash_exec` of `command`",
-        calls=command(milliseconds="timeout"),
-        ignored=words("description run_in_background dangerouslyDisableSandbox"),
+        calls=command(milliseconds="timeout", unconfined="dangerouslyDisableSandbox"),
+        ignored=words("description run_in_background"),
         back={"command": ("command", 1), "timeout": ("timeout", 1000)},
     ),
     "Read": Row(

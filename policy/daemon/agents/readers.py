@@ -16,12 +16,20 @@ _WILDCARD = re.compile(r"[*?\[{(!+@\\]")
 _BRACES_WITH_SLASH = re.compile(r"[{(][^})]*/")
 
 
-def command(*, milliseconds: str | None = None) -> Reader:
-    """Return the reader of a shell command; `milliseconds` names the field of its time limit."""
+def command(*, milliseconds: str | None = None, unconfined: str | None = None) -> Reader:
+    """Return the reader of a shell command; `milliseconds` names the field of its time limit.
+
+    `unconfined` names the field that asks for the command to run outside of the agent's sandbox.
+    """
 
     def read(fields: Fields) -> tuple[OurCall, ...]:
         if os.name != "posix":
             raise Unmapped(f"{fields.tool} does not run bash on this system")
+        if unconfined is not None and fields.get(unconfined) not in (None, False):
+            raise Unmapped(
+                f"`{unconfined}` of {fields.tool} would run the command outside of the sandbox: "
+                "leave it out"
+            )
         given: dict[str, object] = {"command": fields.text("command")}
         limit = None if milliseconds is None else fields.get(milliseconds)
         if isinstance(limit, int | float) and limit > 0:

@@ -103,6 +103,31 @@ def test_a_decision_that_takes_too_long_blocks(run: Run, monkeypatch: pytest.Mon
     assert "in time" in err
 
 
+def test_an_input_that_does_not_come_blocks(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    monkeypatch.setattr("policy.daemon.client.FOR_THE_INPUT", 0.05)
+    monkeypatch.setattr(hook_call, "_request", lambda given: {"input": os.read(reading, 1)})
+    try:
+        status, out, err = run(*HERE)
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert (status, out) == (2, "")
+    assert "in time" in err
+
+
+def test_a_folder_that_was_deleted_blocks_with_a_sentence(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    status, out, err = run("claude-code", "--policy", str(tmp_path / "rules"), "--no-daemon")
+    assert (status, out) == (2, "")
+    assert "no longer exists" in err
+    assert "Errno" not in err
+
+
 def test_an_input_that_is_too_long_blocks(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hook_call, "LONGEST_INPUT", 10)
     status, out, err = run(*HERE, given="{}" * 6)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import sys
+import sysconfig
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import policy
 from tests.unit.daemon.deciding import decided, hook_input, request
 
 POLICY = """\
@@ -150,6 +155,37 @@ def test_settings_of_agents_are_out_of_reach(rules: Path, tmp_path: Path, place:
     assert ask(rules, CLAUDE, "Write", input)["permissionDecision"] == "deny"
     other = {"file_path": str(tmp_path / "project" / "a"), "content": "{}"}
     assert ask(rules, CLAUDE, "Write", other)["permissionDecision"] == "allow"
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        os.path.join(os.path.dirname(sys.executable), "placet"),
+        sys.executable,
+        policy.__file__,
+        os.path.join(os.path.dirname(policy.__file__), "cli", "new.py"),
+        os.path.join(sysconfig.get_path("purelib"), "_editable_impl_placet.pth"),
+        os.path.join(sysconfig.get_path("purelib"), "sitecustomize.py"),
+        json.__file__,
+    ],
+)
+def test_the_program_that_decides_is_out_of_reach(rules: Path, place: str) -> None:
+    (rules / "global.policy").write_text(f"{NOTHING}allow file_write, bash_exec\n", "utf-8")
+    written = ask(rules, CLAUDE, "Write", {"file_path": place, "content": ""})
+    assert written["permissionDecision"] == "deny"
+    removed = ask(rules, CLAUDE, "Bash", {"command": f"rm {shlex.quote(place)}"})
+    assert removed["permissionDecision"] == "deny"
+
+
+@pytest.mark.parametrize("given", [True, "true", 1])
+def test_a_command_outside_of_the_agents_sandbox_is_denied(rules: Path, given: object) -> None:
+    (rules / "global.policy").write_text(f"{NOTHING}allow bash_exec\n", "utf-8")
+    input = {"command": "git status", "dangerouslyDisableSandbox": given}
+    told = ask(rules, CLAUDE, "Bash", input)
+    assert told["permissionDecision"] == "deny"
+    assert "outside of the sandbox" in told["permissionDecisionReason"]
+    inside = {**input, "dangerouslyDisableSandbox": False}
+    assert ask(rules, CLAUDE, "Bash", inside)["permissionDecision"] == "allow"
 
 
 def test_settings_in_a_folder_of_the_users_choice_are_out_of_reach(
