@@ -92,8 +92,9 @@ class PolicyStore:
     `tools` are those that services will run, known from the first load on.
     `guarded` are files besides those of the policy that no tool may write, and folders in which
     it may write nothing; `audit` is the file of records, with all files kept beside it.
-    Without `remembering`, every build checks everything again; `engine` parses the statements (`plain=True` is the former name of Lark's); `shortcuts`
-    are those that decisions use. None of them changes a result.
+    Without `remembering`, every build checks everything again; `engine` parses the statements
+    (`plain=True` is the former name of Lark's); `shortcuts` are those that decisions use. None of
+    them changes a result.
     `clock` returns the time, and `ticks` a monotonic time. `freezer` is the emergency stop.
     """
 
