@@ -11,7 +11,13 @@ from pathlib import Path
 
 import click
 
-from policy.cli.agent_settings.entry import gemini_can_ask, hook_command, with_hook, without_hook
+from policy.cli.agent_settings.entry import (
+    gemini_can_ask,
+    hook_command,
+    hooks_are_off,
+    with_hook,
+    without_hook,
+)
 from policy.cli.loading import exit_with
 from policy.cli.people_only import refuse_agents
 from policy.config_edit import FileChanged, replace_file
@@ -19,6 +25,7 @@ from policy.daemon import SETTINGS_VARIABLES, agent_settings
 
 _EMPTY = "{}\n"
 _BACKUP = ".before-placet"
+_BOM = "\ufeff"
 # Environment variables that agents set for the commands that they run.
 _AGENTS_OWN = ("CLAUDECODE", "GEMINI_CLI")
 
@@ -50,19 +57,43 @@ def run(given: Namespace) -> int:
             file,
             lambda text: with_hook(text, event, given.agent, command),
             dry_run=given.dry_run,
+            is_installing=True,
+            is_first=lambda text: without_hook(text, event, given.agent) == text,
         )
         if status == 0 and given.agent == "codex" and not given.dry_run:
             click.echo("next: open /hooks in Codex and trust the hook; until then it does not run")
         return status
-    return _edit(file, lambda text: without_hook(text, event, given.agent), dry_run=given.dry_run)
+    return _edit(
+        file,
+        lambda text: without_hook(text, event, given.agent),
+        dry_run=given.dry_run,
+        is_installing=False,
+    )
 
 
-def _edit(file: Path, change: Callable[[str], str], *, dry_run: bool) -> int:
+def _edit(
+    file: Path,
+    change: Callable[[str], str],
+    *,
+    dry_run: bool,
+    is_installing: bool,
+    is_first: Callable[[str], bool] = lambda text: False,
+) -> int:
+    """Change the file; what is there before the first change is kept as a backup."""
     before = _read(file)
+    mark = _BOM if before is not None and before.startswith(_BOM) else ""
+    body = _EMPTY if before is None else before.removeprefix(_BOM)
     try:
-        after = change(before if before is not None else _EMPTY)
+        after = mark + change(body)
+        kept = before if before is not None and is_first(body) else None
     except ValueError as error:
         exit_with(f"{file} cannot be edited: {error}", code=1)
+    if is_installing and hooks_are_off(body):
+        click.echo(
+            f"warning: `disableAllHooks` in {file} is true, so the hook does not run:"
+            " set it to false, or remove it",
+            err=True,
+        )
     if after == before or (before is None and after == _EMPTY):
         click.echo(f"{file} is unchanged")
         return 0
@@ -72,11 +103,8 @@ def _edit(file: Path, change: Callable[[str], str], *, dry_run: bool) -> int:
     file.parent.mkdir(parents=True, exist_ok=True)
     backup = file.with_name(file.name + _BACKUP)
     try:
-        if before is not None:
-            older = _read(backup)
-            replace_file(
-                str(backup), before.encode(), before=None if older is None else older.encode()
-            )
+        if kept is not None:
+            _save(backup, kept.encode(), mode=file.stat().st_mode)
         replace_file(str(file), after.encode(), before=None if before is None else before.encode())
     except FileChanged:
         exit_with(f"{file} was not changed: another program has just written it", code=1)
@@ -86,9 +114,18 @@ def _edit(file: Path, change: Callable[[str], str], *, dry_run: bool) -> int:
     return 0
 
 
+def _save(backup: Path, content: bytes, *, mode: int) -> None:
+    """Write a backup that is for the owner alone: settings can hold secrets."""
+    backup.unlink(missing_ok=True)
+    handle = os.open(backup, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode & 0o600)
+    with open(handle, "wb") as file:
+        file.write(content)
+
+
 def _read(file: Path) -> str | None:
     try:
-        return file.read_text("utf-8")
+        # Not read_text, which translates line ends.
+        return file.read_bytes().decode("utf-8")
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:

@@ -11,7 +11,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
 
-from policy.cli.agent_settings.json_text import Node, added, read, removed, replaced
+from policy.cli.agent_settings.json_text import Entry, Node, added, read, removed, replaced
 from policy.daemon import own_command
 
 # How many seconds the agent waits; longer than the time limit of a hook call.
@@ -65,9 +65,12 @@ def is_ours(command: object, agent: str) -> bool:
         words = shlex.split(command)
     except ValueError:
         return False
-    places = [place for place, word in enumerate(words[:-1]) if word == "hook"]
-    named = bool(places) and words[places[0] + 1] == agent
-    return named and any("placet" in word or word == "policy" for word in words[: places[0]])
+    if "hook" not in words:
+        return False
+    place = words.index("hook")
+    started = [os.path.basename(word) for word in words[:place]]
+    is_program = started[-1:] in (["placet"], ["placet.exe"]) or started[-2:] == ["-m", "policy"]
+    return is_program and words[place + 1 : place + 2] == [agent]
 
 
 def with_hook(text: str, event: str, agent: str, command: str) -> str:
@@ -82,12 +85,12 @@ def with_hook(text: str, event: str, agent: str, command: str) -> str:
         return added(text, hooks, [group], key=event)
     for found in groups.entries:
         if _holds_ours(found.node.value, agent):
-            return text if found.node.value == group else replaced(text, found.node, group)
+            return _updated(text, found.node, group, event, agent)
     return added(text, groups, group)
 
 
 def without_hook(text: str, event: str, agent: str) -> str:
-    """Return settings without the hook and without containers that only it was in."""
+    """Return settings without the hook and without the containers that were made for it."""
     while True:
         whole = read(text)
         hooks = _part(whole, "hooks", dict)
@@ -97,12 +100,50 @@ def without_hook(text: str, event: str, agent: str) -> str:
         ours = next((g for g in groups.entries if _holds_ours(g.node.value, agent)), None)
         if ours is None:
             return text
-        if len(groups.entries) > 1:
-            text = removed(text, groups, ours)
-        elif len(hooks.entries) > 1:
-            text = removed(text, hooks, next(e for e in hooks.entries if e.key == event))
-        else:
-            text = removed(text, whole, next(e for e in whole.entries if e.key == "hooks"))
+        within = _part(ours.node, "hooks", list)
+        assert within is not None
+        hook = next(each for each in within.entries if _is_our_hook(each.node.value, agent))
+        if len(within.entries) > 1:
+            text = removed(text, within, hook)
+            continue
+        smaller = [removed(text, groups, ours)]
+        if len(groups.entries) == 1:
+            smaller.append(removed(text, hooks, _entry(hooks, event)))
+            if len(hooks.entries) == 1:
+                smaller.append(removed(text, whole, _entry(whole, "hooks")))
+        command = hook.node.value["command"]
+        # Containers that the user had, even empty ones, stay: only what an installation would put
+        # in again is taken out.
+        text = next(
+            (each for each in smaller if with_hook(each, event, agent, command) == text),
+            smaller[0],
+        )
+
+
+def hooks_are_off(text: str) -> bool:
+    """Return whether the settings switch all hooks off."""
+    settings = read(text).value
+    return isinstance(settings, dict) and settings.get("disableAllHooks") is True
+
+
+def _updated(text: str, found: Node, group: Mapping[str, Any], event: str, agent: str) -> str:
+    """Return settings whose group has the hook as it is now; hooks of the user in it stay."""
+    if found.value == group:
+        return text
+    within = _part(found, "hooks", list)
+    assert within is not None
+    if len(within.entries) == 1:
+        return replaced(text, found, group)
+    hook = next(each for each in within.entries if _is_our_hook(each.node.value, agent))
+    (wanted,) = group["hooks"]
+    if found.value.get("matcher") == group["matcher"]:
+        return text if hook.node.value == wanted else replaced(text, hook.node, wanted)
+    # The group is for fewer tools now, and the hook is for all.
+    return with_hook(removed(text, within, hook), event, agent, wanted["command"])
+
+
+def _entry(node: Node, key: str) -> Entry:
+    return next(entry for entry in node.entries if entry.key == key)
 
 
 def _group(agent: str, command: str) -> Mapping[str, Any]:
@@ -123,7 +164,11 @@ def _holds_ours(group: object, agent: str) -> bool:
     hooks = group.get("hooks") if isinstance(group, dict) else None
     if not isinstance(hooks, list):
         return False
-    return any(isinstance(each, dict) and is_ours(each.get("command"), agent) for each in hooks)
+    return any(_is_our_hook(each, agent) for each in hooks)
+
+
+def _is_our_hook(hook: object, agent: str) -> bool:
+    return isinstance(hook, dict) and is_ours(hook.get("command"), agent)
 
 
 def _part(node: Node, key: str, kind: type) -> Node | None:

@@ -118,44 +118,63 @@ def read(text: str) -> Node:
 
 
 def added(text: str, container: Node, value: Any, *, key: str | None = None) -> str:
-    """Return the text with one more value at the end of an object (under `key`) or array."""
-    outer = _indentation(text, container.start)
-    inner = outer + _step(text)
-    shown = json.dumps(value, indent=len(_step(text)), ensure_ascii=False)
-    shown = shown.replace("\n", "\n" + inner)
+    """Return the text with one more value at the end of an object (under `key`) or array.
+
+    All that stands in the text stays, so that `removed` can restore it to the byte.
+    """
+    inner = _indentation(text, container.start) + _step(text)
+    shown = _shown(text, value, inner)
     if key is not None:
         shown = f"{json.dumps(key)}: {shown}"
     closing = container.end - 1
-    head, between = text[: container.start + 1], ""
-    if container.entries:
-        last = container.entries[-1].node.end
-        head, between = text[:last], text[last:closing]
-        comma = _BLANK.sub("", between).startswith(",")
-        head += "" if comma else ","
-    return f"{head}{between.rstrip()}\n{inner}{shown}\n{outer}{text[closing:]}"
+    if not container.entries:
+        within = text[container.start + 1 : closing].rstrip()
+        at = container.start + 1 + len(within)
+        # After a comment, a new line: the comment may last until the end of its own.
+        before = f"{_line_end(text)}{inner}" if within else ""
+        return f"{text[:at]}{before}{shown}{text[at:]}"
+    last = container.entries[-1].node.end
+    between = text[last:closing].rstrip()
+    at = last + len(between)
+    has_comma = _comma(text, last) is not None
+    head = text[:at] if has_comma else f"{text[:last]},{between}"
+    return f"{head}{_line_end(text)}{inner}{shown}{',' if has_comma else ''}{text[at:]}"
 
 
 def removed(text: str, container: Node, entry: Entry) -> str:
     """Return the text without one part of an object or array, and without its comma."""
     place = container.entries.index(entry)
-    if len(container.entries) == 1:
-        rest = text[entry.node.end : container.end - 1].replace(",", "", 1)
-        kept = text[container.start + 1 : entry.start].rstrip() + rest.rstrip()
-        return f"{text[: container.start + 1]}{kept}{text[container.end - 1 :]}"
-    if place + 1 < len(container.entries):
-        return text[: entry.start] + text[container.entries[place + 1].start :]
-    before = container.entries[place - 1].node.end
-    between = text[before : entry.start]
-    comma = between.index(",", _BLANK.match(between).end())  # type: ignore[union-attr]
-    kept = (between[:comma] + between[comma + 1 :]).rstrip()
-    return text[:before] + kept + text[entry.node.end :]
+    own = _comma(text, entry.node.end)
+    head, tail = text[: entry.start].rstrip(), text[entry.node.end :]
+    if own is not None:
+        # What stands between the part and its comma, and after it, belongs to the user.
+        return head + text[entry.node.end : own] + text[own + 1 :]
+    if place:
+        before = _comma(text, container.entries[place - 1].node.end)
+        assert before is not None
+        head = head[:before] + head[before + 1 :]
+    return head + tail
+
+
+def _comma(text: str, at: int) -> int | None:
+    """Return where the comma is that follows a value, past blanks and comments."""
+    found = _BLANK.match(text, at)
+    assert found is not None
+    return found.end() if text[found.end() : found.end() + 1] == "," else None
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _shown(text: str, value: Any, indentation: str) -> str:
+    shown = json.dumps(value, indent=len(_step(text)), ensure_ascii=False)
+    return shown.replace("\n", _line_end(text) + indentation)
 
 
 def replaced(text: str, node: Node, value: Any) -> str:
     """Return the text with one value replaced by another."""
-    step = _step(text)
-    shown = json.dumps(value, indent=len(step), ensure_ascii=False)
-    shown = shown.replace("\n", "\n" + _indentation(text, node.start))
+    shown = _shown(text, value, _indentation(text, node.start))
     return text[: node.start] + shown + text[node.end :]
 
 

@@ -20,6 +20,7 @@ from policy.cli.agent_settings.json_text import NotJson, read
 EVENT, AGENT = "PreToolUse", "claude-code"
 COMMAND = "/opt/placet hook claude-code --policy /srv/rules || sh -c 'exit 2'"
 
+LOGGER = "/opt/placet-extra/log hook claude-code"
 SETTINGS = [
     "{}",
     "{}\n",
@@ -136,9 +137,81 @@ def test_only_our_command_for_this_agent_is_ours() -> None:
     assert is_ours(command, AGENT)
     assert not is_ours(command, "codex")
     assert is_ours("/usr/bin/python3 -P -m policy hook codex --policy x", "codex")
-    for other in ("echo hook claude-code", "hook claude-code", "lefthook run", "'", None, 3):
+    for other in (
+        "echo hook claude-code",
+        "hook claude-code",
+        "lefthook run",
+        "'",
+        None,
+        3,
+        LOGGER,
+    ):
         assert not is_ours(other, AGENT)
     assert str(Path("a b").absolute()) in shlex.split(command)
+
+
+EXTRA = [
+    "{ // my comment\n}",
+    '{"hooks": {}, "a": 1}',
+    '{"hooks":{"PreToolUse":[],"Stop":[]}}',
+    '{\n  "hooks": {\n  }\n}',
+    '{"hooks": {"PreToolUse": [ // off for now, really\n ]}}',
+    '{\r\n  "a": 1 // one, two\r\n}\r\n',
+    '{"a": [1,], /* b, c */ }',
+]
+
+
+@pytest.mark.parametrize("text", [*SETTINGS, *EXTRA])
+def test_uninstalling_restores_every_byte(text: str) -> None:
+    installed = with_hook(text, EVENT, AGENT, COMMAND)
+    assert comments(installed) == comments(text)
+    assert ("\r\n" in text) == ("\r\n" in installed)
+    assert without_hook(installed, EVENT, AGENT) == text
+
+
+blanks = st.sampled_from(["", " ", "\n", "\n  ", "\r\n\t", " // a, b\n", "/* c, */", "\n// d \n "])
+
+
+@st.composite
+def drawn_settings(draw: st.DrawFn) -> str:
+    def inside(parts: list[str], opening: str, closing: str) -> str:
+        spaced = [draw(blanks) + part + draw(blanks) for part in parts]
+        last = draw(st.sampled_from(["", ","])) + draw(blanks) if parts else draw(blanks)
+        return opening + ",".join(spaced) + last + closing
+
+    mine = '{"hooks": [{"command": "mine"}]}'
+    groups = inside([mine] * draw(st.integers(0, 2)), "[", "]")
+    events = draw(
+        st.sampled_from([[], [f'"{EVENT}":{groups}'], ['"Stop":[]', f'"{EVENT}":{groups}']])
+    )
+    hooks = f'"hooks":{inside(events, "{", "}")}'
+    whole = draw(st.sampled_from([[], [hooks], ['"a":1', hooks], [hooks, '"a":{}'], ['"a":1']]))
+    return draw(blanks) + inside(whole, "{", "}") + draw(blanks)
+
+
+@given(drawn_settings())
+def test_installing_and_uninstalling_gives_the_same_bytes(text: str) -> None:
+    installed = with_hook(text, EVENT, AGENT, COMMAND)
+    assert with_hook(installed, EVENT, AGENT, COMMAND) == installed
+    assert without_hook(installed, EVENT, AGENT) == text
+
+
+def test_a_hook_of_the_user_in_our_group_stays() -> None:
+    settings = json.loads(with_hook("{}", EVENT, AGENT, COMMAND))
+    own = {"type": "command", "command": "my-own-audit.sh"}
+    settings["hooks"][EVENT][0]["hooks"].append(own)
+    text = json.dumps(settings, indent=2)
+    newer = with_hook(text, EVENT, AGENT, COMMAND.replace("/srv/rules", "/srv/other"))
+    assert json.loads(newer)["hooks"][EVENT][0]["hooks"][1] == own
+    assert newer.count("/srv/other") == 1
+    left = json.loads(without_hook(newer, EVENT, AGENT))
+    assert left["hooks"][EVENT] == [{"matcher": "*", "hooks": [own]}]
+
+
+def test_a_comment_above_the_hook_that_follows_stays() -> None:
+    ours = json.dumps({"matcher": "*", "hooks": [{"command": COMMAND}]})
+    text = f'{{"hooks": {{"{EVENT}": [\n{ours},\n// my own hook, keep\n{{"hooks": []}}\n]}}}}'
+    assert comments(without_hook(text, EVENT, AGENT)) == ["// my own hook, keep"]
 
 
 values = st.recursive(

@@ -153,6 +153,48 @@ def test_the_settings_are_shown_then_written_with_a_backup(run: Run, tmp_path: P
     assert "is unchanged" in run("claude-code", "--uninstall")[1]
 
 
+def test_the_backup_is_as_private_as_the_settings_and_outlives_an_uninstall(
+    run: Run, tmp_path: Path
+) -> None:
+    settings = tmp_path / "home" / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"token": "secret"}')
+    settings.chmod(0o600)
+    backup = settings.with_name("settings.json.before-placet")
+    backup.write_text("older")
+    backup.chmod(0o644)
+    assert run("claude-code", "--policy", "../rules", "--install")[0] == 0
+    assert backup.stat().st_mode & 0o777 == 0o600
+    assert run("claude-code", "--policy", "../rules", "--install", "--no-daemon")[0] == 0
+    assert run("claude-code", "--uninstall")[0] == 0
+    assert backup.read_text() == settings.read_text() == '{"token": "secret"}'
+
+
+@pytest.mark.parametrize("before", [b'{\r\n  "a": 1\r\n}\r\n', b'\xef\xbb\xbf{"a": 1}'])
+def test_line_ends_and_a_byte_order_mark_are_kept(run: Run, tmp_path: Path, before: bytes) -> None:
+    settings = tmp_path / "s.json"
+    settings.write_bytes(before)
+    words = ("claude-code", "--policy", "../rules", "--settings", str(settings))
+    assert run(*words, "--install")[0] == 0
+    installed = settings.read_bytes()
+    assert b"PreToolUse" in installed
+    assert installed.startswith(before[:3])
+    assert installed.count(b"\n") == installed.count(b"\r\n") or b"\r" not in before
+    assert run(*words, "--uninstall")[0] == 0
+    assert settings.read_bytes() == before
+
+
+def test_settings_that_switch_all_hooks_off_are_told_of(run: Run, tmp_path: Path) -> None:
+    settings = tmp_path / "s.json"
+    settings.write_text('{"disableAllHooks": true}')
+    words = ("claude-code", "--policy", "../rules", "--settings", str(settings))
+    status, _, err = run(*words, "--install")
+    assert status == 0
+    assert "`disableAllHooks`" in err
+    assert "set it to false" in err
+    assert "disableAllHooks" not in run(*words, "--uninstall")[2]
+
+
 def test_a_link_to_settings_stays_a_link(run: Run, tmp_path: Path) -> None:
     real, link = tmp_path / "dotfiles.json", tmp_path / "home" / "s.json"
     real.write_text("{}\n")
