@@ -37,10 +37,10 @@ RULES = """policy for every agent
 
 default deny
 
-no-secrets: deny any when reads ["~/.ssh/**", "**/.env", "/etc/shadow"]
-no-system: deny any when writes ["/etc/**", "/usr/**", "~/.*"]
+no-secrets: deny * when reads ["~/.ssh/**", "**/.env", "/etc/shadow"]
+no-system: deny * when writes ["/etc/**", "/usr/**", "~/.*"]
 no-root: deny bash_exec when runs ["sudo *", "su *", "doas *"]
-no-private: deny any when connects to ["private", "metadata"]
+no-private: deny * when connects to ["private", "metadata"]
 no-force: deny bash_exec when runs ["git push --force *", "git reset --hard *"]
 pushes: ask bash_exec when runs ["git push *", "npm publish *"]
 looks: allow bash_exec when runs only ["ls *", "cat *", "head *", "grep *", "sort *", "uniq *",
