@@ -28,11 +28,12 @@ DOCS         := $(VENV)/.docs-$(call checksum,requirements/dev.txt requirements/
 PEERS        := $(VENV)/.peers-$(call checksum,requirements/dev.txt requirements/bench.txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo setup docs check-format lint types imports unit rules fmt laws coverage attack attack-quick corpus kills bench bench-quick bench-peers \
-        manuals picture gate gate-counts gate-accept pin clean
+.PHONY: help test test-long demo setup docs check-format lint types imports unit rules fmt laws coverage attack attack-quick corpus kills bench bench-quick bench-peers \
+        manuals picture gate gate-counts gate-accept mcp-servers pin clean
 
 help:
 	@echo 'make test       everything that must hold: format, lint, types, imports, tests, rules, package'
+	@echo 'make test-long  the tests that take long: whole pages, installed extras, every kill'
 	@echo 'make demo       governs real calls, edits a rule while running, shows what changed'
 	@echo
 	@echo 'make fmt        format the code and the rules'
@@ -44,6 +45,7 @@ help:
 	@echo 'make attack-quick  the 2,000 scripts that CI takes'
 	@echo 'make corpus     count what placet:coding says to commands that coding agents ran'
 	@echo 'make kills      kill the server at every step of a call, twenty times each; KILLS=3: others'
+	@echo 'make mcp-servers  call MCP servers that others have written, those in JavaScript too (needs npm)'
 	@echo 'make bench      measure beside other engines, into docs/performance.md; bench-quick: a look'
 	@echo 'make bench-peers HARNESS=FOLDER  measure in another harness, beside its engines'
 	@echo 'make manuals PROGRAMS="cp ls"  count which options of their manuals the profiles know'
@@ -55,6 +57,13 @@ help:
 	@echo 'make clean      remove the environment and everything made'
 
 test: check-format lint unit rules
+
+# A file's tests run in one process, so that what they share is set up once. The files come in
+# their order: those that start processes early, and small ones at the end.
+PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
+
+test-long: $(PACKAGE)
+	$(BIN)/pytest $(PARALLEL) -m long
 
 demo: $(PACKAGE)
 	@$(BIN)/placet demo
@@ -101,7 +110,7 @@ lint: $(PACKAGE)
 
 unit: $(PACKAGE)
 ifeq ($(CASES),)
-	$(BIN)/pytest -n auto --dist loadgroup
+	$(BIN)/pytest $(PARALLEL) -m 'not long'
 else
 	$(BIN)/pytest $(CASES)
 endif
@@ -117,11 +126,11 @@ fmt: $(PACKAGE)
 	$(BIN)/placet fmt rules/
 
 laws: $(PACKAGE)
-	$(BIN)/pytest -n auto --dist loadgroup --hypothesis-profile=$(EXAMPLES) -m 'hypothesis or counted'
+	$(BIN)/pytest $(PARALLEL) --hypothesis-profile=$(EXAMPLES) -m 'hypothesis or counted'
 
 # The laws run the same lines thousands of times: counting them takes longer than running them.
 coverage: $(PACKAGE)
-	$(BIN)/pytest -n auto --dist loadgroup --cov --cov-report=term --ignore=tests/laws
+	$(BIN)/pytest $(PARALLEL) -m 'not long' --cov --cov-report=term --ignore=tests/laws
 
 attack: $(PACKAGE)
 	$(BIN)/python -m tests.attack --scripts $(SCRIPTS) --seed $(SEED)
@@ -131,6 +140,14 @@ attack-quick: $(PACKAGE)
 
 corpus: $(PACKAGE)
 	$(BIN)/python -m tests.corpora.count_verdicts --rows
+
+# The versions stand in tests/mcp_servers/npm, with the digests of all packages.
+SERVERS := build/mcp-servers
+mcp-servers: $(PACKAGE)
+	@mkdir -p $(SERVERS)
+	@cp tests/mcp_servers/npm/package.json tests/mcp_servers/npm/package-lock.json $(SERVERS)
+	@cd $(SERVERS) && npm ci --silent --ignore-scripts --no-audit --no-fund
+	PLACET_NPM_SERVERS=$(abspath $(SERVERS))/node_modules $(BIN)/pytest tests/e2e/test_mcp_servers.py
 
 KILLS ?= 20
 kills: $(PACKAGE)

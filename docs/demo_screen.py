@@ -60,7 +60,9 @@ def drawn(printed: str) -> str:
     width = round(longest * _WIDTH_OF_LETTER + 2 * _MARGIN)
     height = len(lines) * _HEIGHT_OF_LINE + 2 * _MARGIN
     rows = "\n".join(
-        f'<text x="{_MARGIN}" y="{_MARGIN + 13 + number * _HEIGHT_OF_LINE}">{_row(line)}</text>'
+        # Browsers set `white-space` of each `text`, so that it is not inherited.
+        f'<text x="{_MARGIN}" y="{_MARGIN + 13 + number * _HEIGHT_OF_LINE}" '
+        f'style="white-space: pre">{_row(line)}</text>'
         for number, line in enumerate(lines)
         if line
     )
@@ -69,7 +71,7 @@ def drawn(printed: str) -> str:
         'aria-label="The output of placet demo" font-size="12.6" '
         "font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\">\n"
         f'<rect width="{width}" height="{height}" rx="8" fill="#0d1117"/>\n'
-        f'<g fill="{_PLAIN}" xml:space="preserve" style="white-space: pre">\n{rows}\n</g>\n</svg>\n'
+        f'<g fill="{_PLAIN}" xml:space="preserve">\n{rows}\n</g>\n</svg>\n'
     )
 
 
@@ -77,11 +79,20 @@ def _row(line: str) -> str:
     """Return a line with a `tspan` for each piece of one style."""
     pieces = _STYLED.split(line)
     row = escape(pieces[0], quote=False)
-    for style, text in zip(pieces[1::2], pieces[2::2], strict=True):
-        colours = [_COLOURS[code] for code in style.split(";") if code in _COLOURS]
+    style: list[str] = []
+    for codes, text in zip(pieces[1::2], pieces[2::2], strict=True):
+        # Styles add up until they are reset.
+        style = [] if codes in ("", "0") else [*style, *codes.split(";")]
         shown = escape(text, quote=False)
-        row += f'<tspan fill="{colours[0]}">{shown}</tspan>' if colours and text else shown
+        colour = _colour(style)
+        row += f'<tspan fill="{colour}">{shown}</tspan>' if colour and text else shown
     return row
+
+
+def _colour(style: list[str]) -> str | None:
+    """Return the colour of a style; what is bold is white, unless it has a colour as well."""
+    colours = [_COLOURS[code] for code in style if code in _COLOURS]
+    return max(colours, key=lambda colour: colour != _COLOURS["1"], default=None)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+from collections.abc import Generator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -49,6 +51,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--update-cases") and config.getoption("numprocesses", None):
         raise pytest.UsageError("--update-cases writes files: run it without -n")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    marked = [item for item in items if item.get_closest_marker("people")]
+    found = _agent() if marked else None
+    for item in marked if found else ():
+        item.add_marker(pytest.mark.skip(f"for people, and {found} started the tests"))
+
+
+def _agent() -> str | None:
+    from policy.cli.people_only import agent_above
+
+    return agent_above(os.environ.keys(), os.getppid())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the garbage collector from walking what is collected, which stays to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.fixture

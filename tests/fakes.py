@@ -56,9 +56,10 @@ def spec_of(name: str, **more: Any) -> ToolSpec:
         "open_fields": True,
         "complete": True,
         "pinned": True,
+        "origin": Origin(kind="host", tool=name),
         **more,
     }
-    return ToolSpec(name=name, origin=Origin(kind="host", tool=name), **given)
+    return ToolSpec(name=name, **given)
 
 
 Body = Callable[[dict[str, Any], ExecutionContext], Awaitable[Any]]

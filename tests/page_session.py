@@ -36,6 +36,7 @@ _VARYING = (
     (re.compile(r"placet:(\w+):\d+"), r"placet:\1:…"),
     (re.compile(r'("file": "placet:\w+", "line": )\d+'), r"\1…"),
     (re.compile(r"since \S+Z by \S+?:"), "since 2026-11-22T09:30:00Z by charlie:"),
+    (re.compile(r"accepted by \S+ at \S+Z"), "accepted by charlie at 2026-11-22T09:30:00Z"),
     (re.compile(r"frozen by \S+?:"), "frozen by charlie:"),
     (re.compile(r"process \d+, running \d+ s"), "process 4242, running 60 s"),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from policy.values import Limits
+from policy.values import JsonLimits
 
 REFUSED: Any = object()
 
@@ -24,7 +24,7 @@ class _Wrong(Exception):
     pass
 
 
-def read_slowly(text: str | bytes, limits: Limits) -> Any:
+def read_slowly(text: str | bytes, limits: JsonLimits) -> Any:
     """Return the value, in dicts, lists, texts and numbers, or REFUSED."""
     try:
         if isinstance(text, bytes):
@@ -39,7 +39,7 @@ def read_slowly(text: str | bytes, limits: Limits) -> Any:
 
 
 class _Reader:
-    def __init__(self, text: str, limits: Limits) -> None:
+    def __init__(self, text: str, limits: JsonLimits) -> None:
         self.text = text
         self.limits = limits
         self.at = 0

@@ -292,7 +292,8 @@ params = node(
     t.Param,
     name=names,
     kind=st.sampled_from(
-        "tools paths hosts commands strings numbers addresses string number span path host".split()
+        "tools paths hosts commands strings numbers addresses".split()
+        + "string number duration path host".split()
     ),
     default=perhaps(expressions),
 )

@@ -38,7 +38,9 @@ OUTER = frozenset(
         "environment",
         "generation",
         "lsp",
+        "mcp",
         "plugins",
+        "processes",
         "proxy",
         "runtime",
         "service",
@@ -60,7 +62,6 @@ REACH_INSIDE = frozenset(
         "tests.laws.test_indexed_sets",
         "tests.laws.test_parser_engines_agree",
         "tests.laws.test_printed_scripts_parse_alike",
-        "tests.laws.test_script_fast_path",
         "tests.laws.test_statement_shortcuts",
         "tests.laws.test_values",
         # They count which fast paths are taken, or make one fail.
@@ -78,6 +79,8 @@ REACH_INSIDE = frozenset(
         "tests.service.capabilities.test_plugins_command",
         # It draws what agents may send, below the process that answers them.
         "tests.laws.test_hooks",
+        # Tests that an agent started skip what only people may run.
+        "tests.conftest",
         # They go through all that profiles may say.
         "tests.laws.test_option_effects",
         "tests.manuals.counted",
@@ -118,9 +121,14 @@ def folder(module: str) -> str:
     return module.partition(".")[2].partition(".")[0]
 
 
-def imports(text: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    """Yield line, module and imported names of every import, wherever it stands."""
-    for node in ast.walk(parsed(text)):
+@cache
+def imports(text: str) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
+    """Return line, module and imported names of every import, wherever it stands."""
+    return tuple(_imports(parsed(text)))
+
+
+def _imports(tree: ast.Module) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name, ()
@@ -128,6 +136,7 @@ def imports(text: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:
             yield node.lineno, node.module, tuple(alias.name for alias in node.names)
 
 
+@cache
 def exports(text: str) -> set[str]:
     """Return the names in a module's `__all__`."""
     for node in parsed(text).body:

@@ -13,9 +13,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# One worker builds for all of these.
-pytestmark = pytest.mark.xdist_group("built-package")
-
 PARSES = """
 import policy
 from policy.model import Source

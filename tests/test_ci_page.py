@@ -32,6 +32,7 @@ read: allow file_read when reads only workspace
 MESSY = POLICY.replace("default deny", "default   deny")
 WARNED = POLICY + 'strings unused = "a"\n'
 WRONG = POLICY.replace("file_read", "file_raed")
+LONG = pytest.mark.long
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def check(
 
     Returns the outputs of the check, its log, and the exit status of the last step.
     """
-    _, checking, result = steps("run")
+    _, checking, result = steps("run")  # the first one installs
     given = {name: each.get("default", "") for name, each in ACTION["inputs"].items()} | inputs
     output = folder / "output"
     output.touch()
@@ -93,9 +94,9 @@ def check(
         (POLICY, {}, 0, "fine: 1 policy file"),
         (WRONG, {}, 1, "error[unknown-tool]"),
         (MESSY, {}, 1, "-default   deny"),
-        (MESSY, {"format": "false"}, 0, "fine: 1 policy file"),
-        (WARNED, {}, 0, "warning[unused-name]"),
-        (WARNED, {"strict": "true"}, 1, "warning[unused-name]"),
+        pytest.param(MESSY, {"format": "false"}, 0, "fine: 1 policy file", marks=LONG),
+        pytest.param(WARNED, {}, 0, "warning[unused-name]", marks=LONG),
+        pytest.param(WARNED, {"strict": "true"}, 1, "warning[unused-name]", marks=LONG),
     ],
 )
 def test_the_action_ends_as_the_policy_deserves(
@@ -129,7 +130,15 @@ def test_the_action_names_files_as_the_repository_does(
     assert place == "deep/my%20rules/global.policy"
 
 
-@pytest.mark.parametrize("policy", ["nowhere", "--explain=x", "$(touch hacked)", ""])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "$(touch hacked)",
+        "--explain=x",
+        pytest.param("nowhere", marks=LONG),
+        pytest.param("", marks=LONG),
+    ],
+)
 def test_an_action_without_a_policy_fails_and_reports_nothing(
     tmp_path: Path, commands: dict[str, str], policy: str
 ) -> None:
@@ -146,6 +155,45 @@ def test_the_action_takes_a_catalogue(tmp_path: Path, commands: dict[str, str]) 
     (tmp_path / "tools.json").write_text('[{"name": "refund", "inputSchema": {"type": "object"}}]')
     _, log, _ = check(tmp_path, commands, catalog="tools.json")
     assert "unknown-tool" not in log
+
+
+def test_the_action_installs_beside_the_python_of_the_job(tmp_path: Path) -> None:
+    # A Python that makes an environment in which every command is told to a file.
+    python = tmp_path / "a python"
+    told = tmp_path / "told"
+    python.write_text(
+        f'#!/bin/sh\nmkdir -p "$3/bin"\n'
+        f'printf \'#!/bin/sh\\nprintf "%%s\\\\n" "$@" > "{told}"\\n\' > "$3/bin/python"\n'
+        'chmod +x "$3/bin/python"\n'
+    )
+    python.chmod(0o755)
+    temporary = tmp_path / "runner temp"
+    temporary.mkdir()
+    install, checking, _ = steps("run")
+    assert install["env"] == {"PYTHON": "${{ steps.python.outputs.python-path }}"}
+    (setup,) = [step for step in steps("uses") if step.get("id") == "python"]
+    assert setup["with"]["update-environment"] is False
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", install["run"]],
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHON": str(python),
+            "RUNNER_TEMP": str(temporary),
+            "GITHUB_ACTION_PATH": "/srv/_actions/my org/placet/v1",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert told.read_text().splitlines()[-1] == "/srv/_actions/my org/placet/v1[sql]"
+    assert 'PATH="$RUNNER_TEMP/placet/bin:$PATH"' in checking["run"]
+
+
+def test_an_empty_list_of_options_is_no_error_in_an_old_bash() -> None:
+    # Before bash 4.4, which macOS does not have, `"${options[@]}"` of no options ends `set -u`.
+    script = steps("run")[1]["run"]
+    assert '"${options[@]}"' not in script.replace('${options[@]+"${options[@]}"}', "")
 
 
 def test_no_script_of_the_action_contains_an_expression() -> None:
@@ -167,6 +215,7 @@ def test_the_examples_of_the_page_use_what_there_is() -> None:
     assert [hook["id"] for hook in repository["hooks"]] == [hook["id"] for hook in HOOKS]
 
 
+@LONG
 def test_the_lines_for_other_systems_run(tmp_path: Path, commands: dict[str, str]) -> None:
     shutil.copytree(ROOT / "rules", tmp_path / "rules")
     install, *lines = EXAMPLES[".gitlab-ci.yml"]["policy"]["script"]

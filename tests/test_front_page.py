@@ -21,6 +21,7 @@ def test_one_answer_lets_two_refunds_through(tmp_path: Path) -> None:
         "ada has got 20 back",
         "ada has got 30 back",
         "not-allowed - no rule allows this",
+        "not-allowed - no rule allows this",
         "asked 1 time",
     ]
 

@@ -32,8 +32,6 @@ pytest.importorskip("pip", reason="the environment of the tests has no pip to in
 # Returns the environment with an extra, none for "".
 Environments: TypeAlias = Callable[[str], "Environment"]
 
-pytestmark = pytest.mark.xdist_group("built-package")
-
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -82,9 +80,18 @@ class Environment:
         for each in required(wheel, extra).values():
             _link(each, site)
         named = f"placet[{extra}] @ {wheel.as_uri()}" if extra else str(wheel)
-        command = ["--python", str(folder / "bin" / "python"), "install", "--no-index", named]
+        command = ["--python", str(folder / "bin" / "python"), "install", "--no-index"]
         done = subprocess.run(
-            [sys.executable, "-m", "pip", "--isolated", "--no-cache-dir", *command],
+            [
+                sys.executable,
+                "-m",
+                "pip",
+                "--isolated",
+                "--no-cache-dir",
+                *command,
+                "--no-compile",
+                named,
+            ],
             capture_output=True,
             text=True,
             check=False,
@@ -122,14 +129,15 @@ class Environment:
 
 
 def _link(each: Distribution, site: Path) -> None:
-    """Link the files of an installed distribution, without its scripts."""
+    """Link the files of an installed distribution, compiled as they are, without its scripts."""
     for file in each.files or ():
-        if ".." in file.parts or file.suffix == ".pyc":
+        source = Path(str(each.locate_file(file)))
+        if ".." in file.parts or not source.exists():
             continue
         target = site / file
         target.parent.mkdir(parents=True, exist_ok=True)
         if not target.exists():
-            target.symlink_to(Path(str(each.locate_file(file))))
+            target.symlink_to(source)
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +209,7 @@ def test_a_tool_of_ones_own_runs_without_an_extra(environments: Environments) ->
     assert environment.succeeds("python", "-c", TOOL) == "42\n"
 
 
+@pytest.mark.long
 def test_sql_is_read_with_its_extra(environments: Environments) -> None:
     made = environments("").run("placet", "init", "data", "--for", "data")
     assert made.returncode == 2
@@ -210,6 +219,7 @@ def test_sql_is_read_with_its_extra(environments: Environments) -> None:
     assert checked.startswith("fine: ")
 
 
+@pytest.mark.long
 def test_tools_are_served_on_stdio_with_their_extra(environments: Environments) -> None:
     command = ("placet", "serve", "rules", "--workspace", "work")
     done = environments("").run(*command)
@@ -222,6 +232,7 @@ def test_tools_are_served_on_stdio_with_their_extra(environments: Environments) 
     assert "serving on stdio" in done.stderr
 
 
+@pytest.mark.long
 def test_tools_are_served_over_http_with_their_extra(environments: Environments) -> None:
     environment = environments("server")
     words = ("serve", "rules", "--workspace", "work", "--http", "127.0.0.1:0")
@@ -272,6 +283,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.long
 def test_pages_are_fetched_with_their_extra(environments: Environments) -> None:
     rule = "policy for every agent\n\ndefault deny\nfetch: allow web_fetch\n"
     for extra in ("", "web"):
@@ -282,6 +294,7 @@ def test_pages_are_fetched_with_their_extra(environments: Environments) -> None:
     assert "a page" in environments("web").succeeds("python", "-c", FETCH)
 
 
+@pytest.mark.long
 def test_everything_together_runs_the_demo(environments: Environments) -> None:
     without = environments("").run("placet", "demo")
     assert without.returncode == 2

@@ -17,7 +17,7 @@ from policy.admission.schema_node import fill_defaults, names_all, unnamed_field
 from policy.catalog import Catalog, ToolSpec, repair_name
 from policy.diagnostics import nearest
 from policy.model import ToolCall
-from policy.values import Limits, Unreadable, copy_value, escape_for_display, read_plain_json
+from policy.values import JsonLimits, Unreadable, copy_value, escape_for_display, read_plain_json
 
 _MOST_PROBLEMS = 5
 
@@ -65,7 +65,7 @@ def no_unnamed_fields(spec: ToolSpec) -> bool:
     return False
 
 
-_LIMITS = Limits()
+_LIMITS = JsonLimits()
 
 
 def admit(
@@ -73,7 +73,7 @@ def admit(
     catalog: Catalog,
     *,
     open_fields: Callable[[ToolSpec], bool] = no_unnamed_fields,
-    limits: Limits = _LIMITS,
+    limits: JsonLimits = _LIMITS,
 ) -> Admitted | Refused:
     """Return the call that `raw` means, or why it is refused; never raises.
 
@@ -108,7 +108,7 @@ def admit(
 
 
 def _read(
-    given: Any, spec: ToolSpec, *, limits: Limits
+    given: Any, spec: ToolSpec, *, limits: JsonLimits
 ) -> tuple[dict[str, Any], tuple[str, ...]] | Refused:
     """Return the input as a writable copy."""
     if type(given) is dict or isinstance(given, Mapping):
@@ -135,7 +135,7 @@ def _read(
 
 
 def _check(
-    value: dict[str, Any], spec: ToolSpec, gate: InputCheck, *, is_open: bool, limits: Limits
+    value: dict[str, Any], spec: ToolSpec, gate: InputCheck, *, is_open: bool, limits: JsonLimits
 ) -> tuple[dict[str, Any], tuple[str, ...]] | Refused:
     if gate.fault is not None:
         return _refused(

@@ -14,7 +14,7 @@ from typing import Any
 from policy.admission.schema_node import SchemaNode, is_only
 from policy.catalog import json_type_of
 from policy.model import thaw
-from policy.values import Limits, Unreadable, escape_for_display, read_json
+from policy.values import JsonLimits, Unreadable, escape_for_display, read_json
 
 Path = tuple[str | int, ...]
 
@@ -22,10 +22,10 @@ _LARGEST_EXACT = 2**53
 _TRUTH = {"true": True, "True": True, "false": False, "False": False}
 
 
-def repair(value: Any, place: SchemaNode, *, limits: Limits) -> tuple[Any, tuple[str, ...]]:
+def repair(value: Any, node: SchemaNode, *, limits: JsonLimits) -> tuple[Any, tuple[str, ...]]:
     """Return the repaired input, and a note for each repair."""
     notes: list[str] = []
-    mended = _repair(value, place, (), notes=notes, limits=limits)
+    mended = _repair(value, node, (), notes=notes, limits=limits)
     return mended, tuple(notes)
 
 
@@ -46,75 +46,79 @@ def shown_path(path: Path) -> str:
     return f"`{escape_for_display(text, 60)}`" if path else "the input"
 
 
-def _repair(value: Any, place: SchemaNode, path: Path, *, notes: list[str], limits: Limits) -> Any:
-    if not _fits(value, place):
-        value = _reshape(value, place, path, notes=notes, limits=limits)
-    if isinstance(value, (float, Decimal)) and is_only(place, "integer") and _is_exact(value):
+def _repair(
+    value: Any, node: SchemaNode, path: Path, *, notes: list[str], limits: JsonLimits
+) -> Any:
+    if not _fits(value, node):
+        value = _reshape(value, node, path, notes=notes, limits=limits)
+    if isinstance(value, (float, Decimal)) and is_only(node, "integer") and _is_exact(value):
         notes.append(f"{shown_path(path)}: read as a whole number")
         return int(value)
     if isinstance(value, dict):
-        return _fields(value, place, path, notes=notes, limits=limits)
+        return _fields(value, node, path, notes=notes, limits=limits)
     if isinstance(value, list):
         return [
-            _repair(item, place.element(i), (*path, i), notes=notes, limits=limits)
+            _repair(item, node.element(i), (*path, i), notes=notes, limits=limits)
             for i, item in enumerate(value)
         ]
     return value
 
 
 def _fields(
-    value: dict[str, Any], place: SchemaNode, path: Path, *, notes: list[str], limits: Limits
+    value: dict[str, Any], node: SchemaNode, path: Path, *, notes: list[str], limits: JsonLimits
 ) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for name, item in value.items():
-        below = place.field(name)
+        below = node.field(name)
         if below is None:
             result[name] = item
-        elif item is None and not _fits(None, below) and not place.requires(name):
+        elif item is None and not _fits(None, below) and not node.requires(name):
             notes.append(f"{shown_path((*path, name))}: null treated as absent")
         else:
             result[name] = _repair(item, below, (*path, name), notes=notes, limits=limits)
     return result
 
 
-def _reshape(value: Any, place: SchemaNode, path: Path, *, notes: list[str], limits: Limits) -> Any:
+def _reshape(
+    value: Any, node: SchemaNode, path: Path, *, notes: list[str], limits: JsonLimits
+) -> Any:
     if isinstance(value, str):
-        read = _read(value, place, limits)
+        read = _read(value, node, limits)
         if read is not None:
             notes.append(f"{shown_path(path)}: string read as {_word(read)}")
             return read
-    if _is_single(value, place):
+    if _is_single(value, node):
         notes.append(f"{shown_path(path)}: one value treated as a list of one")
         return [value]
     return value
 
 
-def _read(text: str, place: SchemaNode, limits: Limits) -> Any:
+def _read(text: str, node: SchemaNode, limits: JsonLimits) -> Any:
     """Return the value that a string means if only one other type is possible, else None."""
-    if is_only(place, "boolean"):
+    if is_only(node, "boolean"):
         return _TRUTH.get(text)
-    if not is_only(place, "integer", "number") and not is_only(place, "object", "list"):
+    if not is_only(node, "integer", "number") and not is_only(node, "object", "list"):
         return None
     read = read_json(text, limits=limits)
     if isinstance(read, Unreadable):
         return None
     value = thaw(read)
-    if value is None or isinstance(value, (bool, str)) or not _fits(value, place):
+    if value is None or isinstance(value, (bool, str)) or not _fits(value, node):
         return None
     return value
 
 
-def _is_single(value: Any, place: SchemaNode) -> bool:
-    if value is None or isinstance(value, (dict, list)) or not is_only(place, "list"):
+def _is_single(value: Any, node: SchemaNode) -> bool:
+    if value is None or isinstance(value, (dict, list)) or not is_only(node, "list"):
         return False
     if isinstance(value, str) and value.lstrip().startswith("["):
         return False
-    element = place.element(0)
+    element = node.element(0)
     return is_only(element, "string", "integer", "number", "boolean") and _fits(value, element)
 
 
-def _fits(value: Any, place: SchemaNode) -> bool:
-    types = place.types
+def _fits(value: Any, node: SchemaNode) -> bool:
+    types = node.types
     kind = json_type_of(value)
     if kind in types or "any" in types:
         return True

@@ -18,38 +18,38 @@ from policy.catalog import spellings
 _LONGEST = 80
 
 
-def rename(value: dict[str, Any], place: SchemaNode) -> tuple[dict[str, Any], tuple[str, ...]]:
+def rename(value: dict[str, Any], node: SchemaNode) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the input with the field names of the schema, and a note for each renamed field."""
     notes: list[str] = []
-    renamed = _renamed(value, place, (), notes=notes)
+    renamed = _renamed(value, node, (), notes=notes)
     return (renamed, tuple(notes)) if notes else (value, ())
 
 
-def _renamed(value: Any, place: SchemaNode, path: Path, *, notes: list[str]) -> Any:
+def _renamed(value: Any, node: SchemaNode, path: Path, *, notes: list[str]) -> Any:
     if isinstance(value, list):
         return [
-            _renamed(item, place.element(i), (*path, i), notes=notes)
+            _renamed(item, node.element(i), (*path, i), notes=notes)
             if isinstance(item, (dict, list))
             else item
             for i, item in enumerate(value)
         ]
-    meant = _meant(value, place)
+    meant = _meant(value, node)
     result: dict[str, Any] = {}
     for name, item in value.items():
         now = meant.get(name, name)
         if now != name:
             notes.append(f"{shown_path((*path, name))} read as `{now}`")
-        below = place.field(now) if isinstance(item, (dict, list)) else None
+        below = node.field(now) if isinstance(item, (dict, list)) else None
         result[now] = item if below is None else _renamed(item, below, (*path, now), notes=notes)
     return result
 
 
-def _meant(value: dict[str, Any], place: SchemaNode) -> dict[str, str]:
+def _meant(value: dict[str, Any], node: SchemaNode) -> dict[str, str]:
     """Return the names to change: each means one field, and no two mean the same."""
-    foreign = [n for n in value if place.field(n) is None and len(n) <= _LONGEST]
+    foreign = [n for n in value if node.field(n) is None and len(n) <= _LONGEST]
     if not foreign:
         return {}
-    free = [name for name in place.names if name not in value]
+    free = [name for name in node.names if name not in value]
     found = {name: _only_fit(name, free) for name in foreign}
     taken = [name for name in found.values() if name is not None]
     return {old: new for old, new in found.items() if new is not None and taken.count(new) == 1}

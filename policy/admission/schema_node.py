@@ -114,59 +114,59 @@ def _patterns(schema: Schema, root: Schema) -> tuple[tuple[Callable[[Any], bool]
     )
 
 
-def names_all(value: Any, place: SchemaNode) -> bool:
+def names_all(value: Any, node: SchemaNode) -> bool:
     """Return whether the schema names every field of an input: `unnamed_fields` yields nothing."""
     if isinstance(value, dict):
-        if not place.names_each(value):
+        if not node.names_each(value):
             return False
         for name, item in value.items():
             if isinstance(item, (dict, list)):
-                below = place.field(name)
+                below = node.field(name)
                 if below is None or not names_all(item, below):
                     return False
         return True
     return all(
-        names_all(item, place.element(index))
+        names_all(item, node.element(index))
         for index, item in enumerate(value)
         if isinstance(item, (dict, list))
     )
 
 
 def unnamed_fields(
-    value: Any, place: SchemaNode, path: tuple[str | int, ...] = ()
+    value: Any, node: SchemaNode, path: tuple[str | int, ...] = ()
 ) -> Iterator[Unnamed]:
     """Yield every field of an input that the schema does not name: its path, and its node."""
     if isinstance(value, dict):
         for name, item in value.items():
-            below = place.field(name)
+            below = node.field(name)
             if below is None:
-                yield (*path, name), place
+                yield (*path, name), node
             elif isinstance(item, (dict, list)):
                 yield from unnamed_fields(item, below, (*path, name))
     else:
         for index, item in enumerate(value):
             if isinstance(item, (dict, list)):
-                yield from unnamed_fields(item, place.element(index), (*path, index))
+                yield from unnamed_fields(item, node.element(index), (*path, index))
 
 
 Unnamed = tuple[tuple[str | int, ...], SchemaNode]
 
 
-def fill_defaults(value: Any, place: SchemaNode) -> Any:
+def fill_defaults(value: Any, node: SchemaNode) -> Any:
     """Return the input with defaults for missing fields; the same object if nothing changes."""
     if isinstance(value, list):
         items = [
-            fill_defaults(item, place.element(i)) if isinstance(item, (dict, list)) else item
+            fill_defaults(item, node.element(i)) if isinstance(item, (dict, list)) else item
             for i, item in enumerate(value)
         ]
         same = all(new is old for new, old in zip(items, value, strict=True))
         return value if same else items
     filled = value
-    for name, default in place.defaults:
+    for name, default in node.defaults:
         if name not in filled:
             filled = {**filled, name: thaw(default)}
     for name, item in filled.items():
-        below = place.field(name) if isinstance(item, (dict, list)) else None
+        below = node.field(name) if isinstance(item, (dict, list)) else None
         if below is None:
             continue
         new = fill_defaults(item, below)
@@ -189,19 +189,19 @@ def has_defaults(schema: Any) -> bool:
     return False
 
 
-def _default(place: SchemaNode) -> Any:
-    todo = [place.schema]
+def _default(node: SchemaNode) -> Any:
+    todo = [node.schema]
     for _ in range(20):
         if not todo:
             break
         part = todo.pop()
         if part.get("default") is not None:
             return part["default"]
-        todo.extend(joined_parts(part, place.root))
+        todo.extend(joined_parts(part, node.root))
     return None
 
 
-def is_only(place: SchemaNode, *types: str) -> bool:
+def is_only(node: SchemaNode, *types: str) -> bool:
     """Return whether only values of these types, and null, are accepted here."""
-    wanted = place.types - {"null"}
+    wanted = node.types - {"null"}
     return bool(wanted) and wanted != ANY and wanted <= frozenset(types)

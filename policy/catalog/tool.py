@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from policy.model import EMPTY
+from policy.model import EMPTY, Verdict
 
 Verb: TypeAlias = Literal["reads", "writes", "runs", "connects", "sends"]
 VERBS: tuple[Verb, ...] = ("reads", "writes", "runs", "connects", "sends")
@@ -84,7 +84,9 @@ class ToolSpec:
     declares them: unknown to every rule. `version` is that of a tool with several versions; it is
     part of the full `name`, as in `translate@2`, and added there if it is missing. `operations` are
     the schemas of a tool's operations, one each, if its `schema` joins them: by these, an operation
-    is hidden together with all that belongs to it.
+    is hidden together with all that belongs to it. `pinned` is whether a person has reviewed the
+    definition; while it is False for a tool from outside, its calls get the verdict `unreviewed`.
+    `definition_digest` is that of all that its server sent about it, empty where nothing was.
     """
 
     name: str
@@ -102,6 +104,8 @@ class ToolSpec:
     idempotent: bool | None = None
     version: int | None = None
     pinned: bool = False
+    unreviewed: Verdict = Verdict.ASK
+    definition_digest: str = ""
     open_fields: bool = False
     fault: str | None = None
     coerce: Callable[[dict[str, Any]], dict[str, Any]] | None = field(
@@ -115,6 +119,11 @@ class ToolSpec:
         base = self.origin.flat_name()
         if base in (self.name, split_version(self.name)[0]):
             object.__setattr__(self, "name", full_name(base, self.version))
+
+    @property
+    def needs_review(self) -> bool:
+        """Whether it is a tool from outside whose definition nobody has reviewed."""
+        return self.origin.kind != "host" and not self.pinned
 
     @property
     def base(self) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
-from policy.catalog import Origin, identifier_problem, listing_entry, read_listing
+from policy.catalog import listing_entry, read_listing
 from policy.cli.loading import counted, exit_with
+from policy.cli.mcp_server import NamedServer, server_options
 from policy.cli.python_tools import python_tools
 from policy.diagnostics import visible
 
@@ -28,26 +28,7 @@ def command() -> None:
     metavar="NAME",
     help="Ask an MCP server, whose tools rules call by this name: the COMMAND, or --url.",
 )
-@click.option("--url", help="The address of an MCP server over HTTP.")
-@click.option(
-    "--token-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The file with the bearer token for --url.",
-)
-@click.option(
-    "--env",
-    "variables",
-    multiple=True,
-    metavar="VARIABLE",
-    help="Pass this environment variable on to COMMAND, which gets only a few.",
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0.1, max=3600),
-    default=30.0,
-    show_default=True,
-    help="How many seconds the server may take.",
-)
+@server_options
 @click.option(
     "--output",
     "-o",
@@ -80,9 +61,16 @@ def export(
             exit_with("--url, --token-file and --env need --server NAME")
         entries = _of_program(target)
     else:
-        if (url is None) is (not target):
-            exit_with("--server needs a command after `--`, or --url, and not both")
-        entries = _of_server(server, target, url, token_file, variables, timeout)
+        entries = _of_server(
+            NamedServer(
+                name=server,
+                command=target,
+                url=url,
+                token_file=token_file,
+                variables=variables,
+                timeout=timeout,
+            )
+        )
     _write(entries, output)
 
 
@@ -99,31 +87,12 @@ def _of_program(targets: tuple[str, ...]) -> list[dict[str, Any]]:
     return entries
 
 
-def _of_server(
-    name: str,
-    target: tuple[str, ...],
-    url: str | None,
-    token_file: Path | None,
-    variables: tuple[str, ...],
-    timeout: float,
-) -> list[dict[str, Any]]:
-    if find_spec("mcp") is None:
-        exit_with("asking a server needs the extra `mcp`: install placet[mcp]")
-    from policy.proxy import ServerAddress, ServerListingError, ServerProgram, list_server_tools
+def _of_server(server: NamedServer) -> list[dict[str, Any]]:
+    place, name = server.place(), server.name
+    from policy.proxy import ServerListingError, list_server_tools
 
-    problem = identifier_problem(Origin(kind="mcp", server=name))
-    if problem is not None:
-        exit_with(f"a server cannot be called so: {problem}")
-    missing = [each for each in variables if each not in os.environ]
-    if missing:
-        exit_with(f"there is no environment variable {visible(', '.join(missing), 200)}")
-    place: ServerProgram | ServerAddress
-    if url is None:
-        place = ServerProgram(command=target, env={key: os.environ[key] for key in variables})
-    else:
-        place = ServerAddress(url=url, token=None if token_file is None else _token(token_file))
     try:
-        told = list_server_tools(place, seconds=timeout)
+        told = list_server_tools(place, seconds=server.timeout)
     except ServerListingError as error:
         exit_with(f"server {visible(name, 80)}: {error}")
     entries = [{"server": name, **entry} for entry in told]
@@ -146,13 +115,6 @@ def _usable(entries: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
     if entries and not kept:
         exit_with(f"server {visible(name, 80)}: none of its tools can be used")
     return list(kept.values())
-
-
-def _token(file: Path) -> str:
-    try:
-        return file.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        exit_with(f"{file} cannot be read: {error}")
 
 
 def _write(entries: list[dict[str, Any]], output: Path | None) -> None:

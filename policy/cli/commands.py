@@ -26,6 +26,7 @@ _COMMANDS = {
     "hook": "Decide one tool call of a coding agent, in the agent's own format.",
     "daemon": "Show or stop the processes that answer hooks.",
     "catalog": "Write lists of tools: of a Python program, or of an MCP server.",
+    "pin": "Review the tools of MCP servers, and accept them as they are.",
     "config": "Show and edit the configuration; edits are checked first.",
     "approvals": "List pending approval requests and answer them.",
     "status": "Show whether a policy is in force and up to date, and what is frozen.",

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import click
 
 from policy.cli.calls import CallToDecide, NotACall, read_call
-from policy.cli.loading import WRONG_USAGE, Where, as_json, exit_with, generation_at
+from policy.cli.loading import WRONG_USAGE, Where, as_json, build_at, exit_with, show_errors
 from policy.cli.workspace import Workspace, with_workspace
 from policy.decision import Decision, GenerationId
 from policy.environment import Disk
@@ -19,6 +19,10 @@ from policy.model import Reason, Resolvers, Terms, thaw
 
 # One byte more than JSON may have, so that a line cut there is rejected for its length.
 _LONGEST_LINE = 16 * 1024 * 1024 + 1
+_TESTS_FAIL = (
+    "no call is decided by a policy whose tests fail; "
+    "`placet explain` shows what it would decide, and why"
+)
 
 
 def decide_lines(
@@ -29,7 +33,10 @@ def decide_lines(
     lexical: bool,
 ) -> None:
     """Decide the calls by the policy at `path`; write one line each to standard output."""
-    generation = generation_at(path, catalog_file)
+    built = build_at(path, catalog_file)
+    generation = built.generation
+    if generation is None:
+        show_errors(built, path, note="" if built.failing is None else _TESTS_FAIL)
     wrong = 0
     for line in lines_of(call_file):
         record = _answered(line, generation, lexical=lexical)

@@ -13,8 +13,16 @@ import click
 
 from policy.cli.calls import CallToDecide, NotACall
 from policy.cli.decision_lines import ask, decision_record, lines_of, workspace_record
+from policy.cli.explain_hook import explain_hook, hook_input
 from policy.cli.explanation_text import explanation_text, workspace_text
-from policy.cli.loading import as_json, exit_with, generation_at, prefix
+from policy.cli.loading import (
+    as_json,
+    build_at,
+    counted,
+    exit_with,
+    prefix,
+    show_errors,
+)
 from policy.cli.options import (
     call_option,
     catalog_option,
@@ -23,8 +31,9 @@ from policy.cli.options import (
     path_argument,
 )
 from policy.cli.workspace import Workspace, with_workspace
+from policy.daemon import AGENT_NAMES
 from policy.decision import Explanation, ResourceUse, explain
-from policy.generation import Generation
+from policy.generation import Built, Generation
 from policy.values import Unreadable, read_json
 
 
@@ -33,20 +42,22 @@ from policy.values import Unreadable, read_json
 @catalog_option
 @call_option
 @lexical_option
-@click.option("--tool", help="The tool to call, instead of a call as JSON.")
 @click.option(
-    "--input",
-    "input_text",
-    default="{}",
-    show_default=True,
-    help="Its input, as JSON.",
+    "--command", "script", metavar="TEXT", help="A shell command, as the input of bash_exec."
 )
-@click.option("--agent", help="The agent that calls; with --tool.  [default: default]")
-@click.option("--role", help="Its session's role; with --tool.  [default: owner]")
+@click.option("--tool", help="The tool to call, instead of a call as JSON.")
+@click.option("--input", "input_text", help="Its input, as JSON.  [default: {}]")
+@click.option(
+    "--hook",
+    type=click.Choice(AGENT_NAMES),
+    help="Explain what the hook of this coding agent answers; the call is one of the agent's own.",
+)
+@click.option("--agent", help="The agent that calls; with --tool or --command.  [default: default]")
+@click.option("--role", help="Its session's role; with --tool or --command.  [default: owner]")
 @click.option(
     "--workspace",
     type=click.Path(file_okay=False),
-    help="The workspace of the call; with --tool.  "
+    help="The workspace of the call; with --tool or --command.  "
     "[default: as configured, else the current folder]",
 )
 @click.option(
@@ -62,8 +73,10 @@ def command(
     catalog_file: Path | None,
     call_file: BinaryIO | None,
     lexical: bool,
+    script: str | None,
     tool: str | None,
-    input_text: str,
+    input_text: str | None,
+    hook: str | None,
     agent: str | None,
     role: str | None,
     workspace: str | None,
@@ -72,37 +85,106 @@ def command(
 ) -> None:
     """Explain the decision of the policy at PATH on one call, rule by rule and clause by clause.
 
-    The call is given by --tool and --input, or as JSON in the format of `placet decide`, from a
-    file or standard input.
+    The call is given by --command, by --tool and --input, or as JSON in the format of `placet
+    decide`, from a file or standard input. A policy whose tests fail is explained too, on standard
+    error and with exit status 1: it is not in force.
+
+    With --hook the call is one of that agent's own tools, or the very input of its hook, and is
+    judged as the hook judges it.
 
     \b
     Examples:
+      placet explain rules/ --command 'git push --force'
       placet explain rules/ --tool bash_exec --input '{"command": "git status"}'
       placet explain rules/ --call call.json --format json
+      placet explain rules/ --hook claude-code --command 'git checkout main'
+      placet explain rules/ --hook claude-code < input.json
     """
+    _refuse_two_calls(script=script, tool=tool, input=input_text, call=call_file)
+    if hook is not None:
+        _refuse_beside_a_hook(agent=agent, role=role, catalog=catalog_file, lexical=lexical or None)
+        if script is None and tool is None:
+            text = _given(call_file, whole=True).decode("utf-8", "surrogateescape")
+        else:
+            text = hook_input(hook, script=script, tool=tool, input=input_text)
+        built = build_at(path, None)
+        if built.generation is None:
+            show_errors(built, path)
+        explain_hook(hook, text, path, workspace=workspace, every=every, format=format)
+        return
+    if script is not None:
+        tool, input_text = "bash_exec", json.dumps({"command": script})
     if tool is None:
+        _refuse_unused(agent=agent, role=role, workspace=workspace)
         line = _given(call_file)
     else:
-        line = _line(tool, input_text, agent=agent, role=role, workspace=workspace)
+        line = _line(
+            tool,
+            "{}" if input_text is None else input_text,
+            agent=agent,
+            role=role,
+            workspace=workspace,
+        )
     asked = ask(line, lexical=lexical)
     if isinstance(asked, NotACall):
         exit_with(f"not a call: {asked.message}")
-    generation = generation_at(path, catalog_file)
+    built = build_at(path, catalog_file)
+    generation = built.generation or built.failing
+    if generation is None:
+        show_errors(built, path)
     facts, where = with_workspace(asked.facts, generation)
     explanation = _explained(generation, replace(asked, facts=facts))
-    if format == "json":
+    is_in_force = built.generation is not None
+    if format == "json" and is_in_force:
         click.echo(as_json(_record(asked, explanation, where)))
         return
     shown = explanation_text(
         explanation, tool=asked.tool, input=asked.input, root=prefix(path), every=every
     )
-    click.echo(shown)
-    click.echo(workspace_text(where))
+    # What is not in force is no result: a program that reads the output must find nothing there.
+    click.echo(shown, err=not is_in_force)
+    click.echo(workspace_text(where), err=not is_in_force)
+    if not is_in_force:
+        click.echo(err=True)
+        show_errors(built, path, note=_not_in_force(built))
 
 
-def _given(call_file: BinaryIO | None) -> bytes:
+def _refuse_two_calls(
+    *, script: str | None, tool: str | None, input: str | None, call: BinaryIO | None
+) -> None:
+    if script is not None and (tool is not None or input is not None):
+        raise click.UsageError("--command is the whole call: leave out --tool and --input.")
+    if call is not None and (script is not None or tool is not None):
+        raise click.UsageError("give one call: --call, --command, or --tool with --input.")
+    if input is not None and tool is None:
+        raise click.UsageError("--input needs --tool.")
+
+
+def _refuse_beside_a_hook(**options: object) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise click.UsageError(f"--{name} is not for --hook: the hook decides it.")
+
+
+def _refuse_unused(**options: str | None) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise click.UsageError(
+                f"--{name} needs --tool or --command: a call as JSON has its own."
+            )
+
+
+def _not_in_force(built: Built) -> str:
+    failed = sum(not result.passed for result in built.examples)
+    fail = "fails" if failed == 1 else "fail"
+    return f"this policy is not in force, because {counted(failed, 'test case')} {fail}"
+
+
+def _given(call_file: BinaryIO | None, *, whole: bool = False) -> bytes:
+    """Return the first line of a call's file or of standard input, or the `whole` of it."""
     waits = call_file is None and sys.stdin is not None and sys.stdin.isatty()
-    line = None if waits else next(lines_of(call_file), None)
+    lines = iter(()) if waits else lines_of(call_file)
+    line = (b"".join(lines) or None) if whole else next(lines, None)
     if line is None:
         exit_with("there is no call to explain: give --tool, --call or a line on standard input")
     return line

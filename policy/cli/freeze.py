@@ -10,6 +10,8 @@ from policy.cli.emergency_stop import Shape, emergency_stop_of, rules_option, sh
 from policy.cli.loading import exit_with
 from policy.cli.options import format_option
 from policy.cli.people_only import refuse_agents
+from policy.cli.unknown_tools import unknown_names
+from policy.diagnostics import visible
 from policy.store import FreezeRefused
 
 
@@ -27,7 +29,8 @@ def command(
     TOOLS are names or patterns. The freeze takes effect at once in every process that serves these
     rules on this machine for this user, even if the rules do not load, and lasts over restarts
     until `placet unfreeze`. Pending requests are denied, and approved calls that have not started
-    do not run. Tools that are already frozen stay frozen.
+    do not run. Tools that are already frozen stay frozen. A name that these rules do not know is
+    frozen too, with a warning.
 
     \b
     Examples:
@@ -45,3 +48,5 @@ def command(
     except OSError as error:
         exit_with(f"the state in {emergency.place} cannot be written: {error.strerror or error}")
     click.echo(shown(freezing, format))
+    for note in unknown_names(tools, path):
+        click.echo(f"placet: {visible(note, 1000)}", err=True)

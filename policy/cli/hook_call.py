@@ -48,16 +48,16 @@ class _Undecidable(Exception):
 def run_hook(arguments: list[str]) -> NoReturn:
     """Run the command and end the process; see `placet hook --help`."""
     parser = _parser()
-    given = parser.parse_args(arguments)
-    if given.policy is None and not given.uninstall and not given.tools:
+    options = parser.parse_args(arguments)
+    if options.policy is None and not options.uninstall and not options.tools:
         parser.error("name the policy with --policy PATH")
-    if given.install or given.uninstall or given.tools:
+    if options.install or options.uninstall or options.tools:
         from policy.cli.agent_settings.editing import run
 
-        sys.exit(run(given))
+        sys.exit(run(options))
     try:
-        request = input_in_time(lambda: _request(given), late=_give_up)
-        answer = answer_hook(request, late=_give_up, use_daemon=not given.no_daemon)
+        request = input_in_time(lambda: _request(options), late=_give_up)
+        answer = answer_hook(request, late=_give_up, use_daemon=not options.no_daemon)
     except _Undecidable as error:
         answer = blocked(f"the call could not be decided: {error}")
     except BaseException as error:  # noqa: BLE001 - no error may let a call pass
@@ -91,7 +91,7 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-def _request(given: Namespace) -> dict[str, Any]:
+def _request(options: Namespace) -> dict[str, Any]:
     """Return the request to decide the call on standard input."""
     cwd = _working_directory()
     raw = sys.stdin.buffer.read(LONGEST_INPUT + 1)
@@ -99,17 +99,17 @@ def _request(given: Namespace) -> dict[str, Any]:
         raise _Undecidable("the hook's input is too long")
     return {
         "kind": "ask",
-        "agent": given.agent,
-        "policy": os.path.abspath(given.policy),
+        "agent": options.agent,
+        "policy": os.path.abspath(options.policy),
         "cwd": cwd,
         "home": os.path.expanduser("~"),
         "input": raw.decode("utf-8", "surrogateescape"),
-        "workspace": _absolute(given.workspace),
-        "project": _absolute(_variable(PROJECT_VARIABLES, given.agent)),
-        "settings_folder": _absolute(_variable(SETTINGS_VARIABLES, given.agent)),
-        "caller": given.caller,
-        "audit": _absolute(given.audit),
-        "denies_asks": given.deny_asks,
+        "workspace": _absolute(options.workspace),
+        "project": _absolute(_variable(PROJECT_VARIABLES, options.agent)),
+        "settings_folder": _absolute(_variable(SETTINGS_VARIABLES, options.agent)),
+        "caller": options.caller,
+        "audit": _absolute(options.audit),
+        "denies_asks": options.deny_asks,
     }
 
 

@@ -24,6 +24,11 @@ Where: TypeAlias = str | os.PathLike[str]
 WRONG_POLICY = 1
 WRONG_USAGE = 2
 
+NO_TESTS = (
+    "note: no tests show that the rules mean what their author means; "
+    "`placet check --explain failed-test` shows how to write one"
+)
+
 # Diagnostics about unreadable files rather than about their contents.
 _UNREADABLE = frozenset({"unreadable-file", "file-too-large", "outside-folder", "link-cycle"})
 _LARGEST_CATALOG = 16 * 1024 * 1024  # bytes, as much as JSON may be
@@ -102,9 +107,16 @@ def generation_at(path: Where, catalog_file: Where | None) -> Generation:
     """Return the generation at `path`, or end the command and show everything that is wrong."""
     built = build_at(path, catalog_file)
     if built.generation is None:
-        click.echo(show(built, path), err=True)
-        raise SystemExit(exit_code(built.diagnostics))
+        show_errors(built, path)
     return built.generation
+
+
+def show_errors(built: Built, path: Where, *, note: str = "") -> NoReturn:
+    """End the command and show everything that keeps the policy from being in force."""
+    click.echo(show(built, path), err=True)
+    if note:
+        click.echo(f"placet: {visible(note, 1000)}", err=True)
+    raise SystemExit(exit_code(built.diagnostics))
 
 
 def as_json(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import urllib.error
 import urllib.request
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from policy.cli.emergency_stop import Shape
 from policy.cli.fast_paths import fast_paths
 from policy.cli.loading import exit_with
 from policy.cli.options import format_option
+from policy.daemon import daemons
 from policy.diagnostics import visible
 from policy.generation import read_policy
 from policy.store import Freezer, Status, first_error, health_record
@@ -26,6 +28,11 @@ UNREACHABLE = 5
 _SECONDS = 10
 _LARGEST = 1_000_000  # bytes
 _LONGEST = 500
+# By whether the status is that of the files.
+_NOTHING = {
+    False: "nothing is in force",
+    True: "a server that starts now would deny everything",
+}
 
 
 @click.command("status")
@@ -40,8 +47,9 @@ _LONGEST = 500
 def command(path: Path, *, url: str | None, token_file: Path | None, format: Shape) -> None:
     """Show whether the policy at PATH loads and what is frozen, or the status of a server.
 
-    From the files, this is what a newly started server would do. Only a running server knows what
-    it has in force, and whether that is stale: ask it with --url.
+    From the files, this is what a server that starts now would do, and beside it what each running
+    daemon for hooks has in force. Only a running server knows what it has in force, and whether
+    that is stale: ask it with --url.
 
     \b
     Examples:
@@ -67,7 +75,22 @@ def _of_files(path: Path) -> dict[str, Any]:
         diagnostics=built.diagnostics,
         checked_at=datetime.now(UTC),
     )
-    return health_record(status, Freezer.of(path).current())
+    return {**health_record(status, Freezer.of(path).current()), "daemons": _daemons_of(path)}
+
+
+def _daemons_of(path: Path) -> list[dict[str, Any]]:
+    """Return what the running daemons of the policy have in force, one record a project."""
+    try:
+        found = daemons()
+    except OSError:  # their folder cannot be used, and then there are none
+        return []
+    policy = os.path.realpath(path)
+    return [
+        {"pid": each["pid"], "project": project["folder"], "policy": project["policy"]}
+        for each in found
+        if each["problem"] is None and os.path.realpath(each["policy"]) == policy
+        for project in each["projects"]
+    ]
 
 
 def _of_server(url: str, token_file: Path | None) -> dict[str, Any]:
@@ -101,10 +124,15 @@ def _lines(found: dict[str, Any]) -> list[str]:
         lines.append(f"in force: generation {force['number']} {visible(force['digest'], 80)}")
     if found.get("because"):
         since = f" since {visible(found['stale_since'], 40)}" if found.get("stale_since") else ""
-        what = "stale" if force else "nothing is in force"
+        what = "stale" if force else _NOTHING["daemons" in found]
         lines.append(f"{what}{since}, because {visible(found['because'], _LONGEST)}")
     for one in found.get("freezes", ()):
         tools = visible(", ".join(one["tools"]), _LONGEST)
         by = f" by {visible(one['by'], 80)}" if one["by"] else ""
         lines.append(f"frozen{by}: {tools}, because {visible(one['because'], _LONGEST)}")
+    lines += [
+        f"the daemon for hooks, process {each['pid']}, in {visible(each['project'], _LONGEST)}: "
+        f"{visible(each['policy'], 2 * _LONGEST)}"
+        for each in found.get("daemons", ())
+    ]
     return lines

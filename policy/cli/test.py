@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import click
 
 from policy.cli.loading import (
+    NO_TESTS,
     WRONG_POLICY,
     as_json,
     build_at,
@@ -113,6 +114,8 @@ def _print(built: Built, results: tuple[ExampleResult, ...], *, path: Path) -> N
         click.echo(show(built, path, diagnostics=tuple(failed)))
     passed = sum(result.passed for result in results)
     click.echo(f"{passed} passed, {len(results) - passed} failed")
+    if not results:
+        click.echo(NO_TESTS, err=True)
 
 
 def _unreached(built: Built) -> list[dict[str, str]] | None:

@@ -10,11 +10,13 @@ from policy.daemon.control import (
     PROJECT_VARIABLES,
     SETTINGS_VARIABLES,
     agent_settings,
+    agent_tools,
     daemons,
     own_command,
     stop_daemon,
 )
 from policy.daemon.protocol import BLOCKED, LONGEST_INPUT, blocked
+from policy.daemon.unrecorded import judged_unrecorded
 
 __all__ = [
     "AGENT_NAMES",
@@ -23,10 +25,12 @@ __all__ = [
     "PROJECT_VARIABLES",
     "SETTINGS_VARIABLES",
     "agent_settings",
+    "agent_tools",
     "answer_hook",
     "blocked",
     "daemons",
     "input_in_time",
+    "judged_unrecorded",
     "own_command",
     "stop_daemon",
 ]

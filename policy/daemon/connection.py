@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from policy.daemon.endpoint import Endpoint, identity
+from policy.daemon.endpoint import DaemonFiles, identity
 from policy.daemon.peer import is_ours
 from policy.daemon.protocol import LONGEST_LINE, Malformed, line_of, message_in
 
@@ -22,7 +22,7 @@ def ask_daemon(request: Message) -> Message:
 
     Raises NoDaemon, EndpointUnusable and OSError.
     """
-    endpoint, who = Endpoint(request["policy"]), identity(request["policy"])
+    endpoint, who = DaemonFiles(request["policy"]), identity(request["policy"])
     line = line_of({**request, "kind": "ask", "identity": who})
     try:
         answer = exchange(endpoint.socket, line)
@@ -55,7 +55,7 @@ def exchange(where: str, line: bytes) -> Message:
             raise NoDaemon(f"its answer cannot be read: {error}") from error
 
 
-def _is_there(endpoint: Endpoint, who: str) -> bool:
+def _is_there(endpoint: DaemonFiles, who: str) -> bool:
     """Return whether a daemon of this version answers for this policy."""
     try:
         said = exchange(endpoint.socket, line_of({"kind": "status", "identity": who}))

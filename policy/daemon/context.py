@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from policy.daemon.agents import AGENTS
-from policy.daemon.endpoint import Endpoint, EndpointUnusable
+from policy.daemon.endpoint import DaemonFiles, EndpointUnusable
 from policy.daemon.own_program import own_files
 from policy.daemon.request import Request
 
@@ -42,18 +42,23 @@ class HookContext:
 
     def guarded(self) -> list[str]:
         """Return what no call may write: agents' settings, the daemon's files, our own program."""
-        named = own_files() + [
-            self._place(place) for agent in AGENTS.values() for place in agent.settings
-        ]
+        named = own_files() + self._settings("~")
         own = AGENTS.get(self.agent)
         if own is not None and self.settings_folder is not None:
             names = {os.path.basename(place) for place in own.settings}
             named += [os.path.join(self.settings_folder, name) for name in sorted(names)]
         if os.name == "posix":
             with suppress(EndpointUnusable):  # without a place for it there is no daemon either
-                named += Endpoint(self.policy).files
+                named += DaemonFiles(self.policy).files
         return [*named, *(os.path.realpath(path) for path in named)]
 
-    def _place(self, place: str) -> str:
-        """Return where a settings file is: `~` stands for the home folder, `.` for the project."""
-        return os.path.join(self.home if place.startswith("~") else self.project, place[2:])
+    def project_settings(self) -> list[str]:
+        """Return the settings of agents in the project, which lie among its files."""
+        named = self._settings(".")
+        return [*named, *(os.path.realpath(path) for path in named)]
+
+    def _settings(self, base: str) -> list[str]:
+        """Return the settings of all agents in the home folder (`~`), or in the project (`.`)."""
+        folder = self.home if base == "~" else self.project
+        places = (place for agent in AGENTS.values() for place in agent.settings)
+        return [os.path.join(folder, place[2:]) for place in places if place.startswith(base)]

@@ -48,6 +48,17 @@ def agent_settings(name: str) -> tuple[str, str, Mapping[str, str]]:
     return agent.event, agent.settings[0], agent.own_tools
 
 
+def agent_tools() -> dict[str, str]:
+    """Return the names of the agents' own tools, each with the agents that have it."""
+    from policy.daemon.agents import AGENTS
+
+    found: dict[str, list[str]] = {}
+    for agent in AGENTS.values():
+        for name in {*agent.rows, *agent.own_tools}:
+            found.setdefault(name, []).append(agent.name)
+    return {name: ", ".join(agents) for name, agents in sorted(found.items())}
+
+
 def own_command() -> list[str]:
     """Return the command that starts this program in any folder and environment.
 

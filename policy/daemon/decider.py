@@ -18,7 +18,7 @@ from policy.daemon.agents.mapping import Mapped, OurCall, Unmapped, mapped
 from policy.daemon.context import HookContext
 from policy.daemon.protocol import BLOCKED
 from policy.daemon.records import Arrived, record_of_call
-from policy.daemon.request import Answer, Request
+from policy.daemon.request import HookAnswer, Request
 from policy.daemon.updated_input import updated_input
 from policy.daemon.wording import question, refusal, why_not_asked
 from policy.environment import Disk, FactSource
@@ -37,7 +37,7 @@ from policy.store import PolicyStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Outcome:
+class HookOutcome:
     """The result for one call of an agent: verdict, reasons, and changes of its input.
 
     `judged` are the judgements of the calls of ours that it stands for; none where there are none.
@@ -48,11 +48,11 @@ class _Outcome:
     updated: Mapping[str, Any] | None = None
     judged: tuple[Judgement, ...] = ()
 
-    def denied(self, why: str) -> _Outcome:
+    def denied(self, why: str) -> HookOutcome:
         """Return this outcome as a denial."""
         return replace(self, verdict=Verdict.DENY, why=why, updated=None)
 
-    def answer(self, agent: Agent) -> Answer:
+    def answer(self, agent: Agent) -> HookAnswer:
         """Return it in the agent's own format."""
         match self.verdict:
             case Verdict.ALLOW:
@@ -68,7 +68,12 @@ class Decider:
 
     def __init__(self, context: HookContext) -> None:
         self.context = context
-        self.store = PolicyStore(context.policy, guarded=context.guarded(), audit=context.audit)
+        self.store = PolicyStore(
+            context.policy,
+            guarded=context.guarded(),
+            agent_settings=context.project_settings(),
+            audit=context.audit,
+        )
         self._disk = Disk()
         self._sinks: dict[str, JsonlSink] = {}
 
@@ -78,28 +83,39 @@ class Decider:
         async with self.store.watch():
             yield self
 
-    async def answer(self, request: Request) -> Answer:
+    async def answer(self, request: Request) -> HookAnswer:
         """Return the answer to one hook call; nothing but an explicit allow ends in allow."""
         agent = AGENTS.get(request.agent)
         if agent is None:
-            return Answer(status=BLOCKED, stderr=f"placet: no agent is called {request.agent}\n")
-        began, at, generation = time.monotonic(), datetime.now(UTC), self.store.current
-        caller = _caller(request, generation)
-        try:
-            call = read_hook(agent, request.input, cwd=request.cwd)
-        except Unmapped as problem:
-            arrived = Arrived(tool="", input={}, caller=caller, at=at)
-            outcome = _Outcome(verdict=Verdict.DENY, why=problem.message)
-        else:
-            caller = _calling(caller, call)
-            arrived = Arrived(tool=call.tool, input=call.input, caller=caller, at=at)
-            outcome = await self._decided(
-                agent, call, caller, generation, denies_asks=request.denies_asks
+            return HookAnswer(
+                status=BLOCKED, stderr=f"placet: no agent is called {request.agent}\n"
             )
+        began, generation = time.monotonic(), self.store.current
+        arrived, outcome = await self._judged(agent, request, generation)
         latency = round((time.monotonic() - began) * 1000)
         if not self._kept(self._records(arrived, outcome, latency), generation):
             outcome = outcome.denied(SENTENCES["cannot-record"])
         return outcome.answer(agent)
+
+    async def judged(self, request: Request) -> tuple[Arrived, HookOutcome]:
+        """Return a hook call as received, and its outcome; nothing is recorded."""
+        return await self._judged(AGENTS[request.agent], request, self.store.current)
+
+    async def _judged(
+        self, agent: Agent, request: Request, generation: Generation | None
+    ) -> tuple[Arrived, HookOutcome]:
+        at, caller = datetime.now(UTC), _caller(request, generation)
+        try:
+            call = read_hook(agent, request.input, cwd=request.cwd)
+        except Unmapped as problem:
+            arrived = Arrived(tool="", input={}, caller=caller, at=at)
+            return arrived, HookOutcome(verdict=Verdict.DENY, why=problem.message)
+        caller = _calling(caller, call)
+        arrived = Arrived(tool=call.tool, input=call.input, caller=caller, at=at)
+        outcome = await self._decided(
+            agent, call, caller, generation, denies_asks=request.denies_asks
+        )
+        return arrived, outcome
 
     async def _decided(
         self,
@@ -109,9 +125,9 @@ class Decider:
         generation: Generation | None,
         *,
         denies_asks: bool,
-    ) -> _Outcome:
+    ) -> HookOutcome:
         """Return what becomes of a call by one generation."""
-        outcome = _Outcome(verdict=Verdict.DENY)
+        outcome = HookOutcome(verdict=Verdict.DENY)
         try:
             meant = _meant(agent, call, generation)
             adjudicator = self._adjudicator(generation, meant.cwd)
@@ -150,7 +166,7 @@ class Decider:
             freezer=self.store.freezer,
         )
 
-    def _records(self, arrived: Arrived, outcome: _Outcome, latency: int) -> list[AuditRecord]:
+    def _records(self, arrived: Arrived, outcome: HookOutcome, latency: int) -> list[AuditRecord]:
         """Return the records of a call, one for each call of ours that it was judged as."""
         script = None if outcome.updated is None else outcome.updated.get("command")
         return [
@@ -187,7 +203,7 @@ def _verdict(judgement: Judgement) -> Verdict:
     return judgement.decision.verdict if judgement.error is None else Verdict.DENY
 
 
-def _error(arrived: Arrived, outcome: _Outcome, judgement: Judgement | None) -> ToolError | None:
+def _error(arrived: Arrived, outcome: HookOutcome, judgement: Judgement | None) -> ToolError | None:
     """Return why a call was denied, for its record; None if it was not denied."""
     if outcome.verdict is not Verdict.DENY:
         return None

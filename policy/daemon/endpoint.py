@@ -16,7 +16,7 @@ class EndpointUnusable(Exception):
     """The folder for the socket cannot be created, or other users could enter it."""
 
 
-class Endpoint:
+class DaemonFiles:
     """The files of the daemon for the policy at an absolute path.
 
     `socket` is what it listens on, `lock` what it holds while it lives, `starting` what a client

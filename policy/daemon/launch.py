@@ -9,11 +9,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from policy.daemon.endpoint import Endpoint
+from policy.daemon.endpoint import DaemonFiles
 from policy.daemon.own_program import isolated
 
 
-def start(endpoint: Endpoint, policy: str, is_there: Callable[[], bool]) -> None:
+def start(endpoint: DaemonFiles, policy: str, is_there: Callable[[], bool]) -> None:
     """Return once a daemon listens; of several clients at the same time, the first starts it.
 
     Raises OSError where none could be started.
@@ -35,7 +35,7 @@ def _alone(lock: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _start(endpoint: Endpoint, policy: str) -> None:
+def _start(endpoint: DaemonFiles, policy: str) -> None:
     """Start the daemon as a separate process, and wait until it listens or ends."""
     ready, said = os.pipe()
     try:

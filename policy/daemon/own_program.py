@@ -17,7 +17,11 @@ def isolated() -> list[str]:
     own packages as well, so an installation among them does without it.
     """
     own = site.getusersitepackages()
-    return ["-E", "-P"] if os.path.commonpath((own, _PACKAGE)) == own else ["-I"]
+    try:
+        is_among_them = os.path.commonpath((own, _PACKAGE)) == own
+    except ValueError:  # on another drive of Windows
+        is_among_them = False
+    return ["-E", "-P"] if is_among_them else ["-I"]
 
 
 def own_files() -> list[str]:

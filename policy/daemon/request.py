@@ -1,4 +1,4 @@
-"""`Request` and `Answer`: one hook call as the daemon reads it from a message, and its reply."""
+"""`Request` and `HookAnswer`: one hook call as the daemon reads it, and its reply."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class HookAnswer:
     """What the hook process prints, and its exit status."""
 
     status: int

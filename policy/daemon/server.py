@@ -14,10 +14,10 @@ from typing import Any
 
 from policy.daemon.context import HookContext
 from policy.daemon.decider import Decider
-from policy.daemon.endpoint import Endpoint, identity
+from policy.daemon.endpoint import DaemonFiles, identity
 from policy.daemon.peer import is_ours
 from policy.daemon.protocol import LONGEST_LINE, Malformed, line_of, message_in
-from policy.daemon.request import Answer, Request
+from policy.daemon.request import HookAnswer, Request
 from policy.runtime import Threads
 
 _LOG = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ def serve(policy: str, ready: int) -> None:
     Writes `1` to the descriptor `ready` once it listens. Returns at once where another daemon of
     the same policy lives.
     """
-    endpoint = Endpoint(policy)
+    endpoint = DaemonFiles(policy)
     lock = os.open(endpoint.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     if not _locked(lock):
         return
@@ -63,7 +63,7 @@ def _locked(lock: int) -> bool:
     return False
 
 
-def _listening(endpoint: Endpoint) -> socket.socket:
+def _listening(endpoint: DaemonFiles) -> socket.socket:
     """Return a new socket; an existing file was left by a daemon that was killed."""
     with suppress(FileNotFoundError):
         os.unlink(endpoint.socket)
@@ -153,7 +153,7 @@ class _Daemon:
         self._calls += 1
         return (await self._answer(request)).message()
 
-    async def _answer(self, request: Request) -> Answer:
+    async def _answer(self, request: Request) -> HookAnswer:
         decider = await self._decider(HookContext.of(request))
         return await decider.answer(request)
 

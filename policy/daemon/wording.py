@@ -17,7 +17,20 @@ def refusal(judgements: Sequence[Judgement]) -> str:
         return SENTENCES["not-allowed"]
     if error.code == "policy-unavailable":
         return f"{error.message}: `placet check` says what is wrong with it"
-    return error.message
+    return _with_file(error.message, judgements)
+
+
+def _with_file(message: str, judgements: Sequence[Judgement]) -> str:
+    """Return the message of a denial with the file that the floor protects, if it names none."""
+    floor = (
+        reason.clause
+        for each in judgements
+        for reason in each.decision.deciding
+        if reason.rule == "floor" and reason.clause
+    )
+    clause = next(floor, None)
+    file = "" if clause is None else clause.removeprefix("writes ")
+    return message if file in message else f"{message}: {file}"
 
 
 def question(decisions: Sequence[Decision]) -> str:

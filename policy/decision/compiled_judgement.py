@@ -12,7 +12,7 @@ from policy.codegen import is_plain_text
 from policy.decision.compiled_plan import CompiledPlan, RuleAnswers
 from policy.decision.identity import is_bounded
 from policy.decision.judgement import RuleJudgement, join_tool
-from policy.evaluation import Evaluation, Truth
+from policy.evaluation import Evaluation, FloorTruth
 from policy.model import Caller, Facts, ToolCall
 from policy.program import Program
 
@@ -32,11 +32,11 @@ def judge_compiled(
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class CallerAnswers:
     """What the layers of every caller of a chain, and the floor, returned for one call."""
 
     callers: tuple[tuple[CompiledPlan, RuleAnswers, Evaluation], ...]
-    floor: Truth
+    floor: FloorTruth
 
     def key(self) -> object:
         """Return the key to cache the outcome under, None where a rule was indeterminate."""
@@ -53,7 +53,7 @@ def ask_layers(
     caller: Caller,
     facts: Facts,
     root: Evaluation | None,
-) -> Chain | None:
+) -> CallerAnswers | None:
     """Ask the layers of every caller of the chain, and the floor; None where code does not apply.
 
     `root` is the evaluation of the call for this caller, if there is one already.
@@ -72,10 +72,10 @@ def ask_layers(
             return None
         callers.append((theirs, asked, shared))
     floor = False if plan.floor is None else plan.floor(root)
-    return Chain(tuple(callers), floor)
+    return CallerAnswers(tuple(callers), floor)
 
 
-def judged(chain: Chain) -> RuleJudgement:
+def judged(chain: CallerAnswers) -> RuleJudgement:
     """Return the reasons and wanted changes that follow from the answers of the layers."""
     found = RuleJudgement()
     for plan, asked, shared in chain.callers:

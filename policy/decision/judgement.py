@@ -12,7 +12,14 @@ from typing import Any, TypeAlias
 
 from policy.catalog import ToolSpec
 from policy.decision.identity import identity_reasons
-from policy.evaluation import Evaluation, Indeterminate, TestOf, Truth
+from policy.evaluation import (
+    Evaluation,
+    FloorOf,
+    FloorTruth,
+    Indeterminate,
+    ProtectedFile,
+    Truth,
+)
 from policy.model import Caller, Facts, Reason, Verdict, strictest
 from policy.program import LayerPlan, Program, RewritePlan, RulePlan, ToolPlan, Wanted
 
@@ -22,9 +29,12 @@ _CONFIRMATION = Reason(
     verdict=Verdict.ASK,
     message="the tool itself asks for confirmation",
 )
-_PIN = Reason(
-    rule="pin", verdict=Verdict.ASK, message="the tool's definition has not been reviewed"
-)
+_PINS = {
+    verdict: Reason(
+        rule="pin", verdict=verdict, message="the tool's definition has not been reviewed"
+    )
+    for verdict in (Verdict.ASK, Verdict.DENY)
+}
 _FLOOR = "no tool may change the policy's own files"
 
 
@@ -144,19 +154,35 @@ def _shadow(found: RuleJudgement, layer: LayerPlan, truth: TruthOf) -> None:
             found.shadows.append(indeterminate_reason(rule.reason, answer))
 
 
-def floor_of(plan: ToolPlan) -> TestOf | None:
+def _protected(file: ProtectedFile) -> Reason:
+    """Return the reason for a call that writes a protected file, or may."""
+    clause = f"writes {file.path}"
+    if not file.of_agent:
+        return Reason(rule="floor", verdict=Verdict.DENY, clause=clause, message=_FLOOR)
+    if not file.why:
+        message = f"no tool may change the agent's settings: {file.path}"
+        return Reason(rule="floor", verdict=Verdict.DENY, clause=clause, message=message)
+    message = f"this may change {file.path}, which decides what Placet is asked about"
+    return Reason(
+        rule="floor", verdict=Verdict.ASK, clause=clause, message=message, undecided=file.why
+    )
+
+
+def floor_of(plan: ToolPlan) -> FloorOf | None:
     """Return the test whether a call writes the policy itself, None where the tool cannot."""
     return plan.layers[0].floor if plan.layers else None
 
 
-def join_tool(found: RuleJudgement, spec: ToolSpec, *, floor: Truth) -> None:
+def join_tool(found: RuleJudgement, spec: ToolSpec, *, floor: FloorTruth) -> None:
     """Add what only restricts: the tool's own confirmation, its pin, and the floor."""
     if spec.requires_confirmation:
         found.reasons.append(_CONFIRMATION)
-    if spec.origin.kind != "host" and not spec.pinned:
-        found.reasons.append(_PIN)
+    if spec.needs_review:
+        found.reasons.append(_PINS[spec.unreviewed])
     if floor is True:
         found.reasons.append(Reason(rule="floor", verdict=Verdict.DENY, message=_FLOOR))
+    elif isinstance(floor, ProtectedFile):
+        found.reasons.append(_protected(floor))
     elif isinstance(floor, Indeterminate):
         asking = Reason(rule="floor", verdict=Verdict.ASK, message=_FLOOR)
         found.reasons.append(indeterminate_reason(asking, floor))

@@ -27,8 +27,8 @@ def described(reason: Reason) -> str:
     """Return one reason: its author's message or its description, and the rule's name."""
     said = reason.message or _WELL_KNOWN.get(reason.rule)
     if reason.undecided is not None:
-        undecided = f"indeterminate: {reason.undecided}"
-        said = f"{said} ({undecided})" if said else undecided
+        undecided = f"whether this rule matches cannot be decided: {reason.undecided}"
+        said = f"{undecided}; it says: {said}" if said else undecided
     name = visible(reason.rule, 120)
     place = f", {visible(reason.file, 120)}:{reason.line}" if reason.file and reason.line else ""
     if said is None:

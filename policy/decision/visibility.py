@@ -39,7 +39,7 @@ def visibility_of(
     is as visible as its most visible operation.
     """
     spec = program.catalog.get(tool)
-    if spec is None or _barred(spec, caller, facts):
+    if spec is None or _is_denied_unreviewed(spec) or _barred(spec, caller, facts):
         return Visibility.HIDDEN
     tag = None if fields else operations_in(spec.schema)
     found = _of(program, spec, caller, facts, fields)
@@ -55,9 +55,13 @@ def _of(
     views = [_View(program, spec, one, facts, fields) for one in caller.chain()]
     if any(view.denied() for view in views):
         return Visibility.HIDDEN
-    if spec.requires_confirmation or (spec.origin.kind != "host" and not spec.pinned):
+    if spec.requires_confirmation or spec.needs_review:
         return Visibility.ASKS
     return Visibility.ASKS if any(view.may_ask() for view in views) else Visibility.OPEN
+
+
+def _is_denied_unreviewed(spec: ToolSpec) -> bool:
+    return spec.needs_review and spec.unreviewed is Verdict.DENY
 
 
 def _barred(spec: ToolSpec, caller: Caller, facts: Facts) -> bool:

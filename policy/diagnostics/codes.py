@@ -43,6 +43,7 @@ CODES: dict[str, Code] = {
     "bad-settings": _error("a value in `placet.toml` that cannot be used"),
     "unknown-setting": _error("an unknown key in `placet.toml`"),
     "bad-catalogue": _error("a list of tools that cannot be used"),
+    "bad-lock": _error("pins of tools that cannot be used"),
     "bad-profile": _error("a profile of a program that is not valid"),
     "profile-example-failed": _error("an example of a profile with another result than it states"),
     "internal-error": _error("an internal error of Placet"),
@@ -145,6 +146,7 @@ CODES: dict[str, Code] = {
     "allow-without-effect": _error("an `allow` of another layer that grants nothing"),
     "overruled-rule": _error("a rule that another one of its layer always overrules"),
     "unreached-ask": _error("an `ask` for tools that nothing allows"),
+    "ask-outside-allows": _warning("an `ask` about calls that no `allow` covers"),
     "rewrites-conflict": _error("two rewrites that conflict on every call"),
 }
 

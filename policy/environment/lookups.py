@@ -254,7 +254,7 @@ class _Walk:
     def _is_excluded(self, entry: os.DirEntry[str], folder: str) -> bool:
         """Return whether the query skips an entry of a folder."""
         exclusions = self._query.exclusions
-        if exclusions is None or self._query.follow_links:
+        if exclusions is None or (self._query.follow_links and not exclusions.only_files):
             return False
         shown = self._ignoring.shown(folder) if exclusions.may_show_hidden else ()
         return is_excluded(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from policy.environment.git_store import GitStore
 from policy.environment.letter_case import LetterCase
 from policy.environment.links import Links
 from policy.environment.lookups import DiskLookups
@@ -33,4 +34,5 @@ class Disk:
             identity=seen.identity,
             look=look or DiskLookups(seen.follow).look_up,
             host=host,
+            restores=GitStore().may_restore,
         )

@@ -21,8 +21,8 @@ from policy.evaluation.expressions import (
     compile_value,
     constant_value,
 )
-from policy.evaluation.floor import Floor
-from policy.evaluation.floor_test import compile_floor
+from policy.evaluation.floor import Floor, ProtectedFile
+from policy.evaluation.floor_test import FloorOf, FloorTruth, compile_floor
 from policy.evaluation.partial_evaluation import (
     Known,
     PossibleTruths,
@@ -51,12 +51,15 @@ __all__ = [
     "DeclaredResources",
     "Evaluation",
     "Floor",
+    "FloorOf",
+    "FloorTruth",
     "Indeterminate",
     "Known",
     "KnownResource",
     "Operator",
     "PossibleTruths",
     "PossibleTruthsOf",
+    "ProtectedFile",
     "TestOf",
     "Truth",
     "Value",

@@ -34,7 +34,8 @@ class Access:
     accesses it, `steps` the path of the argument in the input. `unseen`: the call does not show
     which resource it is, so that only `only` tests are affected. `redirected`: another host to
     which a program may be redirected. `by_inline_code`: code that the command spells out may
-    access it. `open_path`: of a URL only the host is known, and not the whole path.
+    access it. `open_path`: of a URL only the host is known, and not the whole path. `stored`: git
+    shows what its repository holds under a path, and follows no link there.
 
     Not changed after construction. (A plain class: a frozen dataclass of ten fields takes three
     times as long to create, and every call creates some.)
@@ -42,8 +43,8 @@ class Access:
 
     __slots__ = (
         "base", "by", "by_inline_code", "folders", "meant", "names", "open_path", "origin",
-        "redirected",
-        "steps", "text", "tree", "unseen", "verb", "why",
+        "redirected", "steps", "stored", "text",
+        "tree", "unseen", "verb", "why",
     )  # fmt: skip
 
     def __init__(
@@ -64,6 +65,7 @@ class Access:
         open_path: bool = False,
         meant: GlobMeaning | None = None,
         base: str | None = None,
+        stored: bool = False,
     ) -> None:
         self.verb = verb
         self.text = text
@@ -80,6 +82,7 @@ class Access:
         self.open_path = open_path
         self.meant = meant
         self.base = base
+        self.stored = stored
 
 
 _OF_GAPS = ("reads", "writes", "connects", "sends")
@@ -128,6 +131,7 @@ def _effect(effect: Effect, command: Invocation) -> Access:
             by=command,
             unseen=effect.unseen,
             meant=_tree(effect) if effect.tree and files else None,
+            stored=effect.stored,
         )
     spelled = _Spelled(None, effect.why, effect.tree)
     meant = None
@@ -140,6 +144,7 @@ def _effect(effect: Effect, command: Invocation) -> Access:
             meant = replace(
                 _glob(word, tree=effect.tree, follows=effect.follows, listed=effect.listed),
                 exclusions=word.exclusions if word.recursive else effect.exclusions,
+                new_names=effect.new_names,
             )
     return Access(
         verb,
@@ -178,6 +183,8 @@ def _tree(effect: Effect) -> GlobMeaning:
         follow_links=effect.follows,
         listed=effect.listed,
         exclusions=effect.exclusions,
+        new_names=effect.new_names,
+        sources=effect.sources,
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from policy.model import DiskQuery, Exclusions
+from policy.programs import NewNames
 from policy.shell import Word
 from policy.values import (
     ContentsBelow,
@@ -34,6 +35,8 @@ class GlobMeaning:
 
     `tree`: with everything below the named files; `follow_links`: through links below as well.
     `listed`: only names are read, so that existing files do not match floating patterns.
+    `new_names` and `sources`: which files of a written tree are new, and which are rewritten, as in
+    `Effect`.
     """
 
     steps: tuple[str, ...] = ()
@@ -42,6 +45,8 @@ class GlobMeaning:
     listed: bool = False
     lenient: bool = False
     exclusions: Exclusions | None = None
+    new_names: NewNames = "own"
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

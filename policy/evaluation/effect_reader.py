@@ -190,7 +190,7 @@ def _add_words(effects: CallEffects, command: Invocation) -> None:
 
 def _is_own(assignment: Assignment, command: Invocation, profiles: Profiles) -> bool:
     """Return whether a variable is the script's own, or known to have no effect."""
-    role = profiles.variable_set(assignment)
+    role = profiles.variable_set(assignment, unseen=command.only_unseen)
     if role is None:
         return not command.command.words or (assignment.kept and command.profiled)
     return role == "harmless"

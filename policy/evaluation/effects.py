@@ -20,6 +20,7 @@ from policy.evaluation.disk_view import NOTHING_SEEN, disk_view_of
 from policy.evaluation.link_changes import LinkChanges
 from policy.evaluation.program_files import with_program_files
 from policy.evaluation.truth import Indeterminate, Value
+from policy.evaluation.written_trees import reach_of
 from policy.model import Exclusions, HasOtherNames
 from policy.programs import Invocation, Profiles
 from policy.shell import SimpleCommand
@@ -249,7 +250,8 @@ class CallEffects:
         return thing
 
     def _paths_of(self, access: Access) -> PathContext:
-        if access.folders == () and self.links is None:
+        # In the folder of the call, git's repository is the same one whatever links were made.
+        if access.folders == () and (self.links is None or access.stored):
             return self.paths
         return self.folder(access.folders, None if access.by is None else access.by.command)
 
@@ -275,6 +277,9 @@ class CallEffects:
                 meant = replace(access.meant, lenient=True) if self._lenient else access.meant
                 text = access.text if access.base is None else access.base
                 written = access.verb == "writes"
+                if written:
+                    reach = reach_of(meant, access.names)
+                    thing = replace(thing, reach=reach, new_names=meant.new_names)
                 made = _none_made if written else self._made
                 exclusions = meant.exclusions
                 if exclusions is not None and self._may_include(exclusions, written=written):

@@ -10,9 +10,24 @@ import posixpath
 from dataclasses import dataclass
 
 
+@dataclass(frozen=True, slots=True)
+class ProtectedFile:
+    """A protected file that a call writes; with `why`, one that it may write.
+
+    `of_agent`: it is a settings file of the agent, and none of the policy.
+    """
+
+    path: str
+    why: str = ""
+    of_agent: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
     """Absolute paths, as written and with links resolved.
+
+    `settings` are files in the middle of a project that steer its agent: what names or replaces
+    them is denied, and what may write them among other files asks.
 
     `files` are protected by name, whether they exist or not, and those in `any_case` in any letter
     case of their last segment. `folders` are protected with everything below them. A folder that
@@ -25,6 +40,7 @@ class Floor:
     files: tuple[str, ...] = ()
     any_case: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
     data_folders: tuple[str, ...] = ()
     policy_ending: str = ".policy"
     data_endings: tuple[str, ...] = (".toml", ".json")
@@ -32,7 +48,9 @@ class Floor:
     @property
     def is_empty(self) -> bool:
         """Whether nothing is protected."""
-        return not (self.files or self.any_case or self.folders or self.data_folders)
+        return not (
+            self.files or self.any_case or self.folders or self.data_folders or self.settings
+        )
 
     def names(self) -> frozenset[str]:
         """Return all paths protected by name, and the folders above them."""

@@ -113,6 +113,22 @@ def writes_by_any_name(
     return False
 
 
+def protected_file(floor: Floor, call: Evaluation, declared: DeclaredResources) -> str | None:
+    """Return a protected path that something which a call writes is, holds, or lies in."""
+    protected = sorted({*floor.files, *floor.any_case, *floor.folders})
+    for item in call.effects(declared).of("writes"):
+        if not isinstance(item.thing, Path):
+            continue
+        for reading in (item.thing.lexical, item.thing.resolved or item.thing.lexical):
+            for path in protected:
+                if path == reading or path.startswith(f"{reading.rstrip('/')}/"):
+                    return path
+            for path in floor.folders:
+                if reading.startswith(f"{path.rstrip('/')}/"):
+                    return path
+    return None
+
+
 class _OtherNames:
     """Finds files of the floor under other names, by device and inode, for one call."""
 

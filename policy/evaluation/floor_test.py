@@ -8,25 +8,31 @@ What may be such a file or not is indeterminate.
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Callable
 from functools import partial
+from typing import TypeAlias
 
 from policy.checks import checked
 from policy.evaluation.batched_tests import BatchedTests, batch_tests
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import TestOf
-from policy.evaluation.floor import Floor
-from policy.evaluation.floor_names import FloorNames, writes_by_any_name
+from policy.evaluation.floor import Floor, ProtectedFile
+from policy.evaluation.floor_names import FloorNames, protected_file, writes_by_any_name
 from policy.evaluation.resource_tests import compile_resource_test
+from policy.evaluation.settings_files import settings_file
 from policy.evaluation.truth import Absent, Indeterminate, Truth
 from policy.values import escape_glob
+
+FloorTruth: TypeAlias = Truth | ProtectedFile
+FloorOf: TypeAlias = Callable[[Evaluation], FloorTruth]
 
 _TEXT = "writes the policy's own files"
 
 
 def compile_floor(
     floor: Floor, declared: DeclaredResources, *, with_inline_code: bool = False
-) -> TestOf | None:
+) -> FloorOf | None:
     """Return the test of whether a call writes a file of the policy itself.
 
     None where there is no floor, or where the tool is declared complete and writes nothing.
@@ -44,7 +50,9 @@ def compile_floor(
     wide = _writes([*spelled, *below], excluded, declared, tests)
     names: FloorNames | None = None
 
-    def writes_floor(call: Evaluation) -> Truth:
+    settings = _settings_test(floor.settings, declared, tests)
+
+    def writes_policy(call: Evaluation) -> Truth:
         nonlocal names
         open_below = _holds_workspace(floor.folders, call.facts.workspace)
         truth = narrow(call) if open_below else wide(call)
@@ -54,7 +62,36 @@ def compile_floor(
             names = FloorNames(floor)
         return True if writes_by_any_name(names, call, declared, is_open=open_below) else truth
 
+    def writes_floor(call: Evaluation) -> FloorTruth:
+        truth = writes_policy(call)
+        if truth is True:
+            path = protected_file(floor, call, declared)
+            return True if path is None else ProtectedFile(path)
+        found = settings(call)
+        return truth if found is None else found
+
     return writes_floor
+
+
+def _settings_test(
+    settings: tuple[str, ...], declared: DeclaredResources, tests: BatchedTests | None
+) -> Callable[[Evaluation], ProtectedFile | None]:
+    """Return the test of whether a call writes a settings file of an agent, or may."""
+    if not settings:
+        return lambda call: None
+    spelled = [escape_glob(name) for path in settings for name in (path, posixpath.dirname(path))]
+    may_write = _writes(spelled, (checked.InlineCodeItem(),), declared, tests)
+
+    def writes_settings(call: Evaluation) -> ProtectedFile | None:
+        truth = may_write(call)
+        found = settings_file(settings, call, declared)
+        if found is None and isinstance(truth, Indeterminate):
+            effects = call.effects(declared)
+            if not effects.certain:
+                return ProtectedFile(settings[0], truth.why, of_agent=True)
+        return found
+
+    return writes_settings
 
 
 def _writes(

@@ -21,6 +21,7 @@ from policy.evaluation.possible_links import (
     PossibleLink,
     holds_folder,
     is_named,
+    is_spared,
     kept,
     path_key,
     written_path,
@@ -124,6 +125,7 @@ class LinkChanges:
                 sources=sources if sources is not None and known and names else NOT_KNOWN,
                 names=maker.links.names if names else NOT_KNOWN,
                 place="" if ways is None else ways.itself if at else ways.target,
+                spares_git=place.new_names in _OF_GIT,
             )
             insort(self._sinces, making.since)
             for name in names or (_ANYWHERE,):
@@ -141,7 +143,9 @@ class LinkChanges:
         for link in self._links_in(making):
             target = self._on_disk(link)
             name = _ANYWHERE if target is None else path_key(target)
-            behind = replace(making, at=target is None, sources=NOT_KNOWN, names=NOT_KNOWN)
+            behind = replace(
+                making, at=target is None, sources=NOT_KNOWN, names=NOT_KNOWN, spares_git=False
+            )
             if target != link:
                 self._places[name] = kept(self._places.get(name, []), behind)
 
@@ -237,6 +241,7 @@ class LinkChanges:
                 and not own
                 and (making.at or rest)
                 and is_named(making.names, rest)
+                and not is_spared(making, rest)
                 and (not making.sources or self._carries(making, rest))
             ):
                 return True
@@ -275,6 +280,8 @@ class LinkChanges:
         return path if self._paths.resolve is None else self._paths.resolve(path)
 
 
+# What git itself writes: it refuses a `.git` in any folder.
+_OF_GIT = frozenset({"stored", "patched"})
 # The key of links that may be anywhere; no file has this name.
 _ANYWHERE = ""
 

@@ -73,7 +73,8 @@ def _finds_plain_names(search: Search, paths: PathContext) -> bool:
     if answer is None or not answer.complete or answer.linked_paths:
         return False
     return all(
-        _is_plain(path)
+        # Some searches print what is in the current folder without a `./`.
+        _is_plain(path) and not path.startswith("-")
         for folder in answer.contents
         for name, below in folder.names.items()
         if _is_printed(name, found)

@@ -26,6 +26,7 @@ class PossibleLink:
     With `sources`, absolute paths, it is a link only if one of these is, on disk. `at`: the path
     itself may be a link too. `again`: the command may run again and meet its own link. With
     `names`, globs of paths below, only these are links. `place` is the path as an absolute one.
+    `spares_git`: git makes it, which takes nothing called `.git` out of its store.
     """
 
     by: SimpleCommand
@@ -35,6 +36,7 @@ class PossibleLink:
     sources: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     place: str = ""
+    spares_git: bool = False
 
 
 def path_key(path: str) -> str:
@@ -54,11 +56,18 @@ def is_named(globs: tuple[str, ...], rest: tuple[str, ...]) -> bool:
     )
 
 
+def is_spared(making: PossibleLink, rest: tuple[str, ...]) -> bool:
+    """Return whether the rest of a path begins with a `.git` that is surely no link."""
+    return making.spares_git and bool(rest) and path_key(rest[0]) == ".git"
+
+
 def kept(known: list[PossibleLink], new: PossibleLink) -> list[PossibleLink]:
     """Add to the possible links of one path; above a limit they count as unknown."""
     if len(known) < MOST:
         return [*known, new]
-    unknown = replace(new, since=0, at=True, again=True, sources=NOT_KNOWN, names=NOT_KNOWN)
+    unknown = replace(
+        new, since=0, at=True, again=True, sources=NOT_KNOWN, names=NOT_KNOWN, spares_git=False
+    )
     return [*known[:-1], unknown]
 
 

@@ -222,6 +222,8 @@ def why_indeterminate(thing: object, members: SetTest) -> Indeterminate:
 
 def _difference(thing: object) -> str:
     """Describe the readings of a path or host that give different results."""
+    if isinstance(thing, Path) and thing.new_names in ("any", "patched"):
+        return f"files of any name may be written below {quote(thing.lexical)}"
     if isinstance(thing, Path) and thing.resolved not in (None, thing.lexical):
         return f"{quote(thing.lexical)} leads to {quote(str(thing.resolved))}; both are judged"
     if isinstance(thing, Path):

@@ -54,11 +54,11 @@ class SetTest:
         prepared: bool = True,
         inline_code: bool | None = None,
     ) -> None:
-        if values.kind == "commands":
-            # One pattern may cover a command, and one of another set what it runs: `xargs wc`.
-            values = replace(values, included=_merged(values.included))
-            if inline_code is None:
-                inline_code = of_inline_code((), values.excluded)
+        # One pattern may cover a command, and one of another set what it runs: `xargs wc`. One item
+        # may hold a path as spelled, and one of another set where it leads.
+        values = replace(values, included=_merged(values.included))
+        if values.kind == "commands" and inline_code is None:
+            inline_code = of_inline_code((), values.excluded)
         part = partial(
             SetTest,
             profiles=profiles,

@@ -1,6 +1,6 @@
 """Builds a generation from a policy's folder: files, settings, catalogue, checks, program."""
 
-from policy.generation.builder import Builder, Built, build, unexpected
+from policy.generation.builder import Builder, Built, Configured, build, configuration, unexpected
 from policy.generation.collector_pause import no_collecting
 from policy.generation.decoding import decode
 from policy.generation.deprecated import accept_cache, chosen_engine
@@ -18,6 +18,17 @@ from policy.generation.folder import (
 )
 from policy.generation.generation import Generation
 from policy.generation.loader import load, read_policy
+from policy.generation.mcp_files import read_server_file
+from policy.generation.mcp_servers import (
+    HttpServer,
+    Isolation,
+    McpServer,
+    OAuthClient,
+    SecretReference,
+    ServerTransport,
+    StdioServer,
+    WebSocketServer,
+)
 from policy.generation.protected_files import (
     ProtectedFiles,
     approvals_protected,
@@ -39,14 +50,23 @@ __all__ = [
     "ApprovalSettings",
     "Builder",
     "Built",
+    "Configured",
     "Generation",
+    "HttpServer",
+    "Isolation",
+    "McpServer",
+    "OAuthClient",
     "Path",
     "ProtectedFiles",
     "ReadFile",
+    "SecretReference",
+    "ServerTransport",
     "ServiceSettings",
     "Settings",
     "Signature",
     "Snapshot",
+    "StdioServer",
+    "WebSocketServer",
     "absolute_path",
     "accept_cache",
     "approvals_protected",
@@ -54,6 +74,7 @@ __all__ = [
     "build",
     "chosen_engine",
     "comments",
+    "configuration",
     "content_digest",
     "decode",
     "is_cut",
@@ -62,6 +83,7 @@ __all__ = [
     "parse_toml",
     "read_folder",
     "read_policy",
+    "read_server_file",
     "read_settings",
     "shipped_packs",
     "shipped_profile_texts",

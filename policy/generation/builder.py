@@ -23,6 +23,7 @@ from policy.generation.data_files import data_files
 from policy.generation.decoding import decode
 from policy.generation.folder import Snapshot
 from policy.generation.generation import Generation
+from policy.generation.mcp_files import with_listed_servers
 from policy.generation.profiles import profiles_of, program_sources
 from policy.generation.protected_files import ProtectedFiles, floor_of
 from policy.generation.settings import Settings
@@ -45,21 +46,43 @@ _NOTHING_ELSE = ProtectedFiles()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Configured:
+    """What a policy's configuration says, or what is wrong with it, whatever the rules are."""
+
+    settings: Settings
+    diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, Source]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
     """The outcome of a build: a generation unless some diagnostic is an error.
 
-    `examples` are the results of the tests in the files, empty if they were not run.
+    `examples` are the results of the tests in the files, empty if they were not run. `failing` is
+    what would be in force if its tests passed: it may be explained, and must decide nothing.
     """
 
     generation: Generation | None
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
     examples: tuple[ExampleResult, ...] = ()
+    failing: Generation | None = None
 
 
 def build(snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
     """Return the build of a snapshot; see `Builder` for repeated builds."""
     return Builder().build(snapshot, catalog=catalog, number=number, now=now)
+
+
+def configuration(snapshot: Snapshot) -> Configured:
+    """Return the settings of a snapshot, those of listed files included, without its rules."""
+    work = _Reading(snapshot=snapshot)
+    settings, _, _ = _configuration(work)
+    return Configured(
+        settings=settings,
+        diagnostics=in_order(work.problems),
+        sources=MappingProxyType(dict(work.sources)),
+    )
 
 
 class Builder:
@@ -147,8 +170,6 @@ class Builder:
         )
         examples = run_examples(checked.suites, program, catalog=tools) if checked.suites else ()
         work.problems += (problem for result in examples for problem in result.diagnostics)
-        if has_errors(work.problems):
-            return replace(work.failed(), examples=examples)
         generation = Generation(
             id=GenerationId(number=number, digest=snapshot.digest),
             program=program,
@@ -161,6 +182,8 @@ class Builder:
             loaded_at=now,
             announced=catalog,
         )
+        if has_errors(work.problems):
+            return replace(work.failed(), examples=examples, failing=generation)
         return Built(
             generation=generation,
             diagnostics=generation.warnings,
@@ -280,4 +303,7 @@ def _configuration(
     rules = tables_to_layers(settings.tables, source=source)
     work.problems += rules.diagnostics
     tables = tuple((binding, statements, source) for binding, statements in rules.layers)
-    return settings, tables, positions_of(source)
+    found = positions_of(source)
+    settings, wrong = with_listed_servers(settings, work.snapshot, found)
+    work.problems += wrong
+    return settings, tables, found

@@ -19,7 +19,8 @@ from policy.generation.folder import Snapshot
 from policy.generation.settings import Settings, ToolSettings
 from policy.generation.toml_positions import Path, TomlPosition
 from policy.generation.walk import SETTINGS_FILE
-from policy.model import EMPTY, Span
+from policy.model import EMPTY, Span, Verdict
+from policy.pins import LOCK_FILE, Lock, LockProblem, pinned_specs, read_lock
 from policy.values import Unreadable, read_json
 
 
@@ -43,8 +44,10 @@ class Catalogues:
         """Return the result of `catalogue`, cached as long as its arguments stay the same."""
         listed = (*settings.catalogue.files, *settings.catalogue.servers.values())
         settled = snapshot.files.get(SETTINGS_FILE)
+        lock = snapshot.files.get(LOCK_FILE)
         known = (
             None if settled is None else settled.content,
+            None if lock is None else lock.content,
             *(snapshot.files[name].content if name in snapshot.files else name for name in listed),
             *(snapshot.unread.get(name) for name in listed),
             _nearby(snapshot, listed),
@@ -64,7 +67,7 @@ def catalogue(
     found: Mapping[Path, TomlPosition],
     running: Mapping[str, str] = EMPTY,
 ) -> tuple[Catalog, tuple[Diagnostic, ...]]:
-    """Return `base` with the tools of the listed files and the additions of `[tools.…]`.
+    """Return `base` with the tools of listed files and of the lock, and with `[tools.…]` added.
 
     `found` are the positions in `placet.toml`, for diagnostics. `running` are the tools of `base`
     that a program runs, each with the place where it is defined: a list may add to what policies
@@ -92,10 +95,59 @@ def catalogue(
             catalog = catalog.with_tools(_known_as(spec, catalog, running) for spec in specs)
         except CatalogError as error:
             problems.append(_bad(str(error), name, span))
+    catalog = _pinned(catalog, settings, snapshot=snapshot, problems=problems)
     if settings.catalogue.complete is not None:
         catalog = Catalog(specs=catalog.specs, complete=settings.catalogue.complete)
     problems += _unknown(catalog, settings, found)
     return _added(catalog, settings), tuple(problems)
+
+
+def _pinned(
+    catalog: Catalog, settings: Settings, *, snapshot: Snapshot, problems: list[Diagnostic]
+) -> Catalog:
+    """Return the catalogue with the tools of the lock as they were accepted.
+
+    What a server declares of itself now is replaced by that, whoever registered it. A tool of a
+    server that nobody has reviewed gets the verdict of `[pins]`.
+    """
+    lock = _lock(snapshot, problems)
+    both = sorted({*lock.servers} & {*settings.catalogue.servers})
+    problems += (
+        _bad_lock(
+            f"the tools of `{visible(server, 80)}` are pinned here, and listed in "
+            "`[catalogue.servers]`",
+            help="keep one of the two: remove the list, or the server from `tools.lock` with "
+            "`placet pin forget`",
+        )
+        for server in both
+    )
+    try:
+        catalog = catalog.with_tools(pinned_specs(lock))
+    except CatalogError as error:
+        problems.append(_bad_lock(str(error), help="accept only one of the two"))
+    verdict = settings.pins.new
+    if verdict is Verdict.ASK:
+        return catalog
+    return catalog.with_tools(
+        replace(spec, unreviewed=verdict)
+        for spec in catalog.specs
+        if spec.origin.kind == "mcp" and spec.needs_review
+    )
+
+
+def _lock(snapshot: Snapshot, problems: list[Diagnostic]) -> Lock:
+    file = snapshot.files.get(LOCK_FILE)
+    read: Lock | tuple[LockProblem, ...] = Lock() if file is None else read_lock(file.content)
+    if isinstance(read, Lock):
+        return read
+    for problem in read:
+        place = f"`{visible(problem.place, 200)}`: " if problem.place else ""
+        problems.append(_bad_lock(f"{place}{visible(problem.message, 300)}", help=problem.help))
+    return Lock()
+
+
+def _bad_lock(message: str, *, help: str) -> Diagnostic:
+    return diagnose("bad-lock", message, file=LOCK_FILE, help=help)
 
 
 def _known_as(spec: ToolSpec, catalog: Catalog, running: Mapping[str, str]) -> ToolSpec:

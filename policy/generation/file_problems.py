@@ -64,7 +64,7 @@ def wrong_case(name: str) -> Diagnostic:
     return diagnose(
         "unreadable-file",
         f"`{visible(name)}` is not read: names end in `.policy`, in lower case, and the "
-        "configuration is called `placet.toml`",
+        "configuration is called `placet.toml`, the pins of tools `tools.lock`",
         file=visible(name),
         help="rename it if it should be read, or remove it from the folder",
     )

@@ -15,6 +15,7 @@ from policy.generation.folder import Snapshot
 from policy.generation.settings import Settings
 from policy.generation.user_state import state_root
 from policy.generation.walk import BESIDE_A_FILE, DATA_SUFFIXES, POLICY_SUFFIX, SETTINGS_FILE
+from policy.pins import LOCK_FILE
 
 # What SQLite writes beside a database: access to these is access to the database.
 _BESIDE_A_STORE = ("", "-wal", "-shm", "-journal")
@@ -22,17 +23,29 @@ _BESIDE_A_STORE = ("", "-wal", "-shm", "-journal")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtectedFiles:
-    """Files and folders besides those of the policy that no tool may write, by absolute paths."""
+    """Files and folders besides those of the policy that no tool may write, by absolute paths.
+
+    `settings` are settings of an agent that lie in the middle of its project.
+    """
 
     files: frozenset[str] = frozenset()
     folders: frozenset[str] = frozenset()
+    settings: frozenset[str] = frozenset()
 
     def __or__(self, other: ProtectedFiles) -> ProtectedFiles:
-        return ProtectedFiles(files=self.files | other.files, folders=self.folders | other.folders)
+        return ProtectedFiles(
+            files=self.files | other.files,
+            folders=self.folders | other.folders,
+            settings=self.settings | other.settings,
+        )
 
     def is_in(self, floor: Floor) -> bool:
         """Return whether a floor protects all of this already."""
-        return self.files <= set(floor.files) and self.folders <= set(floor.folders)
+        return (
+            self.files <= set(floor.files)
+            and self.folders <= set(floor.folders)
+            and self.settings <= set(floor.settings)
+        )
 
 
 def audit_protected(audit: str | os.PathLike[str]) -> ProtectedFiles:
@@ -78,8 +91,11 @@ def floor_of(snapshot: Snapshot, settings: Settings, *, guarded: ProtectedFiles)
         data = set(roots) if SETTINGS_FILE in snapshot.files else set()
     return Floor(
         files=tuple(sorted(files)),
-        any_case=tuple(posixpath.join(root, SETTINGS_FILE) for root in roots),
+        any_case=tuple(
+            posixpath.join(root, name) for root in roots for name in (SETTINGS_FILE, LOCK_FILE)
+        ),
         folders=tuple(sorted(closed)),
+        settings=tuple(sorted(guarded.settings)),
         data_folders=tuple(sorted(data)),
         policy_ending=POLICY_SUFFIX,
         data_endings=DATA_SUFFIXES,

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from policy.catalog import Resource
-from policy.model import EMPTY, Caller
+from policy.generation.mcp_servers import McpServer
+from policy.model import EMPTY, Caller, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,13 +95,21 @@ class ApprovalSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PinSettings:
+    """What becomes of calls of a server's tool that is not pinned yet: `ask` or `deny`."""
+
+    new: Verdict = Verdict.ASK
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """One generation's configuration.
 
     `timeout` and `timeouts` are in seconds: for any tool, and by tool. `binders` None means the
     default. `caller` is who calls over `serve`, None: the transport decides. `approvals` is None
-    if there is no such table. `plugins` are the capabilities granted to each plugin. `tables` are
-    the tables that are rules, as written.
+    if there is no such table. `plugins` are the capabilities granted to each plugin.
+    `mcp_servers` are all MCP servers, those of `mcp_files` too. `tables` are the tables that are
+    rules, as written.
     """
 
     context: Mapping[str, str] = field(default_factory=lambda: EMPTY)
@@ -113,6 +122,9 @@ class Settings:
     caller: Caller | None = None
     approvals: ApprovalSettings | None = None
     plugins: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: EMPTY)
+    pins: PinSettings = field(default_factory=PinSettings)
+    mcp_servers: tuple[McpServer, ...] = ()
+    mcp_files: tuple[str, ...] = ()
     tables: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
 
     def timeout_of(self, tool: str) -> float:

@@ -9,40 +9,25 @@ from collections.abc import Mapping
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from policy.catalog import VERBS, Resource
 from policy.diagnostics import Diagnostic, diagnose, did_you_mean, visible
+from policy.generation.mcp_tables import McpTable, servers_of
+from policy.generation.setting_types import STRICT, FolderFile, Seconds
 from policy.generation.settings import (
     ApprovalSettings,
     BashSettings,
     CatalogueSettings,
+    PinSettings,
     ServiceSettings,
     Settings,
     ToolSettings,
     WebSettings,
 )
 from policy.generation.toml_positions import Path, TomlPosition, positions_of
-from policy.model import Caller, Source, Span
-
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-_SPAN = re.compile(r"([0-9]{1,9})(ms|s|m|h)")
-
-
-def _seconds(value: Any) -> Any:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return float(value)
-    found = _SPAN.fullmatch(value) if isinstance(value, str) else None
-    if found is None:
-        raise ValueError('a span of time is written like `"30s"`, with ms, s, m or h')
-    return int(found[1]) * _UNITS[found[2]]
-
-
-def _plain(name: str) -> str:
-    if not name or name.startswith("/") or posixpath.normpath(name) != name or name[:2] == "..":
-        raise ValueError("a file is named by its path below the policy folder")
-    return name
+from policy.model import Caller, Source, Span, Verdict
 
 
 def _inside(name: str) -> str:
@@ -71,18 +56,14 @@ def _granted(value: Any) -> Any:
 
 
 Granted = Annotated[str, BeforeValidator(_granted)]
-Seconds = Annotated[
-    float, BeforeValidator(_seconds), Field(gt=0, le=86_400, allow_inf_nan=False, strict=True)
-]
 Somebody = Annotated[str, BeforeValidator(_name)]
-FolderFile = Annotated[str, BeforeValidator(_plain)]
 InWorkspace = Annotated[str, AfterValidator(_inside)]
 ContextKind = Literal["string", "text", "number", "boolean", "list", "object", "time", "any"]
 Header = Literal["every", "agent", "agents", "role"]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = STRICT
 
 
 class _AgentPermissions(_Table):
@@ -159,6 +140,10 @@ class _Plugin(_Table):
     grant: list[Granted] = []
 
 
+class _Pins(_Table):
+    new: Literal["ask", "deny"] = "ask"
+
+
 class _Approvals(_Table):
     store: str | None = Field(default=None, min_length=1)
     timeout: Seconds = ApprovalSettings().timeout
@@ -180,6 +165,8 @@ class _SettingsTables(_Table):
     serve: _Serve | None = None
     approvals: _Approvals | None = None
     plugins: dict[str, _Plugin] = {}
+    pins: _Pins = _Pins()
+    mcp: McpTable = McpTable()
 
 
 def read_settings(source: Source, *, root: str) -> tuple[Settings, tuple[Diagnostic, ...]]:
@@ -334,6 +321,9 @@ def _settings(file: _SettingsTables, parsed: dict[str, Any], root: str) -> Setti
         plugins=MappingProxyType(
             {name: tuple(dict.fromkeys(one.grant)) for name, one in file.plugins.items()}
         ),
+        pins=PinSettings(new=Verdict(file.pins.new)),
+        mcp_servers=servers_of(file.mcp, root),
+        mcp_files=tuple(file.mcp.files),
         tables=_rules(parsed),
     )
 

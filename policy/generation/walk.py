@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from policy.diagnostics import Diagnostic
 from policy.generation import file_problems
+from policy.pins import LOCK_FILE
 
 SETTINGS_FILE = "placet.toml"
 POLICY_SUFFIX = ".policy"
@@ -79,6 +80,9 @@ class Walk:
                     yield Found(entry.name, entry.path)
         else:
             yield from self._settings_in_wrong_case()
+        lock = os.path.join(self.root, LOCK_FILE)
+        if os.path.lexists(lock):
+            yield Found(LOCK_FILE, lock)
         for folder in BESIDE_A_FILE:
             path = os.path.join(self.root, folder)
             if os.path.isdir(path):
@@ -103,7 +107,7 @@ class Walk:
             listed = None if entry.is_symlink() else os.path.join(above[-1], entry.name)
             if _is_folder(entry):
                 yield from self._folder(name, entry.path, listed, above=above)
-            elif _is_of_policy(name):
+            elif _is_of_policy(name) or name.lower() == LOCK_FILE:
                 regular = listed is not None and entry.is_file()
                 yield Found(name, entry.path, listed if regular else None)
 
@@ -150,13 +154,13 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def has_wrong_case(name: str) -> bool:
-    """Return whether a name differs from a policy's or the configuration's only in letter case.
+    """Return whether a name differs only in letter case from one that is read.
 
     Its author expects such a file to be read, and would not notice that it is not.
     """
     small = name.lower()
-    if small == SETTINGS_FILE:
-        return name != SETTINGS_FILE
+    if small in (SETTINGS_FILE, LOCK_FILE):
+        return name != small
     return small.endswith(POLICY_SUFFIX) and not name.endswith(POLICY_SUFFIX)
 
 

@@ -42,7 +42,8 @@ SENTENCES: Mapping[Code, str] = MappingProxyType(
     {
         "denied-by-policy": "a rule denies this",
         "not-allowed": "no rule allows this",
-        "not-understood": "a part of this call cannot be decided",
+        "not-understood": "whether a rule matches this call cannot be decided, so it counts"
+        " as a match; spell out files, options and hosts",
         "outside-scope": "this is outside the scope of this guest",
         "unknown-caller": "this caller may not call tools",
         "out-of-bounds": "no tool may change the policy's own files",

@@ -35,7 +35,8 @@ class Exclusions:
     A name is skipped only if that is certain. `files` are globs of files, `folders` of folders with
     everything below them; `hidden` covers all names that begin with a dot. A name that matches a
     glob of `included` is never skipped; with `all_others` all other files are. `may_show_hidden`:
-    files such as `.ignore` may make hidden names visible.
+    files such as `.ignore` may make hidden names visible. `only_files`: only files of these names
+    are meant, and no folders; links are followed to files alone, so that their names count as well.
     """
 
     hidden: bool = False
@@ -44,6 +45,7 @@ class Exclusions:
     all_others: bool = False
     files: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
+    only_files: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +97,22 @@ class DiskAnswer:
     complete: bool = True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitMove:
+    """A git command that writes files of its store: in which folder, and of which revisions.
+
+    `revisions` are the words that may name one. `merges`: the files of several are combined.
+    `elsewhere`: the repository or its work tree need not be the one around the folder.
+    """
+
+    folder: str
+    revisions: tuple[str, ...]
+    merges: bool = False
+    elsewhere: bool = False
+
+
+# Whether a move of git may change the file at an absolute path; None where that is unknown.
+MayRestore: TypeAlias = Callable[[GitMove, str], bool | None]
 # Answers queries about trees and wildcards; None: no answer.
 LookAt: TypeAlias = Callable[[DiskQuery], DiskAnswer | None]
 
@@ -120,7 +138,7 @@ class Resolvers:
     `folds` and `other_names` report how file systems treat a path; without them, letter case is
     significant and a file has one name. `look` lists the matches of wildcards and the contents of
     trees; with `path` but without `look` these are indeterminate. The safety floor uses `identity`,
-    and a tool compares the file that it opens with it.
+    and a tool compares the file that it opens with it. `restores` looks into a repository.
     """
 
     path: ResolvePath | None = None
@@ -129,6 +147,7 @@ class Resolvers:
     identity: Identify | None = None
     look: LookAt | None = None
     host: ResolveHost | None = None
+    restores: MayRestore | None = None
 
 
 _NONE = Resolvers()

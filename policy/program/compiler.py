@@ -16,7 +16,7 @@ from policy.codegen import RuleItem, ToolContext, write_layer
 from policy.evaluation import (
     DeclaredResources,
     Floor,
-    TestOf,
+    FloorOf,
     compile_floor,
     permits_writes_of_inline_code,
 )
@@ -55,8 +55,6 @@ def compile_policy(
     are those of the programs that commands run. `shortcuts` and the `plans` of earlier programs
     never change a decision.
     """
-    if not shortcuts.scripts:
-        profiles = replace(profiles, whole=True)
     indexes = [_LayerIndex(layer) for layer in policy.layers]
     opened = [
         declaration.tools
@@ -219,7 +217,7 @@ def _plan_layer(
     )
 
 
-def _floor(floor: Floor, declared: DeclaredResources, allows: list[RulePlan]) -> TestOf | None:
+def _floor(floor: Floor, declared: DeclaredResources, allows: list[RulePlan]) -> FloorOf | None:
     """Return the test of the floor; inline code counts as a script does if an `allow` says so."""
     rules = (plan.rule for plan in allows)
     coded = any(permits_writes_of_inline_code(rule.when, rule.unless) for rule in rules)

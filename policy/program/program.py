@@ -19,6 +19,7 @@ from policy.evaluation import (
     DeclaredResources,
     Evaluation,
     Floor,
+    FloorOf,
     Known,
     PossibleTruthsOf,
     TestOf,
@@ -162,7 +163,7 @@ class LayerPlan:
     named_default: bool
     delegated_to: tuple[LayerKey, ...]
     declared: DeclaredResources
-    floor: TestOf | None
+    floor: FloorOf | None
     ask: RuleFunction | None = None
 
     @property
@@ -203,8 +204,7 @@ class Shortcuts:
     `generated`: rules are evaluated by generated code. `indexed`: of many rules on one tool, only
     those that can match a call are evaluated. `prepared`: paths and hosts are looked up in sets
     instead of tested item by item. `expressions`: a regular expression that is a few literals is
-    searched without RE2. `scripts`: a script of plain words is split at blanks and operators
-    instead of parsed as bash.
+    searched without RE2. `scripts` has no effect, and goes with the next release.
     """
 
     generated: bool = True

@@ -1,7 +1,14 @@
 """What commands do by the profiles of their programs: read, write, run, connect."""
 
 from policy.programs.found_paths import FoundPaths, Search
-from policy.programs.invocation import Effect, GivenOperand, GivenOption, Invocation, ScriptAnalysis
+from policy.programs.invocation import (
+    Effect,
+    GivenOperand,
+    GivenOption,
+    Invocation,
+    NewNames,
+    ScriptAnalysis,
+)
 from policy.programs.path_globs import matches_path_glob
 from policy.programs.patterns.coverage import covers, runs_any
 from policy.programs.patterns.indexed_sets import CommandSets, runs_nothing_else
@@ -31,6 +38,7 @@ __all__ = [
     "GivenOperand",
     "GivenOption",
     "Invocation",
+    "NewNames",
     "PatternSet",
     "Profile",
     "ProfileFault",

@@ -28,7 +28,7 @@ def analyse_script_uncached(
     script: str, profiles: Profiles, *, plain_names: bool = False
 ) -> ScriptAnalysis | Unreadable:
     """Analyse a script without the cache of results."""
-    read = read_script_uncached(script, whole=profiles.whole)
+    read = read_script_uncached(script)
     if isinstance(read, Unreadable):
         return read
     budget = Budget(plain_names=plain_names)
@@ -64,7 +64,6 @@ class CommandAnalysis:
             depth=depth,
             analyse=self._inner,
             budget=budget,
-            whole=profiles.whole,
         )
         self.effects = CommandEffects(command, profiles, nesting=nesting)
         self.usage = ArgumentUsage(self.effects)
@@ -142,8 +141,21 @@ class CommandAnalysis:
         """
         if used is None or place not in STANDARD_PLACES:
             used = self.effects.unseen
-        if used:
+        if used and not self._is_noted_by_module():
             self.effects.note_working_folder()
+
+    def _is_noted_by_module(self) -> bool:
+        """Return whether a module of this process, as in `python -m pip`, reads the folder anyway.
+
+        It does so when it starts, and not a second time after what it has written.
+        """
+        if not self.usage.runs_module:
+            return False
+        return any(
+            effect.working_folder and inner.command.folders == self.command.folders
+            for inner in self.effects.inner
+            for effect in inner.effects
+        )
 
     def _invocation(
         self, program: tuple[str, ...], *, place: str = "", profiled: bool, free: bool

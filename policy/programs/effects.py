@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from policy.programs.arguments.http_redirects import HttpRedirects
 from policy.programs.found_paths import NOT_SEARCHED, FoundPaths
-from policy.programs.invocation import Effect, Invocation, Verb
+from policy.programs.invocation import Effect, Invocation, NewNames, Verb
 from policy.programs.nested_commands import ANY_WORDS, NestedCommands, Run
-from policy.programs.profiles.profile import UNTIL_THE_END
+from policy.programs.profiles.profile import UNTIL_THE_END, Profile
 from policy.programs.profiles.registry import Profiles
 from policy.programs.profiles.variables import listed_folders
 from policy.programs.words.remotes import is_web_url
@@ -22,6 +22,10 @@ VERBS: dict[str, tuple[tuple[Verb, ...], bool]] = {
     "list-write-tree": (("reads", "writes"), True),
     "write": (("writes",), False),
     "write-tree": (("writes",), True),
+    "copy-tree": (("writes",), True),
+    "unpack-tree": (("writes",), True),
+    "stored-tree": (("writes",), True),
+    "patch-tree": (("writes",), True),
     "write-into": (("writes",), False),
     "read-write": (("reads", "writes"), False),
     "read-write-tree": (("reads", "writes"), True),
@@ -33,12 +37,17 @@ VERBS: dict[str, tuple[tuple[Verb, ...], bool]] = {
 
 # Roles in which `-` is standard input or output.
 _STREAMED = frozenset({"read", "read-tree", "list"})
+# Roles of trees in which files of other names than the program's own are created.
+NEW_NAMES: dict[str, NewNames] = {
+    "copy-tree": "copied", "unpack-tree": "any", "stored-tree": "stored", "patch-tree": "patched",
+}  # fmt: skip
 # Roles of which only names and attributes are read, and no contents.
 LISTED = frozenset({"list-file", "list-tree", "list-write-tree"})
 
 
 UNKNOWN_FOLDER = Word("", "opaque")
 _HERE = Word(".")
+_NO_PROFILE = Profile(name="")
 
 
 class CommandEffects:
@@ -46,7 +55,7 @@ class CommandEffects:
 
     __slots__ = (
         "command", "folder", "found", "gaps", "inline_code", "inner", "members", "name", "nesting",
-        "other_gaps", "profiles", "redirects", "settings", "suffixes", "unseen",
+        "other_gaps", "profile", "profiles", "redirects", "settings", "suffixes", "unseen",
     )  # fmt: skip
 
     def __init__(
@@ -69,6 +78,8 @@ class CommandEffects:
         self.members: tuple[Word, ...] = ()
         # Suffixes that are added to the names of files that are written.
         self.suffixes: tuple[Word, ...] = ()
+        # The profile by which the words are understood at the moment.
+        self.profile = _NO_PROFILE
         self.redirects = HttpRedirects()
 
     def note_access(self, role: str, word: Word, *, option: str) -> None:
@@ -77,9 +88,16 @@ class CommandEffects:
         if word.text == "-" and word.known and (option or role in _STREAMED):
             return
         for verb in verbs:
-            listed = verb == "reads" and role in LISTED
+            listed = (verb == "reads" and role in LISTED) or role == "stored-tree"
             folder = self.folder if verb in ("reads", "writes") else ()
-            effect = Effect(verb=verb, word=word, tree=tree, folder=folder, listed=listed)
+            effect = Effect(
+                verb=verb,
+                word=word,
+                tree=tree,
+                folder=folder,
+                listed=listed,
+                new_names=NEW_NAMES.get(role, "own"),
+            )
             self.found.append(effect)
 
     def note_working_folder(self) -> None:

@@ -12,6 +12,10 @@ from policy.programs.program_file import ProgramFile
 from policy.shell import SimpleCommand, Word
 
 Verb: TypeAlias = Literal["reads", "writes", "connects", "sends"]
+# The names of the files that a program creates below a tree that it writes: its own, those of the
+# copied files, any that its input spells (an archive, a patch), those that git stores, and those of
+# a patch that git applies. git writes no file below a `.git`.
+NewNames: TypeAlias = Literal["own", "copied", "any", "stored", "patched"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +66,9 @@ class Effect:
     `follows`: symbolic links below a tree are followed. `exclusions`: the names skipped below it.
     `redirected`: another host that the program may be redirected to; `by` are the options that
     cause that. `working_folder`: the folder that the program works in, which no word names.
+    `new_names`: which files below a written tree are new, see `NewNames`. `sources`: globs of the
+    only names below it. `stored`: what a repository holds under this path; no link of the disk
+    is followed.
     """
 
     verb: Verb
@@ -77,6 +84,9 @@ class Effect:
     redirected: bool = False
     by: tuple[str, ...] = ()
     working_folder: bool = False
+    new_names: NewNames = "own"
+    sources: tuple[str, ...] = ()
+    stored: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +141,13 @@ class Invocation:
         yield self
         for command in self.inner:
             yield from command.walk()
+
+    @property
+    def only_unseen(self) -> bool:
+        """Whether all that this command runs is unseen code."""
+        if not self.inner:
+            return self.unseen
+        return (self.unseen or self.free) and all(one.only_unseen for one in self.inner)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

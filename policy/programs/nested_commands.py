@@ -30,11 +30,10 @@ ANY_WORDS = Word("", "opaque", many=True)
 class NestedCommands:
     """The context of a command, for the analysis of the commands that it runs.
 
-    Not modified after construction. (A plain class: one is made for every command.) With `whole`,
-    command lines are parsed by the full parser.
+    Not modified after construction. (A plain class: one is made for every command.)
     """
 
-    __slots__ = ("analyse", "budget", "command", "depth", "whole")
+    __slots__ = ("analyse", "budget", "command", "depth")
 
     def __init__(
         self,
@@ -43,13 +42,11 @@ class NestedCommands:
         depth: int,
         analyse: Analyse,
         budget: Budget,
-        whole: bool,
     ) -> None:
         self.command = command
         self.depth = depth
         self.analyse = analyse
         self.budget = budget
-        self.whole = whole
 
     def words(
         self,
@@ -112,7 +109,7 @@ class NestedCommands:
             return _not_known(TOO_DEEP)
         if not self.budget.spend(len(word.text)):
             return _not_known(TOO_MUCH)
-        script = read_script(word.text, whole=self.whole)
+        script = read_script(word.text)
         if isinstance(script, Unreadable):
             return _not_known(f"the command line of `{label}` cannot be read: {script.reason}")
         if not self.budget.spend(COMMAND * len(script.commands)):

@@ -7,8 +7,10 @@ from policy.proxy.results import answer, refusal
 from policy.proxy.server import ServiceFor, ToolServer, call_result, tool_server
 from policy.proxy.server_listing import (
     ServerAddress,
+    ServerAnswers,
     ServerListingError,
     ServerProgram,
+    ask_server,
     list_server_tools,
 )
 from policy.proxy.stdio import serve_stdio
@@ -17,11 +19,13 @@ __all__ = [
     "Address",
     "ListChanges",
     "ServerAddress",
+    "ServerAnswers",
     "ServerListingError",
     "ServerProgram",
     "ServiceFor",
     "ToolServer",
     "answer",
+    "ask_server",
     "call_result",
     "keep",
     "list_server_tools",

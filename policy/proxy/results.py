@@ -12,13 +12,16 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from mcp.types import CallToolResult, TextContent
+from mcp.types import CallToolResult, ContentBlock, TextContent
+from pydantic import TypeAdapter
 
 from policy.audit import AuditRecord
 from policy.model import Reason, ToolError, Verdict
+from policy.proxy.relaying import relay
 from policy.service import because, one_line
-from policy.tools import ToolOutput
+from policy.tools import RelayedResult, ToolOutput
 
+_BLOCKS: TypeAdapter[list[ContentBlock]] = TypeAdapter(list[ContentBlock])
 _MOST_REASONS = 3
 _LONGEST_MESSAGE = 2_000
 # No rule can have such a name.
@@ -26,13 +29,32 @@ _UNNAMED = "a rule without a name"
 
 
 def answer(output: ToolOutput, record: AuditRecord | None) -> CallToolResult:
-    """Return the result of a call with an output: a string as it is, other values as JSON."""
+    """Return the result of a call with an output: a string as it is, other values as JSON.
+
+    The result of another server is returned as that server sent it.
+    """
+    if output.relayed is not None:
+        return _relayed(output, output.relayed, record)
     value = plain(output.value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
     return CallToolResult(
         content=[TextContent(text=text)],
         structured_content=value if isinstance(value, dict) else None,
+        is_error=output.is_error,
         _meta=_meta(record),
+    )
+
+
+def _relayed(
+    output: ToolOutput, result: RelayedResult, record: AuditRecord | None
+) -> CallToolResult:
+    relay(result)
+    structured = result.structured
+    return CallToolResult(
+        content=_BLOCKS.validate_python(result.content, by_name=False),
+        structured_content=structured if isinstance(structured, dict) else None,
+        is_error=output.is_error,
+        _meta={**result.meta, **(_meta(record) or {})},
     )
 
 

@@ -24,6 +24,7 @@ from policy.model import ToolError, thaw
 from policy.proxy.client_presence import ClientPresence
 from policy.proxy.finished_calls import record_of_call
 from policy.proxy.list_changes import Context, ListChanges
+from policy.proxy.relaying import relaying
 from policy.proxy.results import answer, plain, refusal
 from policy.service import GovernedService
 from policy.tools import ToolDefinition, ToolHandler
@@ -74,7 +75,7 @@ def tool_server(service_for: ServiceFor, changes: ListChanges) -> ToolServer:
         call = call_result(service_for(), params.name, params.arguments)
         return await presence.result_of(ctx, call)
 
-    return ToolServer(
+    server = ToolServer(
         "placet",
         version=_version(),
         instructions=_INSTRUCTIONS,
@@ -82,6 +83,8 @@ def tool_server(service_for: ServiceFor, changes: ListChanges) -> ToolServer:
         on_call_tool=call_tool,
         on_subscriptions_listen=ListenHandler(changes.bus),
     )
+    server.middleware.append(relaying)
+    return server
 
 
 async def call_result(service: GovernedService, name: str, arguments: Any) -> CallToolResult:

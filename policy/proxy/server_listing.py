@@ -1,4 +1,4 @@
-"""Asks a live MCP server for its tools, with the client of the official SDK.
+"""Asks a live MCP server what it declares, with the client of the official SDK.
 
 A server is a program from elsewhere: it may hang, end, answer nonsense, or never come to an end. So
 the time, the pages, the tools and the size of its answer are bounded.
@@ -13,14 +13,19 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import httpx2
 from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import CONNECTION_CLOSED, Tool
-from pydantic import ValidationError
+from mcp.types import (
+    CONNECTION_CLOSED,
+    ListPromptsRequest,
+    ListToolsRequest,
+    PaginatedRequestParams,
+)
+from pydantic import RootModel, ValidationError
 
 from policy.diagnostics import visible
 
@@ -33,23 +38,41 @@ _ENDED = (CONNECTION_CLOSED, "Connection closed")
 _KEPT = ("name", "title", "description", "inputSchema", "annotations")
 
 
+class _Page(RootModel[dict[str, Any]]):
+    """One page of a list, as it was received."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerAnswers:
+    """What a server declares of itself and its tools: JSON as it was received.
+
+    `version` is that of its program, as the server says.
+    """
+
+    tools: list[Any]
+    prompts: list[Any]
+    instructions: str | None
+    version: str
+
+
 class ServerListingError(Exception):
     """A server whose tools could not be listed; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerProgram:
-    """A server on standard input and output; `env` is added to the few variables it gets."""
+    """A server on standard streams, in `folder`; `env` is added to the few variables it gets."""
 
     command: Sequence[str]
     env: Mapping[str, str] = field(default_factory=dict)
+    folder: str | None = None
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[Any]:
         """Start the program; it ends with the connection, and all that it has started."""
         program, *arguments = self.command
         parameters = StdioServerParameters(
-            command=program, args=arguments, env=dict(self.env) or None
+            command=program, args=arguments, env=dict(self.env) or None, cwd=self.folder
         )
         # What it writes to standard error is for the user who started it.
         async with stdio_client(parameters, errlog=sys.__stderr__ or sys.stderr) as streams:
@@ -108,15 +131,38 @@ def list_server_tools(
     server: ServerProgram | ServerAddress, *, seconds: float
 ) -> list[dict[str, Any]]:
     """Return the tools of a server as it describes them; raises ServerListingError."""
+    return [
+        {key: entry[key] for key in _KEPT if entry.get(key) is not None}
+        for entry in ask_server(server, seconds=seconds, prompts=False).tools
+    ]
+
+
+def ask_server(
+    server: ServerProgram | ServerAddress, *, seconds: float, prompts: bool = True
+) -> ServerAnswers:
+    """Return what a server declares; raises ServerListingError."""
     with _quiet():
-        return asyncio.run(_listed(server, seconds))
+        return asyncio.run(_answers(server, seconds, prompts=prompts))
 
 
-async def _listed(server: ServerProgram | ServerAddress, seconds: float) -> list[dict[str, Any]]:
+async def _answers(
+    server: ServerProgram | ServerAddress, seconds: float, *, prompts: bool
+) -> ServerAnswers:
     heard = _Heard()
     try:
-        async with asyncio.timeout(seconds):
-            return await _pages(server, heard)
+        async with asyncio.timeout(seconds), AsyncExitStack() as stack:
+            client = Client(server.connected(), message_handler=heard, cache=None)
+            await stack.enter_async_context(client)
+            pages = _Pages(client)
+            tools = await pages.of("tools")
+            has_prompts = prompts and client.server_capabilities.prompts is not None
+            told = client.server_info
+            return ServerAnswers(
+                tools=tools,
+                prompts=await pages.of("prompts") if has_prompts else [],
+                instructions=client.instructions,
+                version="" if told is None else told.version,
+            )
     except TimeoutError:
         why = f"the server has not listed its tools within {seconds:g} seconds"
     except Exception as error:  # noqa: BLE001 - whatever goes wrong with a program from elsewhere
@@ -124,34 +170,43 @@ async def _listed(server: ServerProgram | ServerAddress, seconds: float) -> list
     raise ServerListingError(f"{why}{heard.remark}")
 
 
-async def _pages(server: ServerProgram | ServerAddress, heard: _Heard) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    size, cursor, cursors = 0, None, set[str]()
-    async with AsyncExitStack() as stack:
-        client = Client(server.connected(), message_handler=heard, cache=None)
-        await stack.enter_async_context(client)
+class _Pages:
+    """The pages of a server's lists: bounded in number, entries and bytes, all together."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._bytes = 0
+        self._entries = 0
+
+    async def of(self, what: Literal["tools", "prompts"]) -> list[Any]:
+        """Return all entries of a list as they were received, before they become objects."""
+        found: list[Any] = []
+        cursor, cursors = None, set[str]()
         for _ in range(MOST_PAGES):
-            page = await client.list_tools(cursor=cursor)
-            for tool in page.tools:
-                entry = _entry(tool)
-                size += len(json.dumps(entry))
-                found.append(entry)
-            if size > LARGEST:
-                raise ServerListingError(f"the server's list has more than {LARGEST:,} bytes")
-            if len(found) > MOST_TOOLS:
-                raise ServerListingError(f"the server lists more than {MOST_TOOLS:,} tools")
-            cursor = page.next_cursor
+            params = PaginatedRequestParams(cursor=cursor)
+            request = (
+                ListToolsRequest(params=params)
+                if what == "tools"
+                else ListPromptsRequest(params=params)
+            )
+            page = (await self._client.session.send_request(request, _Page)).root
+            self._take(page[what])
+            found += page[what]
+            cursor = page.get("nextCursor")
             if cursor is None:
                 return found
             if cursor in cursors:
                 raise ServerListingError("the server's list leads back to a page before")
             cursors.add(cursor)
-    raise ServerListingError(f"the server's list has more than {MOST_PAGES} pages")
+        raise ServerListingError(f"the server's list has more than {MOST_PAGES} pages")
 
-
-def _entry(tool: Tool) -> dict[str, Any]:
-    written = tool.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return {key: written[key] for key in _KEPT if key in written}
+    def _take(self, entries: list[Any]) -> None:
+        self._entries += len(entries)
+        self._bytes += len(json.dumps(entries))
+        if self._bytes > LARGEST:
+            raise ServerListingError(f"the server's list has more than {LARGEST:,} bytes")
+        if self._entries > MOST_TOOLS:
+            raise ServerListingError(f"the server lists more than {MOST_TOOLS:,} tools")
 
 
 class _Heard:

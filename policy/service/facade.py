@@ -228,6 +228,20 @@ class GovernedService:
         handler = handler_for(tool)
         return self.registry.register(handler.spec.name, handler)
 
+    def register_all(self, tools: Iterable[Authored]) -> tuple[Registration, ...]:
+        """Add tools as one change of the policy and of the list, or none; raises like `register`.
+
+        The policy is built once for all of them.
+        """
+        return self.registry.register_all(tools)
+
+    def replace_all(self, server: str, tools: Iterable[Authored]) -> tuple[Registration, ...]:
+        """Make these the tools of an MCP server, as one change; raises like `register`.
+
+        Its other tools are removed from the service; rules may still name them.
+        """
+        return self.registry.replace_all(server, tools)
+
     def replace(self, entry: Registration, tool: Authored) -> Registration:
         """Replace a tool's handler and its entry in the catalogue; raises like `register`."""
         return self.registry.replace(entry, handler_for(tool))

@@ -37,26 +37,26 @@ _PART = re.compile(
 )
 
 
-def read_ansi_quotes(text: str, place: int) -> tuple[str, int]:
-    """Return the decoded text from `place` to the closing quote, and the position after it."""
+def read_ansi_quotes(text: str, position: int) -> tuple[str, int]:
+    """Return the decoded text from `position` to the closing quote, and the position after it."""
     value = bytearray()
     ended = False
     parts = 0
-    while not text.startswith("'", place):
+    while not text.startswith("'", position):
         parts += 1
         if parts > _MOST_PARTS:
             raise NotReadable("a `$'` with too many escapes")
-        part = _PART.match(text, place)
+        part = _PART.match(text, position)
         if part is None:
             raise NotReadable("a `$'` that is not closed or has an escape that is not known")
-        place = part.end()
+        position = part.end()
         piece = _meaning(part)
         # A NUL ends the string that the program gets, not the quotes.
         ended = ended or piece[:1] == b"\0"
         if not ended:
             value += piece
     try:
-        return value.decode(), place + 1
+        return value.decode(), position + 1
     except UnicodeDecodeError:
         raise NotReadable("a `$'` whose bytes are not valid text") from None
 

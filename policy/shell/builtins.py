@@ -90,12 +90,12 @@ def _lose_all(shell: ShellState) -> None:
 
 def _unwrap(words: tuple[Word, ...], shell: ShellState, spelled: SpelledCommand) -> None:
     """Apply `command cd`, `builtin read` and the like, as if anything may have happened."""
-    place = 0
-    while place < len(words) and (
-        words[place].text in _WRAPPING or words[place].text.startswith("-")
+    position = 0
+    while position < len(words) and (
+        words[position].text in _WRAPPING or words[position].text.startswith("-")
     ):
-        place += 1
-    inner = words[place:]
+        position += 1
+    inner = words[position:]
     if not inner or not inner[0].known or inner[0].text in MOVING | _EVALUATING:
         _lose_all(shell)
     else:
@@ -119,8 +119,8 @@ def _declare(words: tuple[Word, ...], shell: ShellState, *, lists: tuple[int, ..
         shell.findings.gap("a variable whose value is evaluated")
     if "n" in options and name not in ("export", "readonly"):
         shell.findings.gap("a variable that refers to another one")
-    for place, word in enumerate(words):
-        if place and place not in lists:
+    for position, word in enumerate(words):
+        if position and position not in lists:
             check_declared(
                 word, makes_list="a" in options or "A" in options, findings=shell.findings
             )

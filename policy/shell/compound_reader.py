@@ -57,9 +57,9 @@ class CompoundReader:
         """Parse a compound command and its redirections."""
         findings, cursor, shell = self.reader.findings, self.reader.cursor, self.reader.shell
         findings.enter()
-        shell.fed_by = ()
-        first, start, outside = len(findings.commands), cursor.place, shell.places
-        cursor.place += len(kind)
+        shell.fed_by = shell.fed_before = ()
+        first, start, outside = len(findings.commands), cursor.position, shell.positions
+        cursor.position += len(kind)
         node: Compound
         if kind == "(":
             before, drops, findings.drops = shell.fork(), findings.drops, []
@@ -89,7 +89,7 @@ class CompoundReader:
         """Parse the redirections of a compound command, recorded as a command without words."""
         cursor, findings = self.reader.cursor, self.reader.findings
         given = Redirected()
-        start = cursor.place
+        start = cursor.position
         while True:
             cursor.skip_blanks()
             char = cursor.peek()
@@ -98,16 +98,16 @@ class CompoundReader:
         if not given.redirections and not given.inputs:
             return []
         if given.inputs:
-            for place in range(first, len(findings.commands)):
-                if findings.commands[place].stdin is None:
-                    findings.commands[place] = replace(findings.commands[place], piped=True)
+            for position in range(first, len(findings.commands)):
+                if findings.commands[position].stdin is None:
+                    findings.commands[position] = replace(findings.commands[position], piped=True)
         number = len(findings.commands) + 1
         findings.commands += [
             SimpleCommand(
                 redirections=tuple(given.redirections),
                 folders=folders,
                 stdin=given.stdin,
-                text=cursor.text[start : cursor.place].strip(),
+                text=cursor.text[start : cursor.position].strip(),
                 number=number,
                 inside=self.reader.inside,
             )
@@ -121,7 +121,7 @@ class CompoundReader:
         """Parse a compound command whose parts may run once, not at all or many times."""
         shell, commands = self.reader.shell, self.reader.findings.commands
         first, moves, carried = len(commands), shell.moves, shell.carried
-        outside = shell.places
+        outside = shell.positions
         shell.conditional += 1
         loops = kind not in ("if", "case")
         if loops:
@@ -138,15 +138,15 @@ class CompoundReader:
         shell.conditional -= 1
         if not loops:
             return node
-        shell.places = shell.failed = UNKNOWN if shell.moves != moves else outside
+        shell.positions = shell.failed = UNKNOWN if shell.moves != moves else outside
         later = shell.carried[len(carried) :]
-        for place in range(first, len(commands)):
-            command = commands[place]
+        for position in range(first, len(commands)):
+            command = commands[position]
             if shell.moves != moves:
                 command = replace(command, folders=None)
             if later and command.words:
                 command = replace(command, assignments=(*later, *command.assignments))
-            commands[place] = command
+            commands[position] = command
         return node
 
     def _loop(self, kind: str) -> Compound:
@@ -164,13 +164,13 @@ class CompoundReader:
         if not values or cursor.pending or not findings.attempts:
             return None
         findings.attempts -= 1
-        start, shell_before, before = cursor.place, shell.fork(), findings.copy()
+        start, shell_before, before = cursor.position, shell.fork(), findings.copy()
         node = self._loop(kind)
         after = shell.values
         if after is not None and all(after.get(name) == value for name, value in values.items()):
             shell.values = values
             return node
-        cursor.place = start
+        cursor.position = start
         cursor.pending.clear()
         findings.restore(before)
         shell.restore(shell_before)
@@ -191,27 +191,27 @@ class CompoundReader:
         while word in ("if", "elif"):
             condition = self.reader.read_list()
             self.reader.close("then")
-            otherwise, shell.failed = shell.failed, shell.places
+            otherwise, shell.failed = shell.failed, shell.positions
             branches.append((condition, self.reader.read_list()))
             worked, failed = (
-                either_directory(worked, shell.places),
+                either_directory(worked, shell.positions),
                 either_directory(failed, shell.failed),
             )
             word = reserved_word(self.reader.cursor)
             if word in ("elif", "else"):
-                self.reader.cursor.place += len(word)
-            shell.places = shell.failed = otherwise
+                self.reader.cursor.position += len(word)
+            shell.positions = shell.failed = otherwise
         if word == "else":
             alternative = self.reader.read_list()
             failed = either_directory(failed, shell.failed)
         # Without an `else` it succeeds if no condition does.
-        shell.places, shell.failed = either_directory(worked, shell.places), failed
+        shell.positions, shell.failed = either_directory(worked, shell.positions), failed
         self.reader.close("fi")
         return If(tuple(branches), alternative)
 
     def _case(self) -> Case:
         cursor, shell = self.reader.cursor, self.reader.shell
-        outside = worked = shell.places
+        outside = worked = shell.positions
         failed = NOWHERE
         cursor.skip_blanks()
         self._word()
@@ -222,10 +222,10 @@ class CompoundReader:
             self.reader.new_lines()
             word = reserved_word(cursor)
             if word == "esac":
-                cursor.place += len(word)
+                cursor.position += len(word)
                 break
             if cursor.looking_at("("):
-                cursor.place += 1
+                cursor.position += 1
             patterns: list[Parts] = []
             while True:
                 cursor.skip_blanks()
@@ -234,34 +234,36 @@ class CompoundReader:
                 cursor.skip_blanks()
                 if not cursor.looking_at("|"):
                     break
-                cursor.place += 1
+                cursor.position += 1
             self.reader.close(")")
             body = self.reader.read_list()
             worked, failed = (
-                either_directory(worked, shell.places),
+                either_directory(worked, shell.positions),
                 either_directory(failed, shell.failed),
             )
             shell.settle()
-            end = CASE_END.match(cursor.text, cursor.place)
+            end = CASE_END.match(cursor.text, cursor.position)
             arms.append(Arm(tuple(patterns), body, ";;" if end is None else end[0]))
             if end is None:
                 self.reader.close("esac")
                 break
-            cursor.place = end.end()
+            cursor.position = end.end()
             # The next arm may run after this one.
-            shell.places = outside if end[0] == ";;" else either_directory(outside, shell.places)
-        shell.places, shell.failed = worked, failed
+            shell.positions = (
+                outside if end[0] == ";;" else either_directory(outside, shell.positions)
+            )
+        shell.positions, shell.failed = worked, failed
         return Case(subject, tuple(arms))
 
     def _for(self, kind: str) -> Compound:
         cursor = self.reader.cursor
         cursor.skip_blanks()
         if kind == "for" and cursor.looking_at("(("):
-            cursor.place += 2
+            cursor.position += 2
             parts = tuple(self.reader.expansions.arithmetic(end) for end in (";", ";", "))"))
             cursor.skip_blanks()
             if cursor.looking_at(";"):
-                cursor.place += 1
+                cursor.position += 1
             self.reader.new_lines()
             return CountingFor(parts, self._body())
         name, values, nodes = self._named_for()
@@ -284,13 +286,13 @@ class CompoundReader:
         if many or cursor.pending or shell.values is None or not findings.attempts:
             return None
         findings.attempts -= 1
-        start, first, passes = cursor.place, len(findings.commands), findings.passes
+        start, first, passes = cursor.position, len(findings.commands), findings.passes
         shell_before, before = shell.fork(), findings.copy()
         findings.passes *= len(values)
         body: CommandList | None = None
         try:
             for value in values:
-                cursor.place = start
+                cursor.position = start
                 shell.set_value(name, value.text if value.known else value)
                 body = self._body()
                 if cursor.pending:
@@ -299,7 +301,7 @@ class CompoundReader:
                 shell.forget(name)
         except NotReadable:
             # Parse it as any other loop, which may take less work or give a better reason.
-            cursor.place = start
+            cursor.position = start
             cursor.pending.clear()
             findings.restore(before)
             shell.restore(shell_before)
@@ -312,17 +314,17 @@ class CompoundReader:
     def _named_for(self) -> tuple[str, list[Word], tuple[Parts, ...] | None]:
         """Parse `NAME in …;`; return the name, the values if all are known, and the words."""
         cursor, shell = self.reader.cursor, self.reader.shell
-        name = _NAME.match(cursor.text, cursor.place)
+        name = _NAME.match(cursor.text, cursor.position)
         if name is None:
             raise NotReadable("a loop that could not be read")
-        cursor.place = name.end()
+        cursor.position = name.end()
         self.reader.new_lines()
         values: list[Word] = []
         nodes: list[Parts] | None = None
-        start = cursor.place
+        start = cursor.position
         if reserved_word(cursor) == "in":
-            cursor.place += len("in")
-            start, nodes = cursor.place, []
+            cursor.position += len("in")
+            start, nodes = cursor.position, []
             while True:
                 cursor.skip_blanks()
                 if cursor.peek() in ("", ";", "\n", "#"):
@@ -331,9 +333,9 @@ class CompoundReader:
                 nodes.append(self.reader.words.parts)
             if not cursor.peek():
                 raise NotReadable("a loop that could not be read")
-        spelled = cursor.spelled(start, cursor.place).split()
+        spelled = cursor.spelled(start, cursor.position).split()
         if cursor.looking_at(";"):
-            cursor.place += 1
+            cursor.position += 1
         if values and all(map(_NUMBER.fullmatch, spelled)):
             shell.set_number(name[0])
             shell.set_value(name[0], _ANY_NUMBER)
@@ -348,9 +350,9 @@ class CompoundReader:
     def _value(self) -> list[Word]:
         """Parse one word of a loop's list, in which `{1..5}` expands to numbers."""
         cursor = self.reader.cursor
-        start = cursor.place
+        start = cursor.position
         words = self._word()
-        counted = _RANGE.fullmatch(cursor.text, start, cursor.place)
+        counted = _RANGE.fullmatch(cursor.text, start, cursor.position)
         if counted is None:
             return words
         first, last = sorted((int(counted[1]), int(counted[2])))
@@ -360,9 +362,9 @@ class CompoundReader:
 
     def _word(self) -> list[Word]:
         """Parse one word, which is required here."""
-        start = self.reader.cursor.place
+        start = self.reader.cursor.position
         pieces = self.reader.words.pieces()
-        if self.reader.cursor.place == start:
+        if self.reader.cursor.position == start:
             raise NotReadable("a word is missing")
         self.reader.findings.count_word()
         return to_words(pieces)

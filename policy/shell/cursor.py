@@ -19,7 +19,7 @@ class Cursor:
 
     text: str
     findings: Findings
-    place: int = 0
+    position: int = 0
     # Here-documents whose text begins after this line.
     pending: list[PendingText] = field(default_factory=list)
     # Ends of the substitutions that print numbers, by their start.
@@ -36,18 +36,18 @@ class Cursor:
 
     def skip_blanks(self) -> None:
         """Skip blanks and line continuations."""
-        match = _BLANKS.match(self.text, self.place)
+        match = _BLANKS.match(self.text, self.position)
         if match is not None:
-            self.place = match.end()
+            self.position = match.end()
 
     def looking_at(self, text: str) -> bool:
         """Return whether `text` follows."""
-        return self.text.startswith(text, self.place)
+        return self.text.startswith(text, self.position)
 
     def peek(self, ahead: int = 0) -> str:
         """Return the next character, or one further on; empty at the end."""
-        place = self.place + ahead
-        return self.text[place : place + 1]
+        position = self.position + ahead
+        return self.text[position : position + 1]
 
 
 @dataclass(slots=True)

@@ -32,14 +32,14 @@ class DefinitionReader:
     def read_coprocess(self) -> Coprocess:
         """Parse the rest of `coproc`, which runs beside the script."""
         cursor, shell = self.reader.cursor, self.reader.shell
-        cursor.place += len("coproc")
+        cursor.position += len("coproc")
         cursor.skip_blanks()
         self.reader.findings.enter()
         self.reader.findings.concurrent = True
-        named = _COPROCESS.match(cursor.text, cursor.place)
+        named = _COPROCESS.match(cursor.text, cursor.position)
         name = named[1] if named is not None and named[1] not in COMPOUND else None
         if named is not None and name is not None:
-            cursor.place = named.end()
+            cursor.position = named.end()
             shell.set_unknown(name)
             shell.findings.computed.add(f"{name}()")
         before = shell.fork()
@@ -55,14 +55,14 @@ class DefinitionReader:
     def read_function(self) -> Function:
         """Parse the rest of `function`."""
         cursor = self.reader.cursor
-        cursor.place += len("function")
+        cursor.position += len("function")
         cursor.skip_blanks()
-        name = _FUNCTION_NAME.match(cursor.text, cursor.place)
+        name = _FUNCTION_NAME.match(cursor.text, cursor.position)
         if name is None:
             raise NotReadable("a function whose name could not be read")
         after = _PARENTHESES.match(cursor.text, name.end())
         assert after is not None
-        cursor.place = after.end()
+        cursor.position = after.end()
         return self.body(name[0])
 
     def body(self, name: str) -> Function:
@@ -76,7 +76,7 @@ class DefinitionReader:
         self.reader.new_lines()
         first, before = len(findings.commands), shell.fork()
         shell.conditional += 1
-        shell.values, shell.places, shell.piped = None, UNKNOWN, True
+        shell.values, shell.positions, shell.piped = None, UNKNOWN, True
         if self.reader.cursor.peek() != "(" and reserved_word(self.reader.cursor) not in COMPOUND:
             raise NotReadable("a function whose body could not be read")
         jumps, drops = findings.jumps, findings.drops
@@ -86,7 +86,7 @@ class DefinitionReader:
         findings.failing = findings.failing or bool(findings.drops)
         findings.drops = drops
         findings.bodies += range(first, len(findings.commands))
-        ends = shell.places == shell.failed == NOWHERE and findings.jumps == jumps
+        ends = shell.positions == shell.failed == NOWHERE and findings.jumps == jumps
         moved, carried = shell.moves != before.moves, shell.carried
         shell.restore(before)
         shell.carried, shell.values = carried, None
@@ -115,7 +115,7 @@ class DefinitionReader:
                 self.reader.shell.lose_folder()
         except NotReadable as problem:
             del findings.commands[first:]
-            findings.bodies[:] = [place for place in findings.bodies if place < first]
+            findings.bodies[:] = [position for position in findings.bodies if position < first]
             findings.depth = depth
             findings.gap(f"an alias that could not be read: {problem}")
         findings.leave()

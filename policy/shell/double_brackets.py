@@ -33,14 +33,14 @@ _NAME_TEST = frozenset({"-v", "-R"})
 def read_test(reader: ListReader, start: int) -> Condition:
     """Parse the rest of `[[`, whose words undergo neither word splitting nor globbing."""
     cursor, findings, shell = reader.cursor, reader.findings, reader.shell
-    place = len(findings.commands)
+    position = len(findings.commands)
     findings.commands.append(SimpleCommand())
     words = [Word("[[")]
     spelled: list[_Spelled] = [("", [])]
     nodes: list[Parts] = []
     while spelled[-1][0].replace("\\\n", "") != "]]":
         reader.new_lines()
-        before = cursor.place
+        before = cursor.position
         pattern = words[-1].text in _BEFORE_PATTERN
         sign = _SIGN.match(cursor.text, before)
         negates = not pattern and cursor.looking_at("!(")
@@ -48,39 +48,41 @@ def read_test(reader: ListReader, start: int) -> Condition:
         regex = spelled[-1][0] == "=~" and cursor.looking_at("(")
         follows = cursor.text.startswith("(", before + 1)
         if sign is not None and not regex and (negates or not follows):
-            cursor.place = sign.end()
+            cursor.position = sign.end()
             nodes.append((Raw(sign[0]),))
             words.append(Word(sign[0]))
             spelled.append(("", []))
             continue
         pieces = reader.words.pieces(pattern=pattern)
-        if cursor.place == before:
+        if cursor.position == before:
             raise NotReadable("a `[[` that could not be read")
         findings.count_word()
         nodes.append(reader.words.parts)
-        spelled.append((cursor.text[before : cursor.place], pieces))
+        spelled.append((cursor.text[before : cursor.position], pieces))
         words.append(replace(to_word(pieces), many=False))
     _note_evaluated(words, spelled, findings)
     command = SimpleCommand(
         words=tuple(words),
         assignments=shell.carried,
         folders=shell.folders[0],
-        text=cursor.text[start : cursor.place],
-        number=place + 1,
+        text=cursor.text[start : cursor.position],
+        number=position + 1,
         inside=reader.inside,
     )
-    findings.commands[place] = command
+    findings.commands[position] = command
     findings.commands += [replace(command, folders=each) for each in shell.folders[1:]]
     return Condition(tuple(nodes[:-1]))
 
 
 def _note_evaluated(words: list[Word], spelled: list[_Spelled], findings: Findings) -> None:
     """Record what the test evaluates: numbers, and the subscripts of variables."""
-    for place, word in enumerate(words):
-        if word.text in _NAME_TEST and place + 1 < len(words):
-            _note(spelled[place + 1], findings, text=note_name_text, otherwise=note_name_spelling)
+    for position, word in enumerate(words):
+        if word.text in _NAME_TEST and position + 1 < len(words):
+            _note(
+                spelled[position + 1], findings, text=note_name_text, otherwise=note_name_spelling
+            )
         elif word.text in _NUMBER_TEST:
-            for operand in spelled[place - 1 : place] + spelled[place + 1 : place + 2]:
+            for operand in spelled[position - 1 : position] + spelled[position + 1 : position + 2]:
                 _note(
                     operand, findings, text=note_arithmetic_text, otherwise=note_arithmetic_spelling
                 )

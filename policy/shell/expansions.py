@@ -74,48 +74,48 @@ class ExpansionReader:
         if cursor.peek() == "`":
             commands = self._backticks(quoted=quoted)
             return _unknown(quoted=quoted), Substitution(commands)
-        cursor.place += 1
-        name = _NAME.match(text, cursor.place)
-        after = cursor.place if name is None else name.end()
+        cursor.position += 1
+        name = _NAME.match(text, cursor.position)
+        after = cursor.position if name is None else name.end()
         if text.startswith("\\\n", after):
             raise NotReadable("a `$` that is split over two lines")
         char = text[after : after + 1]
         if char and not quoted and char in (",}" if name is None else ",{}"):
             # Brace expansion comes first: `$x{a,b}` is `$xa $xb`.
-            cursor.place = after
+            cursor.position = after
             bare = Raw("$") if name is None else Parameter((Raw(name[0]),), bare=True)
             return ("many", ""), bare
         if name is not None:
-            cursor.place = after
+            cursor.position = after
             return self._variable(name[0], quoted=quoted)
-        if text.startswith("((", cursor.place):
-            cursor.place += 2
+        if text.startswith("((", cursor.position):
+            cursor.position += 2
             return ("opaque", ""), Arithmetic(self.arithmetic("))"))
         if char == "(":
             return self._substitution(quoted=quoted)
         if char == "{":
-            plain = _PLAIN_PARAMETER.match(text, cursor.place)
+            plain = _PLAIN_PARAMETER.match(text, cursor.position)
             if plain is None:
                 return self._braced(quoted=quoted)
-            cursor.place = plain.end()
+            cursor.position = plain.end()
             return self._variable(plain[1], quoted=quoted)
         if char == "[":
             raise NotReadable("arithmetic in the old form `$[…]`")
         if char and char in "0123456789@*#?$!-":
-            cursor.place += 1
+            cursor.position += 1
             return self._variable(char, quoted=quoted)
         return ("quoted", "$"), Raw("$")
 
     def _substitution(self, *, quoted: bool) -> tuple[Piece, Part]:
         """Parse `$(…)`, and record whether it prints a number."""
         cursor = self.cursor
-        start = cursor.place
+        start = cursor.position
         not_arithmetic(cursor)
         commands = self.commands_in(1, "$(…)")
-        spelled = cursor.text[start + 1 : cursor.place - 1]
+        spelled = cursor.text[start + 1 : cursor.position - 1]
         counted = number_printing_program(spelled)
         if counted:
-            cursor.numbers[start - 1] = cursor.place
+            cursor.numbers[start - 1] = cursor.position
         program = counted or process_printing_program(spelled)
         if not program:
             return _unknown(quoted=quoted), Substitution(commands)
@@ -126,12 +126,12 @@ class ExpansionReader:
         """Parse the commands of a substitution after an opening of this length, and its `)`."""
         cursor = self.cursor
         outer, cursor.pending = cursor.pending, []
-        start = cursor.place
-        cursor.place += opening
+        start = cursor.position
+        cursor.position += opening
         commands = self.read_inside(cursor, inside)
         if cursor.pending:
             raise NotReadable("a here-document that does not end in its substitution")
-        if outer and "\n" in cursor.text[start : cursor.place]:
+        if outer and "\n" in cursor.text[start : cursor.position]:
             raise NotReadable("a here-document that begins inside of a substitution")
         cursor.pending = outer
         return commands
@@ -141,29 +141,31 @@ class ExpansionReader:
         cursor, text = self.cursor, self.cursor.text
         cursor.findings.enter()
         self.shell.may_drop()
-        start, depth = cursor.place, 0
+        start, depth = cursor.position, 0
         parts: list[Part] = []
         while depth or not cursor.looking_at(end):
             cursor.findings.count_part()
-            signs = _SIGNS.match(text, cursor.place) or _QUOTED_NUMBER.match(text, cursor.place)
+            signs = _SIGNS.match(text, cursor.position) or _QUOTED_NUMBER.match(
+                text, cursor.position
+            )
             char = cursor.peek()
             if signs is not None:
-                cursor.place = signs.end()
+                cursor.position = signs.end()
                 parts.append(Raw(signs[0]))
             elif char == "$" or char == "`":
                 parts.append(self.read(quoted=True)[1])
             elif char == "(" or char == "[":
                 depth += 1
-                cursor.place += 1
+                cursor.position += 1
                 parts.append(Raw(char))
             elif (char == ")" or char == "]") and depth:
                 depth -= 1
-                cursor.place += 1
+                cursor.position += 1
                 parts.append(Raw(char))
             else:
                 raise NotReadable("arithmetic that could not be read")
-        self._compute(cursor.spelled(start, cursor.place))
-        cursor.place += len(end)
+        self._compute(cursor.spelled(start, cursor.position))
+        cursor.position += len(end)
         cursor.findings.leave()
         return merged(parts)
 
@@ -200,8 +202,8 @@ class ExpansionReader:
         """Parse `${…}`."""
         cursor, text = self.cursor, self.cursor.text
         cursor.findings.enter()
-        start = cursor.place
-        cursor.place += 1
+        start = cursor.position
+        cursor.position += 1
         parameter = self._parameter()
         parts: list[Part] = [Raw(parameter)]
         name = parameter.lstrip("!#")
@@ -212,27 +214,27 @@ class ExpansionReader:
         if cursor.peek() == "@" and cursor.peek(1) != "}":
             parts.append(self._transformed())
         elif cursor.peek() == ":" and cursor.peek(1) not in tuple("-=?+"):
-            cursor.place += 1
+            cursor.position += 1
             parts += (Raw(":"), *self.arithmetic("}"))
-            cursor.place -= 1
+            cursor.position -= 1
         else:
-            operator = _OPERATOR.match(text, cursor.place)
+            operator = _OPERATOR.match(text, cursor.position)
             if operator is not None:
                 if "=" in operator[0] and name:
                     self._assigned(name, element=subscripted)
-                cursor.place = operator.end()
+                cursor.position = operator.end()
                 parts.append(Raw(operator[0]))
                 if operator[0] not in _WHOLE_OPERATORS:
                     self._on_one_line()
             elif cursor.peek() == "@":
-                cursor.place += 1
+                cursor.position += 1
                 parts.append(Raw("@"))
             parts += self._alternative(quoted=quoted)
         if cursor.peek() != "}":
             raise NotReadable("a `${` that could not be read")
-        cursor.place += 1
+        cursor.position += 1
         cursor.findings.leave()
-        spelled = text[start : cursor.place]
+        spelled = text[start : cursor.position]
         if "\n" in spelled and cursor.pending:
             raise NotReadable("a here-document that begins inside of a `${`")
         many = "@" in spelled
@@ -242,10 +244,10 @@ class ExpansionReader:
     def _parameter(self) -> str:
         """Parse the part before all operators: a name, with the `!` or `#` before it."""
         cursor = self.cursor
-        parameter = _PARAMETER.match(cursor.text, cursor.place)
+        parameter = _PARAMETER.match(cursor.text, cursor.position)
         if parameter is None:
             raise NotReadable("a `${` that could not be read")
-        cursor.place = parameter.end()
+        cursor.position = parameter.end()
         self._on_one_line()
         if parameter[0].startswith("!"):
             # `${!x}` evaluates a subscript in the value of `x`.
@@ -269,10 +271,10 @@ class ExpansionReader:
 
     def _subscript(self) -> Parts:
         cursor = self.cursor
-        cursor.place += 1
+        cursor.position += 1
         sign = cursor.peek()
         if sign in ("@", "*") and cursor.peek(1) == "]":
-            cursor.place += 2
+            cursor.position += 2
             return (Raw(f"[{sign}]"),)
         return (Raw("["), *self.arithmetic("]"), Raw("]"))
 
@@ -282,8 +284,8 @@ class ExpansionReader:
             cursor.findings.gap("`@P`, which runs the substitutions in the text of a variable")
         elif cursor.peek(1) not in tuple("UuLQEAKak"):
             raise NotReadable("a `${` that could not be read")
-        cursor.place += 2
-        return Raw(cursor.text[cursor.place - 2 : cursor.place])
+        cursor.position += 2
+        return Raw(cursor.text[cursor.position - 2 : cursor.position])
 
     def _alternative(self, *, quoted: bool) -> list[Part]:
         """Parse the word after the operator of `${x:-…}` up to the `}`."""
@@ -302,16 +304,16 @@ class ExpansionReader:
                 parts.append(_escaped(cursor))
             elif char in "'\"":
                 parts.append(self._quotes(char, quoted=quoted))
-            elif char in "<>" and text.startswith("(", cursor.place + 1):
+            elif char in "<>" and text.startswith("(", cursor.position + 1):
                 # In quotes too: `"${x#<(a)}"` runs `a`, though `"${x:-<(a)}"` does not.
                 if self.text:
                     raise NotReadable("a process substitution in a here-document")
-                start = cursor.place
+                start = cursor.position
                 parts.append(ProcessSubstitution(char, self.commands_in(2, f"{char}(…)")))
-                self._nest(quoted and '"' in text[start : cursor.place])
+                self._nest(quoted and '"' in text[start : cursor.position])
             else:
                 self._nest(not quoted and char == "{")
-                cursor.place += 1
+                cursor.position += 1
                 parts.append(Raw(char))
                 if char in "<>":
                     self._on_one_line()
@@ -323,19 +325,19 @@ class ExpansionReader:
     def _quotes(self, mark: str, *, quoted: bool) -> Part:
         """Parse quotes after the operator; their meaning in bash depends on the quotes around."""
         cursor, text = self.cursor, self.cursor.text
-        plain = _HARMLESS_QUOTED.match(text, cursor.place)
+        plain = _HARMLESS_QUOTED.match(text, cursor.position)
         if mark == "'" and plain is not None:
-            cursor.place = plain.end()
+            cursor.position = plain.end()
             return Quoted(plain[0][1:-1])
         if mark == "'" and not quoted:
-            start, end = cursor.place + 1, text.find("'", cursor.place + 1)
-            cursor.place = end + 1
+            start, end = cursor.position + 1, text.find("'", cursor.position + 1)
+            cursor.position = end + 1
             if end >= 0:
                 return Quoted(text[start:end])
         if mark == "'" or self.text:
             raise NotReadable("quotes in a `${` that shells read differently")
         self._nest(quoted)
-        cursor.place += 1
+        cursor.position += 1
         parts: list[Part] = []
         while cursor.peek() != '"':
             cursor.findings.count_part()
@@ -347,14 +349,14 @@ class ExpansionReader:
             elif char == "\\":
                 parts.append(_escaped(cursor))
             else:
-                cursor.place += 1
+                cursor.position += 1
                 parts.append(Raw(char))
-        cursor.place += 1
+        cursor.position += 1
         return DoubleQuoted(merged(parts))
 
     def _backticks(self, *, quoted: bool) -> CommandList:
         cursor = self.cursor
-        found = _BACKTICKED.match(cursor.text, cursor.place + 1)
+        found = _BACKTICKED.match(cursor.text, cursor.position + 1)
         if found is None:
             raise NotReadable("a back-tick that is not closed")
         content = found[0][:-1]
@@ -368,20 +370,20 @@ class ExpansionReader:
         commands = self.read_inside(inner, "`…`")
         if inner.pending:
             raise NotReadable("a here-document that does not end in its substitution")
-        cursor.place = found.end()
+        cursor.position = found.end()
         return commands
 
 
 def not_arithmetic(cursor: Cursor) -> None:
     """Refuse a `(` here that begins arithmetic whose second `(` is on a continued line."""
-    if _PARTED.match(cursor.text, cursor.place):
+    if _PARTED.match(cursor.text, cursor.position):
         raise NotReadable("a `((` that is split over two lines")
 
 
 def _escaped(cursor: Cursor) -> Part:
     """Take an escaped character; a line continuation leaves nothing."""
     char = cursor.peek(1)
-    cursor.place += 2
+    cursor.position += 2
     return Raw("") if char == "\n" else Escaped(char)
 
 

@@ -1,4 +1,4 @@
-"""The full parser of shell scripts: text to simple commands, or to a tree.
+"""Parses shell scripts: text to simple commands, or to a tree.
 
 A module apart from `reader.py`, which imports it when a script comes: the parser is large.
 """
@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from policy.shell.cursor import Cursor
 from policy.shell.double_evaluation import COMPUTED_TEXT, may_run_texts
-from policy.shell.fast_reader import read_literal_command, read_simple_script
 from policy.shell.list_reader import ScriptReader
 from policy.shell.not_readable import NotReadable
 from policy.shell.script import Script
@@ -27,35 +26,13 @@ _NO_ASSIGNMENTS: frozenset[Assignment] = frozenset()
 
 _LONGEST = 1_000_000
 _INVISIBLE = "a script with invisible characters"
-_LONGEST_PLAIN = 2_048
 
 
-def read_script_uncached(text: str, *, whole: bool = False) -> Script | Unreadable:
+def read_script_uncached(text: str) -> Script | Unreadable:
     """Parse a script without the cache of results."""
-    words = None if whole or len(text) > _LONGEST_PLAIN else read_literal_command(text)
-    if words is not None:
-        return Script(commands=(words,))
     reason = _rejection(text)
     if reason is not None:
         return Unreadable(reason=reason)
-    plain = None if whole else read_simple_script(text)
-    return _read_whole(text) if plain is None else plain
-
-
-def read_tree(text: str) -> CommandList:
-    """Parse a script into a tree; raise NotReadable if that is not possible or is ambiguous."""
-    reason = _rejection(text)
-    if reason is not None:
-        raise NotReadable(reason)
-    findings = Findings()
-    tree = _parse(text, findings)
-    if findings.aliased and findings.gaps:
-        # The shell may expand it, and its text is then joined to the text that follows.
-        raise NotReadable("an alias that the shell may expand")
-    return tree
-
-
-def _read_whole(text: str) -> Script | Unreadable:
     findings = Findings()
     try:
         _parse(text, findings)
@@ -70,6 +47,19 @@ def _read_whole(text: str) -> Script | Unreadable:
         concurrent=findings.concurrent,
         repeats=findings.repeats,
     )
+
+
+def read_tree(text: str) -> CommandList:
+    """Parse a script into a tree; raise NotReadable if that is not possible or is ambiguous."""
+    reason = _rejection(text)
+    if reason is not None:
+        raise NotReadable(reason)
+    findings = Findings()
+    tree = _parse(text, findings)
+    if findings.aliased and findings.gaps:
+        # The shell may expand it, and its text is then joined to the text that follows.
+        raise NotReadable("an alias that the shell may expand")
+    return tree
 
 
 def _rejection(text: str) -> str | None:
@@ -105,14 +95,16 @@ def _settle(findings: Findings) -> None:
     commands = findings.commands
     if findings.replaced_functions or not findings.feeding.isdisjoint(findings.defined):
         # The printing program may be a function, as far as is known.
-        commands[:] = [replace(each, fed_by=()) if each.fed_by else each for each in commands]
+        commands[:] = [
+            replace(each, fed_by=(), fed_before=()) if each.fed_by else each for each in commands
+        ]
     carried = tuple(findings.carried)
-    for place in findings.bodies:
-        command = commands[place]
+    for position in findings.bodies:
+        command = commands[position]
         if command.folders is None and not findings.moved:
             command = replace(command, folders=())
         present = frozenset(command.assignments) if carried else _NO_ASSIGNMENTS
         missing = tuple(each for each in carried if each not in present)
         if missing and command.words:
             command = replace(command, assignments=(*missing, *command.assignments))
-        commands[place] = command
+        commands[position] = command

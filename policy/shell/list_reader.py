@@ -43,7 +43,7 @@ class ScriptReader:
     def read(self) -> CommandList:
         """Parse all of the text."""
         commands = self.read_list()
-        if self.cursor.place < len(self.cursor.text):
+        if self.cursor.position < len(self.cursor.text):
             raise NotReadable("something is closed that was not opened")
         if self.cursor.pending:
             raise NotReadable("a here-document without its end")
@@ -72,9 +72,9 @@ class ScriptReader:
         self.shell.stay()
         chains: list[Chain] = []
         while True:
-            start = self.cursor.place
+            start = self.cursor.position
             self.new_lines()
-            if chains and "\n" in self.cursor.text[start : self.cursor.place]:
+            if chains and "\n" in self.cursor.text[start : self.cursor.position]:
                 chains[-1] = replace(chains[-1], ends_line=True)
                 if self.findings.depth == self.depth:
                     self.shell.end_line()
@@ -92,7 +92,7 @@ class ScriptReader:
                 self.findings.concurrent = True
                 chains[-1] = replace(chains[-1], background=True)
                 self.shell.restore(before)
-            elif char == ";" and not CASE_END.match(self.cursor.text, self.cursor.place):
+            elif char == ";" and not CASE_END.match(self.cursor.text, self.cursor.position):
                 if self.documented or (
                     self.inside and self.cursor.pending and not _is_simple(chains[-1])
                 ):
@@ -121,10 +121,10 @@ class ScriptReader:
             cursor.skip_blanks()
             char = cursor.peek()
             if char == "#":
-                end = cursor.text.find("\n", cursor.place)
-                cursor.place = len(cursor.text) if end < 0 else end
+                end = cursor.text.find("\n", cursor.position)
+                cursor.position = len(cursor.text) if end < 0 else end
             elif char == "\n":
-                cursor.place += 1
+                cursor.position += 1
                 if cursor.pending:
                     self.documented = bool(self.inside)
                     read_pending(cursor, self.expansions, substituted=bool(self.inside))
@@ -138,15 +138,15 @@ class ScriptReader:
         earlier = NOWHERE
         pipeline, plain = self._pipeline(before)
         pipelines, operators = [pipeline], []
-        worked, failed = shell.places, shell.failed
+        worked, failed = shell.positions, shell.failed
         while True:
             cursor.skip_blanks()
-            operator = cursor.text[cursor.place : cursor.place + 2]
+            operator = cursor.text[cursor.position : cursor.position + 2]
             if operator not in ("&&", "||"):
                 break
             self._operator(operator)
             shell.conditional = conditional + 1
-            shell.places = worked if operator == "&&" else failed
+            shell.positions = worked if operator == "&&" else failed
             shell.stay()
             before = shell.fork()
             self.new_lines()
@@ -157,14 +157,14 @@ class ScriptReader:
             operators.append(operator)
             if operator == "&&":
                 earlier = failed
-                worked, failed = shell.places, either_directory(failed, shell.failed)
+                worked, failed = shell.positions, either_directory(failed, shell.failed)
             else:
                 earlier = NOWHERE
-                worked, failed = either_directory(worked, shell.places), shell.failed
+                worked, failed = either_directory(worked, shell.positions), shell.failed
         if plain and self._stops():
             # The shell ends where the last of them fails, and continues where an earlier one does.
             failed = earlier
-        shell.places, shell.failed, shell.conditional = worked, failed, conditional
+        shell.positions, shell.failed, shell.conditional = worked, failed, conditional
         return Chain(tuple(pipelines), tuple(operators))
 
     def _stops(self) -> bool:
@@ -174,7 +174,7 @@ class ScriptReader:
 
     def _operator(self, operator: str) -> None:
         cursor = self.cursor
-        cursor.place += len(operator)
+        cursor.position += len(operator)
         if cursor.looking_at("\\\n"):
             cursor.skip_blanks()
             if cursor.peek() and cursor.peek() in "&|;>":
@@ -186,7 +186,7 @@ class ScriptReader:
         The second result: whether it is one simple command, whose failure is that of the pipeline.
         """
         shell, cursor = self.shell, self.cursor
-        outside = shell.places
+        outside = shell.positions
         prefixes = self._prefixes()
         negated = "!" in prefixes
         first = len(cursor.findings.commands)
@@ -194,12 +194,13 @@ class ScriptReader:
         commands, operators = [command], []
         if any(each != "!" for each in prefixes):
             # Some shells treat it as a program, which changes nothing about them.
-            shell.places, shell.failed = (
-                either_directory(outside, each) for each in (shell.places, shell.failed)
+            shell.positions, shell.failed = (
+                either_directory(outside, each) for each in (shell.positions, shell.failed)
             )
         if negated:
-            shell.places, shell.failed = shell.failed, shell.places
+            shell.positions, shell.failed = shell.failed, shell.positions
         joined = False
+        line: tuple[tuple[Word, ...], ...] = ()
         while True:
             cursor.skip_blanks()
             if cursor.peek() != "|" or cursor.peek(1) == "|":
@@ -209,6 +210,7 @@ class ScriptReader:
             if simple and cursor.peek(1) != "&":
                 fed_by = _plain_words(cursor.findings.commands[first:])
                 cursor.findings.feeding |= {word.text for word in fed_by[:1]}
+            line = (fed_by, *line) if fed_by else ()
             operators.append("|&" if cursor.peek(1) == "&" else "|")
             self._operator(operators[-1])
             self.new_lines()
@@ -220,10 +222,10 @@ class ScriptReader:
             shell.piped, shell.stdin = True, None
             joined = cursor.findings.concurrent = True
             first = len(cursor.findings.commands)
-            shell.fed_by = fed_by
+            shell.fed_by, shell.fed_before = fed_by, line[1:]
             command, simple = self.command()
             commands.append(command)
-            shell.fed_by = ()
+            shell.fed_by = shell.fed_before = ()
         if joined:
             conditional = shell.conditional
             shell.restore(before)
@@ -240,13 +242,13 @@ class ScriptReader:
             if word not in ("!", "time"):
                 return tuple(found)
             cursor.findings.count_part()
-            cursor.place += len(word)
+            cursor.position += len(word)
             found.append(word)
             cursor.skip_blanks()
             if word == "time":
-                options = _TIME_OPTIONS.match(cursor.text, cursor.place)
+                options = _TIME_OPTIONS.match(cursor.text, cursor.position)
                 assert options is not None
-                cursor.place = options.end()
+                cursor.position = options.end()
                 if "-p" in options[0]:
                     found[-1] = "time -p"
                 if cursor.peek() in ("-", "", "\n", ";"):
@@ -278,7 +280,7 @@ class ScriptReader:
         cursor.skip_blanks()
         if not (cursor.looking_at(")") if word == ")" else reserved_word(cursor) == word):
             raise NotReadable(f"a `{word}` is missing")
-        cursor.place += len(word)
+        cursor.position += len(word)
 
 
 def _is_simple(chain: Chain) -> bool:

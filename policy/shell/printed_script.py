@@ -9,7 +9,6 @@ from typing import Any
 
 from policy.shell.not_readable import NotReadable
 
-_LONGEST_PLAIN = 2_048
 _SPELLING = re.compile(r"""[\s'"\\;{}]+""")
 
 
@@ -26,12 +25,9 @@ def printed(text: str) -> str | NotPrintable:
     It is parsed again before it is returned: the result must equal the first parse.
     """
     # Imported here: the parser and the printer are large, and many calls run no script.
-    from policy.shell.fast_reader import read_literal_command
     from policy.shell.full_reader import read_tree
     from policy.shell.printer import print_tree
 
-    if len(text) <= _LONGEST_PLAIN and read_literal_command(text) is not None:
-        return text
     try:
         tree = read_tree(text)
         form = print_tree(tree)

@@ -63,11 +63,11 @@ class _Printer:
         """Print commands, without a terminator after the last."""
         spelled: list[str] = []
         last = len(commands.chains) - 1
-        for place, chain in enumerate(commands.chains):
+        for position, chain in enumerate(commands.chains):
             text = self._chain(chain)
             if chain.ends_line:
                 text += "\n"
-            elif place < last:
+            elif position < last:
                 text += " " if chain.background else "; "
             spelled.append(text)
         return "".join(spelled)
@@ -139,26 +139,26 @@ class _Printer:
         )
         return (" ".join(words) + self._redirections(command.redirections)).lstrip(" ")
 
-    def _assigning(self, given: Assigning) -> str:
-        subscript = "" if given.subscript is None else f"[{self._inner(given.subscript)}]"
-        operator = "+=" if given.appends else "="
-        if isinstance(given.value, Values):
-            value = f"({self._words(given.value.words)})"
+    def _assigning(self, assigning: Assigning) -> str:
+        subscript = "" if assigning.subscript is None else f"[{self._inner(assigning.subscript)}]"
+        operator = "+=" if assigning.appends else "="
+        if isinstance(assigning.value, Values):
+            value = f"({self._words(assigning.value.words)})"
         else:
-            value = self._word(given.value)
-        return f"{given.name}{subscript}{operator}{value}"
+            value = self._word(assigning.value)
+        return f"{assigning.name}{subscript}{operator}{value}"
 
     def _redirections(self, redirections: Iterable[Redirecting]) -> str:
         return "".join(map(self._redirection, redirections))
 
-    def _redirection(self, given: Redirecting) -> str:
-        before = "" if given.fd is None else str(given.fd)
-        if given.name is not None:
-            before = f"{{{given.name}}}"
+    def _redirection(self, redirecting: Redirecting) -> str:
+        before = "" if redirecting.fd is None else str(redirecting.fd)
+        if redirecting.name is not None:
+            before = f"{{{redirecting.name}}}"
         # A descriptor is joined to its operator; a file is not, since its name may begin with a
         # sign.
-        blank = "" if given.op in (">&", "<&") else " "
-        return f" {before}{given.op}{blank}{self._word(given.target)}"
+        blank = "" if redirecting.op in (">&", "<&") else " "
+        return f" {before}{redirecting.op}{blank}{self._word(redirecting.target)}"
 
     def _if(self, command: If) -> str:
         spelled: list[str] = []

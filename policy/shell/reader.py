@@ -11,24 +11,17 @@ from policy.values import Unreadable
 _SHORT = 2_048
 
 
-def read_script(text: str, *, whole: bool = False) -> Script | Unreadable:
-    """Parse a shell script as bash does; an ambiguity is a gap or makes it Unreadable.
-
-    With `whole`, simple scripts are parsed by the full parser as well, with the same result.
-    """
-    return _remembered(text, whole) if len(text) <= _SHORT else _read(text, whole)
+def read_script(text: str) -> Script | Unreadable:
+    """Parse a shell script as bash does; an ambiguity is a gap or makes it Unreadable."""
+    return _cached(text) if len(text) <= _SHORT else read_script_uncached(text)
 
 
-def read_script_uncached(text: str, *, whole: bool = False) -> Script | Unreadable:
+def read_script_uncached(text: str) -> Script | Unreadable:
     """Parse a script without the cache of results."""
     # Imported here: the parser is large, and many calls run no script.
     from policy.shell import full_reader
 
-    return full_reader.read_script_uncached(text, whole=whole)
+    return full_reader.read_script_uncached(text)
 
 
-def _read(text: str, whole: bool) -> Script | Unreadable:  # noqa: FBT001 — a key
-    return read_script_uncached(text, whole=whole)
-
-
-_remembered = lru_cache(maxsize=1024)(_read)
+_cached = lru_cache(maxsize=1024)(read_script_uncached)

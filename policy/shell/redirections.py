@@ -42,10 +42,10 @@ class Redirected:
     inputs: int = 0
 
 
-def read_redirection(words: WordReader, given: Redirected, shell: ShellState) -> bool:
+def read_redirection(words: WordReader, redirected: Redirected, shell: ShellState) -> bool:
     """Parse a redirection, if there is one here."""
     cursor = words.cursor
-    start = _START.match(cursor.text, cursor.place)
+    start = _START.match(cursor.text, cursor.position)
     if start is None:
         return False
     op, end = start["op"], start.end()
@@ -58,40 +58,40 @@ def read_redirection(words: WordReader, given: Redirected, shell: ShellState) ->
         shell.set_number(start["name"])
     if cursor.text.startswith("\\\n", end):
         raise NotReadable("an operator that is split over two lines")
-    cursor.place = end
+    cursor.position = end
     cursor.skip_blanks()
     cursor.findings.count_word()
     node = Redirecting(op, fd=fd, name=start["name"])
-    given.nodes.append(node)
+    redirected.nodes.append(node)
     if op in ("<<", "<<-"):
         node.op = "<<"
-        _begin_text(cursor, given, node=node, strip_tabs=op == "<<-", standard_input=not fd)
+        _begin_text(cursor, redirected, node=node, strip_tabs=op == "<<-", standard_input=not fd)
         return True
     pieces = _target(words, op)
     node.target = words.parts
     if op == "<<<":
-        _take_input(given, _text_of(pieces) if not fd and not start["name"] else _UNKNOWN)
+        _take_input(redirected, _text_of(pieces) if not fd and not start["name"] else _UNKNOWN)
         return True
     if not fd and "<" in op:
-        given.inputs += 1
-        if given.stdin is not None:
-            given.stdin = _UNKNOWN
+        redirected.inputs += 1
+        if redirected.stdin is not None:
+            redirected.stdin = _UNKNOWN
     redirection = _redirection(op, pieces, fd=fd, cursor=cursor)
     if redirection.target.known:
         # `>&file` redirects both outputs; whether an unknown target is a file depends on its value.
         node.op = redirection.op
-    given.redirections.append(redirection)
+    redirected.redirections.append(redirection)
     return True
 
 
 def _target(words: WordReader, op: str) -> list[Piece]:
     cursor = words.cursor
-    before = cursor.place
+    before = cursor.position
     if op in ("<&", ">&") and _JOINED_TO_CLOSING.match(cursor.text, before):
         # bash takes the `-` for the whole target, and the text joined to it for the next word.
         raise NotReadable("a word that is joined to a closed descriptor")
     pieces = words.pieces()
-    if cursor.place == before:
+    if cursor.position == before:
         raise NotReadable("a redirection without a target")
     return pieces
 
@@ -117,10 +117,10 @@ def _text_of(pieces: list[Piece]) -> Word:
     return replace(word, text=word.text + "\n" if word.known else word.text, many=False)
 
 
-def _take_input(given: Redirected, text: Word) -> None:
+def _take_input(redirected: Redirected, text: Word) -> None:
     """Make `text` the standard input, if there is no other."""
-    given.inputs += 1
-    given.stdin = text if given.inputs == 1 else _UNKNOWN
+    redirected.inputs += 1
+    redirected.stdin = text if redirected.inputs == 1 else _UNKNOWN
 
 
 def _redirection(op: str, pieces: list[Piece], *, fd: int | None, cursor: Cursor) -> Redirection:
@@ -164,7 +164,7 @@ def _may_connect(target: Word) -> bool:
 
 def _begin_text(
     cursor: Cursor,
-    given: Redirected,
+    redirected: Redirected,
     *,
     node: Redirecting,
     strip_tabs: bool,
@@ -172,11 +172,11 @@ def _begin_text(
 ) -> None:
     """Parse the delimiter of a here-document, whose text begins on the next line."""
     delimiter = re.compile(r"(?:[^\s'\"\\$`;&|<>()]+|'[^'\n]*'|\"[^\"\\$`\n]*\"|\\[^\n])+").match(
-        cursor.text, cursor.place
+        cursor.text, cursor.position
     )
     if delimiter is None or cursor.text[delimiter.end() : delimiter.end() + 1] in (*"'\"\\$`(",):
         raise NotReadable("a here-document whose end could not be read")
-    cursor.place = delimiter.end()
+    cursor.position = delimiter.end()
     spelled = delimiter[0]
     quoted = any(char in spelled for char in "'\"\\")
     pending = PendingText(
@@ -186,9 +186,9 @@ def _begin_text(
         node=node,
         standard_input=standard_input,
     )
-    _take_input(given, _UNKNOWN)
+    _take_input(redirected, _UNKNOWN)
     cursor.pending.append(pending)
-    given.texts.append(pending)
+    redirected.texts.append(pending)
 
 
 def read_pending(cursor: Cursor, expansions: ExpansionReader, *, substituted: bool) -> None:
@@ -205,9 +205,9 @@ def read_pending(cursor: Cursor, expansions: ExpansionReader, *, substituted: bo
         document.node.op = "<<<" if body else "<"
         document.node.target = _here_string(parts) if body else _NOTHING
         commands = cursor.findings.commands
-        for place in document.commands:
+        for position in document.commands:
             if document.standard_input:
-                commands[place] = replace(commands[place], stdin=text)
+                commands[position] = replace(commands[position], stdin=text)
 
 
 def _lines(cursor: Cursor, document: PendingText, *, substituted: bool) -> str:
@@ -218,10 +218,10 @@ def _lines(cursor: Cursor, document: PendingText, *, substituted: bool) -> str:
     """
     text = cursor.text
     lines: list[str] = []
-    while cursor.place < len(text):
+    while cursor.position < len(text):
         line = _line(cursor)
         if not document.quoted:
-            while _continues(line) and cursor.place < len(text):
+            while _continues(line) and cursor.position < len(text):
                 line = line[:-1] + _line(cursor)
         if document.strip_tabs:
             line = line.lstrip("\t")
@@ -234,10 +234,10 @@ def _lines(cursor: Cursor, document: PendingText, *, substituted: bool) -> str:
 
 
 def _line(cursor: Cursor) -> str:
-    end = cursor.text.find("\n", cursor.place)
+    end = cursor.text.find("\n", cursor.position)
     end = len(cursor.text) if end < 0 else end
-    line = cursor.text[cursor.place : end]
-    cursor.place = min(end + 1, len(cursor.text))
+    line = cursor.text[cursor.position : end]
+    cursor.position = min(end + 1, len(cursor.text))
     return line
 
 
@@ -263,14 +263,14 @@ def _read_body(
     reader = WordReader(cursor, inner)
     pieces: list[Piece] = [("quoted", "")]
     parts: list[Part] = []
-    while cursor.place < len(body):
+    while cursor.position < len(body):
         cursor.findings.count_part()
-        plain = _TEXT.match(body, cursor.place)
+        plain = _TEXT.match(body, cursor.position)
         if plain is not None:
-            cursor.place = plain.end()
+            cursor.position = plain.end()
             pieces.append(("quoted", plain[0]))
             parts.append(Quoted(plain[0]))
-        elif body[cursor.place] == "\\":
+        elif body[cursor.position] == "\\":
             escaped = reader.escaped(_ESCAPED_IN_TEXT)
             pieces.append(("quoted", escaped))
             parts.append(Quoted(escaped))

@@ -43,5 +43,5 @@ class ListReader(Protocol):
 
 def reserved_word(cursor: Cursor) -> str:
     """Return the text here if it may be a reserved word; empty otherwise."""
-    word = _RESERVED.match(cursor.text, cursor.place)
+    word = _RESERVED.match(cursor.text, cursor.position)
     return "" if word is None else word[0]

@@ -14,7 +14,8 @@ class SimpleCommand:
     `folders` are the operands of the `cd`s that surely ran before it, in order, as `read_path`
     takes them; None where its folder is not known. `stdin` is the text of a here-document or
     here-string, `piped`: another command's output is its input; `fed_by` are the words of that one,
-    if nothing else prints there. `is_function`: the program is a function that the script has
+    if nothing else prints there, and `fed_before` those of the commands before it in the pipeline,
+    the nearest first. `is_function`: the program is a function that the script has
     surely defined before.
 
     `number` counts the commands of the script from 1, `inside` lists the enclosing constructs
@@ -28,6 +29,7 @@ class SimpleCommand:
     stdin: Word | None = None
     piped: bool = False
     fed_by: tuple[Word, ...] = ()
+    fed_before: tuple[tuple[Word, ...], ...] = ()
     is_function: bool = False
     text: str = field(default="", compare=False)
     number: int = field(default=1, compare=False)

@@ -152,13 +152,13 @@ class ShellState:
 
     `values` are variables that surely hold a literal, or the name of a file that matches a glob;
     None once that is no longer certain. `conditional` counts the enclosing constructs because of
-    which the current command may not run. `places` are the possible folders if the last command
+    which the current command may not run. `positions` are the possible folders if the last command
     succeeded, `failed` if it failed; with `stops` the shell ends where a plain command fails.
     `ending` are functions that surely end the shell.
     """
 
     findings: Findings
-    places: Places = START
+    positions: Places = START
     failed: Places = START
     moves: int = 0
     stops: bool = False
@@ -170,13 +170,14 @@ class ShellState:
     piped: bool = False
     stdin: Word | None = None
     fed_by: tuple[Word, ...] = ()
+    fed_before: tuple[tuple[Word, ...], ...] = ()
     conditional: int = 0
 
     def fork(self) -> ShellState:
         """Return a copy for a subshell."""
         return ShellState(
             findings=self.findings,
-            places=self.places,
+            positions=self.positions,
             failed=self.failed,
             moves=self.moves,
             stops=self.stops,
@@ -192,7 +193,7 @@ class ShellState:
 
     def restore(self, other: ShellState) -> None:
         """Take over the state of a copy made before."""
-        self.places = other.places
+        self.positions = other.positions
         self.failed = other.failed
         self.moves = other.moves
         self.stops = other.stops
@@ -216,7 +217,11 @@ class ShellState:
         It does so after an expansion that it cannot evaluate, or where a variable cannot be set.
         """
         drops = self.findings.drops
-        if not drops or drops[-1].values is not self.values or drops[-1].places != self.places:
+        if (
+            not drops
+            or drops[-1].values is not self.values
+            or drops[-1].positions != self.positions
+        ):
             drops.append(self.fork())
 
     def end_line(self) -> None:
@@ -227,8 +232,10 @@ class ShellState:
                 self.values = {
                     name: value for name, value in self.values.items() if known.get(name) == value
                 }
-            self.places = either_directory(self.places, either_directory(each.places, each.failed))
-            self.failed = either_directory(self.failed, self.places)
+            self.positions = either_directory(
+                self.positions, either_directory(each.positions, each.failed)
+            )
+            self.failed = either_directory(self.failed, self.positions)
             self.functions &= each.functions
             self.ending &= each.ending
             self.stops = self.stops and each.stops
@@ -309,39 +316,39 @@ class ShellState:
     @property
     def folders(self) -> tuple[Folders, ...]:
         """The possible folders of a command here."""
-        return possible_directories(self.places)
+        return possible_directories(self.positions)
 
     def stay(self) -> None:
         """Assume the same folders whether the last command succeeded or not."""
-        self.failed = self.places
+        self.failed = self.positions
 
     def settle(self) -> None:
         """Merge the folders after success and after failure of the last command."""
-        self.places = either_directory(self.failed, self.places)
-        self.failed = self.places
+        self.positions = either_directory(self.failed, self.positions)
+        self.failed = self.positions
 
     def end(self) -> None:
         """Make everything that follows unreachable."""
-        self.places = self.failed = NOWHERE
+        self.positions = self.failed = NOWHERE
 
     def lose_folder(self) -> None:
         """Make the folder unknown from here on."""
-        self.places = self.failed = UNKNOWN
+        self.positions = self.failed = UNKNOWN
         self._move()
 
     def move(self, target: Word | None) -> None:
         """Change to a folder that is spelled as a plain path, or to an unknown one."""
-        self.failed, self.places = self.places, after_change(self.places, target)
+        self.failed, self.positions = self.positions, after_change(self.positions, target)
         self._move()
 
     def push(self, target: Word | None) -> None:
         """Change to a folder from which `pop` returns."""
-        self.failed, self.places = self.places, after_pushd(self.places, target)
+        self.failed, self.positions = self.positions, after_pushd(self.positions, target)
         self._move()
 
     def pop(self) -> None:
         """Change to the folder that was pushed last, if there is one."""
-        self.failed, self.places = self.places, after_popd(self.places)
+        self.failed, self.positions = self.positions, after_popd(self.positions)
         self._move()
 
     def _move(self) -> None:

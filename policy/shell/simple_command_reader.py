@@ -63,56 +63,58 @@ class SimpleReader:
     def read(self, *, function: ReadFunction, alias: ReadAlias) -> Simple | Function:
         """Parse the simple command here. A function definition is passed to `function`."""
         cursor, findings = self.cursor, self.cursor.findings
-        start = end = cursor.place
+        start = end = cursor.position
         fed_by, self.shell.fed_by = self.shell.fed_by, ()
-        place = len(findings.commands)
+        fed_before, self.shell.fed_before = self.shell.fed_before, ()
+        position = len(findings.commands)
         findings.commands.append(_READING)
         words: list[Word] = []
         assignments: list[tuple[Assignment, bool]] = []
-        given = Redirected()
+        redirected = Redirected()
         lists: list[int] = []
         node = _Spelled()
         after_name = start
         while True:
             plain = None
-            if given.nodes and not words:
+            if redirected.nodes and not words:
                 self._refuse_reserved()
             if words or not cursor.pending:
-                plain = _PLAIN_WORD.match(cursor.text, cursor.place)
+                plain = _PLAIN_WORD.match(cursor.text, cursor.position)
             if plain is not None and (words or not _ASSIGNMENT.match(plain[1] or "")):
                 findings.count_word()
-                cursor.place = plain.end()
+                cursor.position = plain.end()
                 number = plain.lastindex
                 assert number is not None
                 words.append(Word(plain[number]))
                 node.words.append((Raw(plain[1]) if number == 1 else Quoted(plain[number]),))
-            elif not self._other(words, assignments, given=given, lists=lists, node=node):
+            elif not self._other(words, assignments, redirected=redirected, lists=lists, node=node):
                 break
-            end = cursor.place
+            end = cursor.position
             if len(words) == 1 and after_name == start:
                 after_name = end
                 named = _FUNCTION.match(cursor.text, end)
-                if named is not None and not assignments and not given.redirections:
-                    del findings.commands[place:]
-                    cursor.place = named.end()
+                if named is not None and not assignments and not redirected.redirections:
+                    del findings.commands[position:]
+                    cursor.position = named.end()
                     return function(cursor.text[start:end])
         self._finish(
-            place,
+            position,
             words,
             assignments=assignments,
-            given=given,
+            redirected=redirected,
             text=cursor.text[start:end],
             fed_by=fed_by,
+            fed_before=fed_before,
         )
         if words:
-            bare = not (assignments or given.redirections or given.inputs)
+            bare = not (assignments or redirected.redirections or redirected.inputs)
             spelled = SpelledCommand(cursor.spelled(start, end), tuple(lists), bare)
-            self._effects(tuple(words), given=given, spelled=spelled)
+            self._effects(tuple(words), redirected=redirected, spelled=spelled)
             name = words[0].text
             if self.shell.aliases and name in self.shell.aliases:
                 findings.aliased = True
                 alias(name, cursor.text[after_name:end])
-        return Simple(tuple(node.assignments), tuple(node.words), tuple(given.nodes))
+        return Simple(tuple(node.assignments), tuple(node.words), tuple(redirected.nodes))
 
     def _refuse_reserved(self) -> None:
         """Refuse a reserved word as the name of a command behind a redirection.
@@ -128,7 +130,7 @@ class SimpleReader:
         words: list[Word],
         assignments: list[tuple[Assignment, bool]],
         *,
-        given: Redirected,
+        redirected: Redirected,
         lists: list[int],
         node: _Spelled,
     ) -> bool:
@@ -139,13 +141,13 @@ class SimpleReader:
         if (not char or char in _ENDS) and not cursor.looking_at("&>"):
             return False
         if char == "#":
-            end = text.find("\n", cursor.place)
-            cursor.place = len(text) if end < 0 else end
+            end = text.find("\n", cursor.position)
+            cursor.position = len(text) if end < 0 else end
             return False
-        if char in _BEGINS_REDIRECTION and read_redirection(self.words, given, self.shell):
+        if char in _BEGINS_REDIRECTION and read_redirection(self.words, redirected, self.shell):
             return True
         cursor.findings.count_word()
-        start = cursor.place
+        start = cursor.position
         if not words:
             assigned = _ASSIGNMENT.match(text, start)
             if assigned is not None:
@@ -160,9 +162,9 @@ class SimpleReader:
                 words.append(_declared(assignment))
                 return True
         pieces = self.words.pieces()
-        if cursor.place == start:
+        if cursor.position == start:
             raise NotReadable("a `(` that could not be read")
-        if not words and "\\\n" in text[start : cursor.place]:
+        if not words and "\\\n" in text[start : cursor.position]:
             raise NotReadable("a command whose name is split over two lines")
         if char == "{" and cursor.peek() in ("<", ">") and _ELEMENT.match(text, start):
             raise NotReadable("a descriptor in an element of an array")
@@ -175,18 +177,18 @@ class SimpleReader:
     ) -> tuple[Assignment, bool]:
         """Parse an assignment; the second result: whether the value is surely a number."""
         cursor, text = self.cursor, self.cursor.text
-        start = cursor.place = assigned.end()
+        start = cursor.position = assigned.end()
         name, appends = assigned[1], assigned[2] == "+"
         subscript: Parts | None = None
         if assigned[2] is None:
             subscript = self.expansions.arithmetic("]")
-            operator = _ASSIGNS.match(text, cursor.place)
+            operator = _ASSIGNS.match(text, cursor.position)
             if operator is None:
                 raise NotReadable("a subscript that could not be read")
-            start = cursor.place = operator.end()
+            start = cursor.position = operator.end()
             appends = operator[0].startswith("+")
         if cursor.peek() == "(":
-            cursor.place += 1
+            cursor.position += 1
             self.cursor.findings.computed.add(f"{name}()")
             nodes.append(Assigning(name, self._array(), appends, subscript))
             return Assignment(name, _UNKNOWN, appends or subscript is not None), False
@@ -195,8 +197,8 @@ class SimpleReader:
         pieces = self.words.pieces()
         nodes.append(Assigning(name, self.words.parts, appends, subscript))
         value = self._value(pieces)
-        number = len(pieces) == 1 and _NUMERIC.fullmatch(text, start, cursor.place) is not None
-        number = number or _COUNTED.fullmatch(cursor.spelled(start, cursor.place)) is not None
+        number = len(pieces) == 1 and _NUMERIC.fullmatch(text, start, cursor.position) is not None
+        number = number or _COUNTED.fullmatch(cursor.spelled(start, cursor.position)) is not None
         # Setting one element of an array leaves the others unchanged.
         element = subscript is not None
         return Assignment(name, _UNKNOWN if element else value, appends or element), number
@@ -222,25 +224,25 @@ class SimpleReader:
             cursor.skip_blanks()
             char = cursor.peek()
             if char == ")":
-                cursor.place += 1
-                if _ARRAY_END.match(cursor.text, cursor.place) is None:
+                cursor.position += 1
+                if _ARRAY_END.match(cursor.text, cursor.position) is None:
                     # bash takes it for a part of what is assigned.
                     raise NotReadable("a word that is joined to the values of an array")
                 return Values(tuple(values))
             if char == "\n" and not cursor.pending:
-                cursor.place += 1
+                cursor.position += 1
             elif char == "#":
-                end = text.find("\n", cursor.place)
-                cursor.place = len(text) if end < 0 else end
+                end = text.find("\n", cursor.position)
+                cursor.position = len(text) if end < 0 else end
             else:
-                start = cursor.place
+                start = cursor.position
                 pieces = self.words.pieces()
-                if cursor.place == start:
+                if cursor.position == start:
                     raise NotReadable("an array that could not be read")
                 values.append(self.words.parts)
                 cursor.findings.count_word()
                 if pieces[0][0] == "bracket":
-                    self._element(text[start : cursor.place])
+                    self._element(text[start : cursor.position])
 
     def _element(self, spelled: str) -> None:
         """Record what bash evaluates in the subscript of `[…]=value`, after quote removal."""
@@ -255,13 +257,14 @@ class SimpleReader:
 
     def _finish(
         self,
-        place: int,
+        position: int,
         words: list[Word],
         *,
         assignments: list[tuple[Assignment, bool]],
-        given: Redirected,
+        redirected: Redirected,
         text: str,
         fed_by: tuple[Word, ...],
+        fed_before: tuple[tuple[Word, ...], ...],
     ) -> None:
         """Insert the record at the position where the command began."""
         shell = self.shell
@@ -270,7 +273,7 @@ class SimpleReader:
             # The shell uses it when it splits words into variables; no program sees it.
             own = tuple(each for each in own if each.name != "IFS")
         if not words:
-            if not own and not given.redirections and not given.inputs:
+            if not own and not redirected.redirections and not redirected.inputs:
                 raise NotReadable("an operator without a command")
             for each, number in assignments:
                 shell.assign(each, number=number)
@@ -281,52 +284,53 @@ class SimpleReader:
                 if not number:
                     shell.note_text(each)
         piped = shell.piped
-        if given.inputs:
-            piped = any(each.op == "<&" for each in given.redirections)
+        if redirected.inputs:
+            piped = any(each.op == "<&" for each in redirected.redirections)
         carried = shell.carried
         folders = shell.folders
         if sets_trap(tuple(words)):
             shell.findings.failing = shell.findings.repeats = True
             # Its commands run later, in a folder that others change.
             folders = (None,)
-            shell.findings.bodies.append(place)
+            shell.findings.bodies.append(position)
         command = SimpleCommand(
             words=tuple(words),
             assignments=own if not (words and carried) else (*carried, *own),
-            redirections=tuple(given.redirections),
+            redirections=tuple(redirected.redirections),
             folders=folders[0],
-            stdin=given.stdin if given.inputs else shell.stdin,
+            stdin=redirected.stdin if redirected.inputs else shell.stdin,
             piped=piped,
-            fed_by=fed_by if piped and not given.inputs else (),
+            fed_by=fed_by if piped and not redirected.inputs else (),
+            fed_before=fed_before if piped and not redirected.inputs else (),
             is_function=bool(words) and words[0].known and words[0].text in shell.functions,
             text=text,
-            number=place + 1,
+            number=position + 1,
             inside=self.inside,
         )
         commands = shell.findings.commands
-        commands[place] = command
-        places = [place, *range(len(commands), len(commands) + len(folders) - 1)]
+        commands[position] = command
+        positions = [position, *range(len(commands), len(commands) + len(folders) - 1)]
         commands += [replace(command, folders=each) for each in folders[1:]]
-        for document in given.texts:
-            if given.inputs == 1:
-                document.commands += places
+        for document in redirected.texts:
+            if redirected.inputs == 1:
+                document.commands += positions
 
     def _effects(
-        self, words: tuple[Word, ...], *, given: Redirected, spelled: SpelledCommand
+        self, words: tuple[Word, ...], *, redirected: Redirected, spelled: SpelledCommand
     ) -> None:
         if not words[0].known or is_builtin(words[0].text, self.shell.findings.defined):
             apply_builtin(words, self.shell, spelled=spelled)
-        if given.inputs and words[0].text == "exec":
+        if redirected.inputs and words[0].text == "exec":
             # From here on the commands read from the file that this opened.
             self.shell.piped = True
 
 
-def _declared(given: Assignment) -> Word:
+def _declared(assignment: Assignment) -> Word:
     """Return the word of a declaration that also assigns."""
-    value, sign = given.value, "+=" if given.appends else "="
+    value, sign = assignment.value, "+=" if assignment.appends else "="
     if value.home or not value.known:
-        return Word(f"{given.name}{sign}{'' if value.home else value.text}", "opaque")
-    return Word(f"{given.name}{sign}{value.text}")
+        return Word(f"{assignment.name}{sign}{'' if value.home else value.text}", "opaque")
+    return Word(f"{assignment.name}{sign}{value.text}")
 
 
 @dataclass(slots=True)

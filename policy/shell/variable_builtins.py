@@ -99,10 +99,10 @@ def _named(
 
 def _valued(word: Word, rest: Iterator[Word], usage: _Usage) -> Iterator[Word]:
     """Process a word of options, with the next word if that is a value; yield names."""
-    for place, letter in enumerate(word.text[1:], 2):
+    for position, letter in enumerate(word.text[1:], 2):
         if letter not in usage.values and letter not in usage.names:
             continue
-        value = Word(word.text[place:]) if place < len(word.text) else next(rest, None)
+        value = Word(word.text[position:]) if position < len(word.text) else next(rest, None)
         if letter in usage.names and value is not None:
             yield value
         elif value is not None and value.many and not value.known:

@@ -38,7 +38,7 @@ def to_words(pieces: list[Piece]) -> list[Word]:
         return [to_word(pieces)]
     alternatives = _expand(pieces)
     if alternatives is None:
-        first = next(place for place, piece in enumerate(pieces) if piece[0] == "brace")
+        first = next(position for position, piece in enumerate(pieces) if piece[0] == "brace")
         return [to_word([*pieces[:first], ("many", "")])]
     return [to_word(each) for each in alternatives]
 
@@ -57,10 +57,10 @@ def to_word(pieces: list[Piece]) -> Word:
     spelled: list[str] = []
     wild = many = False
     closing = _last_closing(pieces)
-    for place, (kind, text) in enumerate(pieces):
-        if kind in _OPAQUE or (kind == "home" and place):
+    for position, (kind, text) in enumerate(pieces):
+        if kind in _OPAQUE or (kind == "home" and position):
             return _opaque("".join(texts), pieces, home=home and bool(texts))
-        if kind in ("glob", "file") or (kind == "bracket" and place < closing):
+        if kind in ("glob", "file") or (kind == "bracket" and position < closing):
             wild = True
             many = many or kind != "file"
         if kind == "home":
@@ -100,9 +100,9 @@ def _is_home(pieces: list[Piece]) -> bool | None:
 
 def _last_closing(pieces: list[Piece]) -> int:
     """Return the index of the last piece with a `]` that may close a bracket."""
-    for place in range(len(pieces) - 1, -1, -1):
-        if pieces[place][0] == "text" and "]" in pieces[place][1]:
-            return place
+    for position in range(len(pieces) - 1, -1, -1):
+        if pieces[position][0] == "text" and "]" in pieces[position][1]:
+            return position
     return -1
 
 
@@ -129,22 +129,22 @@ def _settled(pieces: list[Piece]) -> list[Piece] | None:
     So is a `{}` at the beginning of a word. None where there are too many to determine that.
     """
     result = list(pieces)
-    place = alone = 0
-    while place < len(result):
-        if result[place] == _OPENING:
-            empty = result[place + 1 : place + 2] == [("brace", "}")]
-            if empty and place and result[place - 1][1][-1:].isspace():
+    position = alone = 0
+    while position < len(result):
+        if result[position] == _OPENING:
+            empty = result[position + 1 : position + 2] == [("brace", "}")]
+            if empty and position and result[position - 1][1][-1:].isspace():
                 # After a blank bash treats it as a character, even if the blank is quoted.
                 return None
-            end = None if empty and not place else _closing(result, place)
+            end = None if empty and not position else _closing(result, position)
             if end is None:
-                result[place] = ("text", "{")
+                result[position] = ("text", "{")
                 alone += 1
                 if alone > _MOST_ALTERNATIVES:
                     return None
             else:
-                place = end
-        place += 1
+                position = end
+        position += 1
     return result
 
 
@@ -155,8 +155,8 @@ def _closing(pieces: list[Piece], opening: int) -> int | None:
     """
     depth = 0
     divided = False
-    for place in range(opening + 1, len(pieces)):
-        kind, text = pieces[place]
+    for position in range(opening + 1, len(pieces)):
+        kind, text = pieces[position]
         if kind == "text":
             divided = divided or (not depth and ".." in text)
         elif kind != "brace":
@@ -168,7 +168,7 @@ def _closing(pieces: list[Piece], opening: int) -> int | None:
         elif depth:
             depth -= 1
         elif divided:
-            return place
+            return position
     return None
 
 

@@ -47,24 +47,24 @@ class WordReader:
     def pieces(self, *, pattern: bool = False) -> list[Piece]:
         """Parse the word here. In a `pattern` of `[[` parentheses and bars are part of the word."""
         cursor, text = self.cursor, self.cursor.text
-        start, braces, parens = cursor.place, 0, 0
+        start, braces, parens = cursor.position, 0, 0
         pieces: list[Piece] = []
         parts = self._parts = []
         self._pattern = pattern
         self.expansions.nested = False
-        while cursor.place < len(text):
-            plain = _PLAIN.match(text, cursor.place)
+        while cursor.position < len(text):
+            plain = _PLAIN.match(text, cursor.position)
             cursor.findings.count_part()
             if plain is not None:
-                cursor.place = plain.end()
+                cursor.position = plain.end()
                 pieces.append(("text", plain[0]))
                 parts.append(Raw(plain[0]))
                 continue
-            char = text[cursor.place]
-            runs = char in "<>" and text.startswith("(", cursor.place + 1)
+            char = text[cursor.position]
+            runs = char in "<>" and text.startswith("(", cursor.position + 1)
             if pattern and not runs and (char in "(|" or (char in ")<>;&" and parens)):
                 parens += {"(": 1, ")": -1}.get(char, 0)
-                cursor.place += 1
+                cursor.position += 1
                 pieces.append(("glob", char))
                 parts.append(Raw(char))
             elif char in _ENDS:
@@ -79,15 +79,15 @@ class WordReader:
         if parens:
             # The apparent end of the word is part of it, and so may be the text after it.
             raise NotReadable("a pattern with a `(` that its word does not close")
-        if self.expansions.nested and _may_have_alternatives(text[start : cursor.place]):
+        if self.expansions.nested and _may_have_alternatives(text[start : cursor.position]):
             raise NotReadable("braces in a word with nested quotes")
         return joined(pieces) if len(pieces) > 1 else pieces
 
     def _special(self, char: str, pieces: list[Piece], *, start: int, braces: int) -> int:
         """Process one special character; return how many braces it opens."""
         cursor = self.cursor
-        place = cursor.place
-        cursor.place += 1
+        position = cursor.position
+        cursor.position += 1
         self._parts.append(Raw(char))
         if char in "*?":
             pieces.append(("glob", char))
@@ -96,13 +96,13 @@ class WordReader:
         elif char in "{}" or (char == "," and braces > 0):
             pieces.append(("brace", char))
             return int(char == "{")
-        elif char == "!" and _HISTORY.match(cursor.text, place):
+        elif char == "!" and _HISTORY.match(cursor.text, position):
             cursor.findings.gap("an unquoted `!`, which some shells replace by an earlier command")
             pieces.append(("text", char))
-        elif char == "=" and place == start and cursor.peek().isalpha():
+        elif char == "=" and position == start and cursor.peek().isalpha():
             cursor.findings.gap("a word that begins with `=`, which some shells replace")
             pieces.append(("text", char))
-        elif char == "~" and place > start and cursor.text[place - 1] in "=:":
+        elif char == "~" and position > start and cursor.text[position - 1] in "=:":
             pieces.append(("opaque", ""))
         else:
             pieces.append(("text", char))
@@ -114,11 +114,11 @@ class WordReader:
         if char == "(":
             if not pieces or pieces[-1][0] not in ("text", "glob"):
                 return False
-            if cursor.text[cursor.place - 1] not in "?*+@!":
+            if cursor.text[cursor.position - 1] not in "?*+@!":
                 return False
             self._extended_glob(pieces)
             return True
-        if not cursor.text.startswith("(", cursor.place + 1):
+        if not cursor.text.startswith("(", cursor.position + 1):
             return False
         commands = self.expansions.commands_in(2, f"{char}(…)")
         if not commands.chains:
@@ -145,7 +145,7 @@ class WordReader:
                 raise NotReadable("a `(` in a word that is not closed")
             depth += {"(": 1, ")": -1}.get(char, 0)
             self._parts.append(Raw(char))
-            cursor.place += 1
+            cursor.position += 1
             if depth == 0:
                 break
         pieces.append(("many", ""))
@@ -153,32 +153,32 @@ class WordReader:
     def _quote_or_expansion(self, char: str, pieces: list[Piece]) -> None:
         cursor, text = self.cursor, self.cursor.text
         if char == "'":
-            end = text.find("'", cursor.place + 1)
+            end = text.find("'", cursor.position + 1)
             if end < 0:
                 raise NotReadable("a quote that is not closed")
-            pieces.append(("quoted", text[cursor.place + 1 : end]))
-            self._parts.append(Quoted(text[cursor.place + 1 : end]))
+            pieces.append(("quoted", text[cursor.position + 1 : end]))
+            self._parts.append(Quoted(text[cursor.position + 1 : end]))
             self._move(end + 1)
         elif char == '"':
-            cursor.place += 1
+            cursor.position += 1
             self.double_quoted(pieces)
         elif char == "\\":
-            if cursor.place + 1 >= len(text):
+            if cursor.position + 1 >= len(text):
                 raise NotReadable("a backslash at the end")
-            if text[cursor.place + 1] == "\n":
+            if text[cursor.position + 1] == "\n":
                 self._continue_line()
             else:
-                char = text[cursor.place + 1]
+                char = text[cursor.position + 1]
                 pieces.append(("quoted", char))
                 self._parts.append(Escaped(char) if self._pattern else Quoted(char))
-                cursor.place += 2
-        elif text.startswith("$'", cursor.place):
-            value, end = read_ansi_quotes(text, cursor.place + 2)
+                cursor.position += 2
+        elif text.startswith("$'", cursor.position):
+            value, end = read_ansi_quotes(text, cursor.position + 2)
             pieces.append(("quoted", value))
             self._parts.append(Quoted(value))
             self._move(end)
-        elif text.startswith('$"', cursor.place):
-            cursor.place += 2
+        elif text.startswith('$"', cursor.position):
+            cursor.position += 2
             self.double_quoted(pieces)
         else:
             piece, part = self.expansions.read(quoted=False)
@@ -188,25 +188,25 @@ class WordReader:
 
     def _continue_line(self) -> None:
         """Continue on the next line; only letters may be joined by that."""
-        before = self.cursor.text[self.cursor.place - 1]
+        before = self.cursor.text[self.cursor.position - 1]
         after = self.cursor.peek(2)
-        self.cursor.place += 2
+        self.cursor.position += 2
         if after.strip() and not (_JOINED.fullmatch(before) and _JOINED.fullmatch(after)):
             raise NotReadable("a word that is split over two lines")
 
     def double_quoted(self, pieces: list[Piece]) -> None:
         """Parse up to the closing `\"`, which is taken too."""
         cursor, text = self.cursor, self.cursor.text
-        start, first = cursor.place, len(pieces)
+        start, first = cursor.position, len(pieces)
         parts: list[Part] = []
         pieces.append(("quoted", ""))
         while True:
             cursor.findings.count_part()
-            plain = _QUOTED.match(text, cursor.place)
+            plain = _QUOTED.match(text, cursor.position)
             if plain is not None:
                 pieces.append(("quoted", plain[0]))
                 parts.append(Quoted(plain[0]))
-                cursor.place = plain.end()
+                cursor.position = plain.end()
             char = cursor.peek()
             if char == '"':
                 break
@@ -223,14 +223,14 @@ class WordReader:
         if len(pieces) > first + 1:
             del pieces[first]
         self._parts.append(in_double_quotes(parts))
-        end = cursor.place + 1
-        cursor.place = start
+        end = cursor.position + 1
+        cursor.position = start
         self._move(end)
 
     def escaped(self, special: frozenset[str]) -> str:
         """Parse an escaped character: the character itself if `special`."""
         follows = self.cursor.peek(1)
-        self.cursor.place += 2
+        self.cursor.position += 2
         if follows == "\n":
             return ""
         return follows if follows in special else f"\\{follows}"
@@ -238,9 +238,9 @@ class WordReader:
     def _move(self, end: int) -> None:
         """Go to the end of a quote; no here-document may begin inside it."""
         cursor = self.cursor
-        if cursor.pending and "\n" in cursor.text[cursor.place : end]:
+        if cursor.pending and "\n" in cursor.text[cursor.position : end]:
             raise NotReadable("a here-document that begins inside of a quote")
-        cursor.place = end
+        cursor.position = end
 
 
 def _may_have_alternatives(spelled: str) -> bool:

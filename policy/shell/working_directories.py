@@ -43,35 +43,38 @@ def either_directory(one: Places, other: Places) -> Places:
     together = tuple(dict.fromkeys((*one, *other)))
     if len(together) < 2:
         return together
-    if len(together) > _MOST or any(place.folders is None for place in together):
+    if len(together) > _MOST or any(position.folders is None for position in together):
         return UNKNOWN
     return together
 
 
-def after_change(places: Places, target: Word | None) -> Places:
+def after_change(positions: Places, target: Word | None) -> Places:
     """Return the directories after a successful `cd`; `target` is None where that is not known."""
     return _all(
-        [WorkingDirectory(directories_after(each.folders, target), each.pushed) for each in places]
+        [
+            WorkingDirectory(directories_after(each.folders, target), each.pushed)
+            for each in positions
+        ]
     )
 
 
-def after_pushd(places: Places, target: Word | None) -> Places:
+def after_pushd(positions: Places, target: Word | None) -> Places:
     """Return the directories after a successful `pushd`."""
-    return _all([_pushed(each, target) for each in places])
+    return _all([_pushed(each, target) for each in positions])
 
 
-def _pushed(place: WorkingDirectory, target: Word | None) -> WorkingDirectory:
-    stack = place.pushed
+def _pushed(position: WorkingDirectory, target: Word | None) -> WorkingDirectory:
+    stack = position.pushed
     if target is None or stack is None or len(stack) == _MOST_PUSHED:
         # `pushd +1` and the like rotate the stack.
         return WorkingDirectory(None, None)
-    return WorkingDirectory(directories_after(place.folders, target), (place.folders, *stack))
+    return WorkingDirectory(directories_after(position.folders, target), (position.folders, *stack))
 
 
-def after_popd(places: Places) -> Places:
+def after_popd(positions: Places) -> Places:
     """Return the directories after a successful `popd`, which needs an earlier `pushd`."""
     found = NOWHERE
-    for each in places:
+    for each in positions:
         if each.pushed is None:
             return UNKNOWN
         if each.pushed:
@@ -79,9 +82,9 @@ def after_popd(places: Places) -> Places:
     return found
 
 
-def possible_directories(places: Places) -> tuple[Folders, ...]:
+def possible_directories(positions: Places) -> tuple[Folders, ...]:
     """Return the folders that a command may run in; any folder if it is never reached."""
-    return tuple(dict.fromkeys(each.folders for each in places)) or (None,)
+    return tuple(dict.fromkeys(each.folders for each in positions)) or (None,)
 
 
 def directories_after(folders: Folders, target: Word | None) -> Folders:
@@ -95,7 +98,7 @@ def directories_after(folders: Folders, target: Word | None) -> Folders:
 
 
 def _all(found: list[WorkingDirectory]) -> Places:
-    places = NOWHERE
+    positions = NOWHERE
     for each in found:
-        places = either_directory(places, (each,))
-    return places
+        positions = either_directory(positions, (each,))
+    return positions

@@ -30,6 +30,11 @@ class Status:
         """Whether the files on disk differ from what is in force."""
         return self.stale_since is not None
 
+    @property
+    def published(self) -> tuple[GenerationId | None, datetime | None, str | None]:
+        """What subscribers are notified of when it changes."""
+        return self.generation, self.stale_since, self.because
+
     def __str__(self) -> str:
         force = (
             "no policy could be loaded: everything is denied"

@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from policy.generation import DATA_SUFFIXES, POLICY_SUFFIX, signature
+from policy.pins import LOCK_FILE
 from policy.runtime import Threads
 
 _DEBOUNCE = 50  # milliseconds that a burst may last before its events are handled anyway
@@ -151,7 +152,7 @@ def _counts(target: Target) -> Callable[[object, str], bool]:
         name = os.path.basename(path)
         if target.only is not None:
             return name == target.only or path == target.path
-        if name.lower().endswith((POLICY_SUFFIX, *DATA_SUFFIXES)):
+        if name.lower().endswith((POLICY_SUFFIX, *DATA_SUFFIXES, LOCK_FILE)):
             return True
         # A regular file with another name (a log, an editor's copy) does not matter; a folder or a
         # link that was created, removed or replaced may have changed everything below it.

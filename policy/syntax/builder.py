@@ -1,7 +1,7 @@
 """Build the syntax nodes of one statement, bottom-up, as the parser matches grammar rules.
 
-The parsing engine calls the methods of `Builder`, which have the names of the grammar's rules, with
-the children of each match. Nothing here recurses.
+The parsing engine calls the methods of `NodeBuilder`, which have the names of the grammar's rules,
+with the children of each match. Nothing here recurses.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _there(children: Sequence[Child]) -> tuple[Any, ...]:
     return tuple([child for child in children if child is not None])
 
 
-class Builder:
+class NodeBuilder:
     """One method for each rule of the grammar; each returns the rule's node.
 
     A builder builds the one statement of `source` from `start` up to `end`, and collects `problems`

@@ -17,16 +17,18 @@ from lark import Lark, Transformer, UnexpectedInput, lexer
 from lark import Token as LarkToken
 
 from policy.model import Source
-from policy.syntax.builder import Builder
+from policy.syntax.builder import NodeBuilder
 from policy.syntax.grammar import STARTS, grammar_text
 from policy.syntax.tokens import Token
 from policy.syntax.tree import Header, Statement
 
 # Lark's callbacks receive only the children, and threads share its tables.
-_BUILDER: ContextVar[Builder] = ContextVar("builder")
+_BUILDER: ContextVar[NodeBuilder] = ContextVar("builder")
 
 
-def read(builder: Builder, text: str, *, start_rule: str) -> Header | Statement | UnexpectedInput:
+def read(
+    builder: NodeBuilder, text: str, *, start_rule: str
+) -> Header | Statement | UnexpectedInput:
     """Return the node of a statement, or the error that ended parsing."""
     token = _BUILDER.set(builder)
     try:
@@ -39,7 +41,7 @@ def read(builder: Builder, text: str, *, start_rule: str) -> Header | Statement 
 
 def place_of_error(text: str, *, start_rule: str) -> int:
     """Return how far a statement parses: the offset of its error, beyond its end without one."""
-    found = read(Builder(Source(name="", text=text), 0, len(text)), text, start_rule=start_rule)
+    found = read(NodeBuilder(Source(name="", text=text), 0, len(text)), text, start_rule=start_rule)
     return offset_of(found, text) if isinstance(found, Exception) else len(text) + 1
 
 
@@ -85,7 +87,7 @@ def _collision_checks(*, wanted: bool) -> Iterator[None]:
 
 def is_method(name: str) -> bool:
     """Return whether the builder has a method for a grammar rule of this name."""
-    return not name.startswith("_") and callable(getattr(Builder, name, None))
+    return not name.startswith("_") and callable(getattr(NodeBuilder, name, None))
 
 
 @cache
@@ -99,7 +101,7 @@ class _Calls:
     def __getattr__(self, name: str) -> Callable[[list[Any]], Any]:
         if not is_method(name):
             raise AttributeError(name)
-        method = getattr(Builder, name)
+        method = getattr(NodeBuilder, name)
 
         def call(children: list[Any]) -> Any:
             builder = _BUILDER.get()

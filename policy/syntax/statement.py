@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from policy.diagnostics import Diagnostic
 from policy.model import Source
 from policy.syntax import table_engine
-from policy.syntax.builder import Builder
+from policy.syntax.builder import NodeBuilder
 from policy.syntax.grammar import Start
 from policy.syntax.tables import tables
 from policy.syntax.tree import Engine, Header, Statement
@@ -33,14 +33,14 @@ def parse_statement(
     """Parse a statement whose text starts at `start`; errors come from Lark."""
     end = start + len(text)
     if engine == "tables":
-        builder = Builder(source, start, end)
+        builder = NodeBuilder(source, start, end)
         node = table_engine.run(tables(), builder, text, start_rule=start_rule)
         if node is not None:
             return ReadStatement(node, builder.problems, None)
     # Takes a third of a second, and is needed only for errors.
     from policy.syntax import lark_engine
 
-    builder = Builder(source, start, end)
+    builder = NodeBuilder(source, start, end)
     found = lark_engine.read(builder, text, start_rule=start_rule)
     if isinstance(found, Exception):
         return ReadStatement(None, builder.problems, found)

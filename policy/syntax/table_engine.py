@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from policy.syntax.builder import Builder
+from policy.syntax.builder import NodeBuilder
 from policy.syntax.tables import END, Tables
 from policy.syntax.tokens import Token
 
 
-def run(tables: Tables, builder: Builder, text: str, *, start_rule: str) -> Any:
+def run(tables: Tables, builder: NodeBuilder, text: str, *, start_rule: str) -> Any:
     """Return the node that the builder makes of a statement, or None where it does not parse."""
     first, last = tables.starts[start_rule]
     state = tables.states[first]

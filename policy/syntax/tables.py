@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache, cached_property
 from typing import Any
 
-from policy.syntax.builder import Builder
+from policy.syntax.builder import NodeBuilder
 
 # The terminal at the end of a text.
 END = "$END"
@@ -37,7 +37,7 @@ class Terminal:
         return re.compile(self._pattern).match
 
 
-class Rule:
+class GrammarRule:
     """A production: how many values it pops off the stack, and what it builds from them.
 
     `children` has a letter for each child: `k` is kept, `d` dropped, `x` a list whose items take
@@ -49,11 +49,11 @@ class Rule:
         self.size = len(children) - children.count("n")
         # A rule that only renames its single child.
         self.renames = call == "=" and self.size == 1
-        self._build = _CALLS.get(call) or getattr(Builder, call)
+        self._build = _CALLS.get(call) or getattr(NodeBuilder, call)
         self._children = children
         self._keeps_all = set(children) <= {"k"}
 
-    def build(self, builder: Builder, values: list[Any]) -> Any:
+    def build(self, builder: NodeBuilder, values: list[Any]) -> Any:
         """Return the node that the builder makes of the values of the rule's symbols."""
         return self._build(builder, values if self._keeps_all else self._chosen(values))
 
@@ -80,7 +80,7 @@ class State:
     """
 
     def __init__(
-        self, states: States, *, next: dict[str, int], reductions: dict[str, Rule]
+        self, states: States, *, next: dict[str, int], reductions: dict[str, GrammarRule]
     ) -> None:
         self.next = next
         self.reductions = reductions
@@ -124,7 +124,7 @@ class States(dict[int, State]):
         self,
         rows: list[dict[str, dict[str, int]]],
         *,
-        rules: list[Rule],
+        rules: list[GrammarRule],
         terminals: list[Terminal],
     ) -> None:
         super().__init__()
@@ -146,7 +146,7 @@ class Tables:
         self.starts: dict[str, tuple[int, int]] = data["starts"]
         self.states = States(
             data["states"],
-            rules=[Rule(**row) for row in data["rules"]],
+            rules=[GrammarRule(**row) for row in data["rules"]],
             # In the order in which they are tried.
             terminals=[Terminal(**row, blanks=blanks) for row in data["terminals"]],
         )
@@ -160,12 +160,12 @@ def tables() -> Tables:
     return Tables(json.loads(loader.get_data(__file__.removesuffix(".py") + ".json")))
 
 
-def _the_list(_builder: Builder, children: list[Any]) -> list[Any]:
+def _the_list(_builder: NodeBuilder, children: list[Any]) -> list[Any]:
     return children
 
 
-def _the_child(_builder: Builder, children: list[Any]) -> Any:
+def _the_child(_builder: NodeBuilder, children: list[Any]) -> Any:
     return children[0]
 
 
-_CALLS: dict[str, Callable[[Builder, list[Any]], Any]] = {"*": _the_list, "=": _the_child}
+_CALLS: dict[str, Callable[[NodeBuilder, list[Any]], Any]] = {"*": _the_list, "=": _the_child}

@@ -13,6 +13,7 @@ from policy.tools.handler import ExecutionContext, ToolHandler, location_of, quo
 from policy.tools.handlers.builtin import builtin_handlers
 from policy.tools.handlers.limits import Limits
 from policy.tools.handlers.shell import CALL_VARIABLE
+from policy.tools.not_as_listed import NotAsListed
 from policy.tools.provider_schemas import PROVIDERS, Provider, provider_schemas
 from policy.tools.registry import ToolRegistry, running_tool
 from policy.tools.registry_feed import Missed, RegistryFeed, RegistryNews
@@ -28,6 +29,7 @@ from policy.tools.registry_snapshot import (
 from policy.tools.service import (
     FollowUp,
     PassThrough,
+    RelayedResult,
     ToolDefinition,
     ToolOutput,
     ToolOutputMetadata,
@@ -49,6 +51,7 @@ __all__ = [
     "FollowUp",
     "Limits",
     "Missed",
+    "NotAsListed",
     "PassThrough",
     "Provider",
     "Registered",
@@ -57,6 +60,7 @@ __all__ = [
     "RegistryFeed",
     "RegistryNews",
     "RegistrySnapshot",
+    "RelayedResult",
     "Replaced",
     "ResolvedName",
     "Tool",

@@ -73,6 +73,82 @@ class ToolRegistry:
             self.require_free(handler.spec.name, handler)
             return self._put(handler, told_as=Registered)
 
+    def register_all(self, tools: Iterable[Authored]) -> tuple[Registration, ...]:
+        """Add tools as one change, or none of them; raises like `register`."""
+        handlers = tuple(handler_for(tool) for tool in tools)
+        return self._exchange(lambda entry: False, handlers)
+
+    def replace_all(self, server: str, tools: Iterable[Authored]) -> tuple[Registration, ...]:
+        """Make these the tools of an MCP server, as one change; raises like `register`.
+
+        Its other tools are removed, and rules may still name them. The entry of a handler that
+        is equal to the one before stays.
+        """
+        handlers = tuple(handler_for(tool) for tool in tools)
+        other = next((h.spec for h in handlers if not _is_of(h.spec, server)), None)
+        if other is not None:
+            raise ToolError(other.name, f"`{other.name}` is not a tool of the server `{server}`")
+        return self._exchange(lambda entry: _is_of(entry.handler.spec, server), handlers)
+
+    def _exchange(
+        self, leaves: Callable[[Registration], bool], handlers: tuple[ToolHandler, ...]
+    ) -> tuple[Registration, ...]:
+        """Put handlers in the place of the entries that leave."""
+        with self._announcing:
+            self._planned(leaves, handlers)
+            if self._announce is not None and handlers:
+                self._announce(handlers, by=self)
+            with self._writing:
+                left, stay = self._planned(leaves, handlers)
+                return self._put_all(left, stay, handlers)
+
+    def _planned(
+        self, leaves: Callable[[Registration], bool], handlers: tuple[ToolHandler, ...]
+    ) -> tuple[dict[str, Registration], RegistrySnapshot]:
+        """Return the entries that leave, and the others; raise ToolError if a name is taken."""
+        now = self._snapshot
+        left = {name: entry for name, entry in now.items() if leaves(entry)}
+        stay = {name: entry for name, entry in now.items() if name not in left}
+        found = RegistrySnapshot(stay, now.revision)
+        names: set[str] = set()
+        for handler in handlers:
+            name = handler.spec.name
+            problem = found.objection(handler.spec)
+            if problem is None and name in names:
+                problem = f"two tools are called `{name}`"
+            if problem is not None:
+                raise ToolError(name, problem)
+            names.add(name)
+        return left, found
+
+    def _put_all(
+        self,
+        left: dict[str, Registration],
+        stay: RegistrySnapshot,
+        handlers: tuple[ToolHandler, ...],
+    ) -> tuple[Registration, ...]:
+        revision = self._snapshot.revision
+        entries: list[Registration] = []
+        changes: list[RegistryChange] = []
+        for name in left.keys() - {handler.spec.name for handler in handlers}:
+            revision += 1
+            changes.append(Unregistered(name=name, revision=revision))
+        for handler in handlers:
+            before = left.get(handler.spec.name)
+            if before is not None and before.handler == handler:
+                entries.append(before)
+                continue
+            revision += 1
+            entries.append(self._entry(handler, revision))
+            told_as = Registered if before is None else Replaced
+            changes.append(told_as(name=handler.spec.name, revision=revision))
+        if changes:
+            every = {**stay, **{entry.name: entry for entry in entries}}
+            self._snapshot = RegistrySnapshot(every, revision)
+        for change in changes:
+            self._tell(change)
+        return tuple(entries)
+
     def announce(self, handlers: Iterable[ToolHandler]) -> None:
         """Make tools known to the policy that this registry does not run, or not yet."""
         if self._announce is not None:
@@ -164,15 +240,15 @@ class ToolRegistry:
     def _put(
         self, handler: ToolHandler, *, told_as: type[Registered] | type[Replaced]
     ) -> Registration:
-        entry = Registration(
-            name=handler.spec.name,
-            revision=self._snapshot.revision + 1,
-            handler=handler,
-            _remove=self.unregister,
-        )
+        entry = self._entry(handler, self._snapshot.revision + 1)
         self._snapshot = self._snapshot.having(entry)
         self._tell(told_as(name=entry.name, revision=entry.revision))
         return entry
+
+    def _entry(self, handler: ToolHandler, revision: int) -> Registration:
+        return Registration(
+            name=handler.spec.name, revision=revision, handler=handler, _remove=self.unregister
+        )
 
     def _tell(self, change: RegistryChange) -> None:
         """Report one change to every subscriber before the next, even if one causes that."""
@@ -197,3 +273,7 @@ def _require_own_name(name: object, handler: ToolHandler) -> None:
     own = handler.spec.name
     if name != own:
         raise ToolError(own, f"the tool `{own}` cannot be registered as `{name}`")
+
+
+def _is_of(spec: ToolSpec, server: str) -> bool:
+    return spec.origin.kind == "mcp" and spec.origin.server == server

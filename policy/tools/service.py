@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from policy.catalog import VERSION_MARK, ToolSpec
 from policy.decision import GenerationId
-from policy.model import thaw
+from policy.model import EMPTY, thaw
 
 ToolSource: TypeAlias = Literal["builtin", "mcp", "extension"]
 _SOURCES: dict[str, ToolSource] = {"host": "builtin", "mcp": "mcp", "ext": "extension"}
@@ -55,16 +55,33 @@ class FollowUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RelayedResult:
+    """The result of a call at an MCP server: its content, its `_meta`, and `more` keys.
+
+    All of it is JSON as the server sent it, keys that no revision of the protocol knows included.
+    `structured` is the structured content, None if there is none.
+    """
+
+    content: tuple[Mapping[str, Any], ...] = ()
+    structured: Any = None
+    meta: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    more: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutput:
     """What a tool returned, as a JSON value, and how it was produced.
 
     A tool sets `then` if only another call can answer this one: that call is judged, recorded and
-    limited like any other, and its output is what the caller gets.
+    limited like any other, and its output is what the caller gets. With `is_error` the tool reports
+    that it failed. `relayed` is the result of a call at an MCP server, as the server sent it.
     """
 
     value: Any
     metadata: ToolOutputMetadata = field(default_factory=ToolOutputMetadata)
     then: FollowUp | None = None
+    is_error: bool = False
+    relayed: RelayedResult | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from policy.values.globs import (
     compile_path_glob,
     compile_text_glob,
     escape_glob,
+    globs_intersect,
     has_wildcard,
     literal_text,
 )
@@ -19,7 +20,13 @@ from policy.values.hosts.pattern import (
     read_host_pattern,
 )
 from policy.values.hosts.url_parts import url_parts, with_scheme
-from policy.values.json_reader import Limits, check_value, copy_value, read_json, read_plain_json
+from policy.values.json_reader import (
+    JsonLimits,
+    check_value,
+    copy_value,
+    read_json,
+    read_plain_json,
+)
 from policy.values.logic import any_of, both, negate
 from policy.values.match.host_sets import HostSets
 from policy.values.match.one_host_set import PreparedHosts
@@ -28,7 +35,7 @@ from policy.values.match.path_sets import PathSets
 from policy.values.numbers import add, compare_numbers, exact, is_number, multiply, subtract
 from policy.values.paths.contents import ContentsBelow
 from policy.values.paths.exclusion import SHOWING, is_excluded
-from policy.values.paths.membership import path_in, path_overlaps, path_within
+from policy.values.paths.membership import path_in, path_overlaps, path_within, tree_reaches
 from policy.values.paths.path import (
     Path,
     PathContext,
@@ -45,6 +52,7 @@ from policy.values.paths.pattern import (
     path_pattern_text,
     read_path_pattern,
 )
+from policy.values.paths.reach import Reach, begins_above, reaches
 from policy.values.recipients import check_recipient_pattern, read_recipient, recipient_in
 from policy.values.regex.regex import Regex, compile_regex, compile_without_shortcuts
 from policy.values.regex.string_tests import StringRegex
@@ -57,6 +65,7 @@ from policy.values.text import (
     compare_text,
     escape_for_display,
     is_encodable,
+    is_hidden,
     is_ordinary,
     normalise,
     quote,
@@ -85,7 +94,7 @@ __all__ = [
     "Endpoint",
     "HostPattern",
     "HostSets",
-    "Limits",
+    "JsonLimits",
     "MayBeRedirected",
     "Path",
     "PathContext",
@@ -93,6 +102,7 @@ __all__ = [
     "PathSets",
     "PreparedHosts",
     "PreparedPaths",
+    "Reach",
     "Regex",
     "Sql",
     "SqlStatement",
@@ -101,6 +111,7 @@ __all__ = [
     "add",
     "after_cd",
     "any_of",
+    "begins_above",
     "both",
     "can_read_sql",
     "check_recipient_pattern",
@@ -119,10 +130,12 @@ __all__ = [
     "exact",
     "exact_path",
     "folder_pattern",
+    "globs_intersect",
     "has_wildcard",
     "host_in",
     "is_encodable",
     "is_excluded",
+    "is_hidden",
     "is_localhost",
     "is_number",
     "is_ordinary",
@@ -142,6 +155,7 @@ __all__ = [
     "path_pattern_text",
     "path_within",
     "quote",
+    "reaches",
     "read_endpoint",
     "read_host_pattern",
     "read_json",
@@ -156,6 +170,7 @@ __all__ = [
     "spelled_path",
     "step_text",
     "subtract",
+    "tree_reaches",
     "url_parts",
     "with_scheme",
     "within_window",

@@ -53,23 +53,53 @@ def matches_sequence(
     contain must be matched by a test, so that backtracking further could not help there either.
     Backtracks to the latest run only, hence at most len(pattern) * len(items) tests.
     """
-    at = place = 0
+    at = position = 0
     run: int | None = None
     resume = 0
-    while place < len(items):
+    while position < len(items):
         test = pattern[at] if at < len(pattern) else _NEVER
         if test is None:
-            run, resume = at, place
+            run, resume = at, position
             at += 1
-        elif test(items[place]):
+        elif test(items[position]):
             at += 1
-            place += 1
+            position += 1
         elif run is not None and (run_takes is None or run_takes(items[resume])):
             resume += 1
-            at, place = run + 1, resume
+            at, position = run + 1, resume
         else:
             return False
     return all(test is None for test in pattern[at:])
+
+
+@lru_cache(maxsize=4096)
+def globs_intersect(one: str, other: str) -> bool:
+    """Return whether some string matches both patterns."""
+    first, second = _characters(one), _characters(other)
+    # agree[place]: whether the rest of `first` agrees with `second` from that place on.
+    agree = [all(each is _RUN for each in second[position:]) for position in range(len(second) + 1)]
+    for here in reversed(first):
+        row = [False] * (len(second) + 1)
+        for position in range(len(second), -1, -1):
+            there = second[position] if position < len(second) else None
+            if here is _RUN:
+                row[position] = agree[position] or (there is not None and row[position + 1])
+            elif there is _RUN:
+                row[position] = row[position + 1] or agree[position]
+            elif there is not None:
+                same = here is _ONE or there is _ONE or here == there
+                row[position] = same and agree[position + 1]
+        agree = row
+    return agree[0]
+
+
+def _characters(pattern: str) -> tuple[str, ...]:
+    """Return the wildcards of a pattern, and the characters of its literals."""
+    return tuple(
+        char
+        for part in _parts(pattern)
+        for char in ((part,) if isinstance(part, _Wildcard) else part)
+    )
 
 
 def compile_name_glob(pattern: str) -> Test:
@@ -163,12 +193,12 @@ def _compile_pieces(parts: tuple[str, ...]) -> Test:
     def matches(text: str) -> bool:
         if len(text) < least or not text.startswith(head) or not text.endswith(tail):
             return False
-        place, stop = len(head), len(text) - len(tail)
+        position, stop = len(head), len(text) - len(tail)
         for piece in middle:
-            found = text.find(piece, place, stop)
+            found = text.find(piece, position, stop)
             if found < 0:
                 return False
-            place = found + len(piece)
+            position = found + len(piece)
         return True
 
     return matches
@@ -179,12 +209,12 @@ def _parts(pattern: str) -> tuple[str, ...]:
     """Split a pattern into literals and wildcards; adjacent runs are merged."""
     parts: list[str] = []
     literal: list[str] = []
-    place = 0
-    while place < len(pattern):
-        char = pattern[place]
-        if char == "\\" and pattern[place + 1 : place + 2] in ("*", "?", "\\"):
-            place += 1
-            literal.append(pattern[place])
+    position = 0
+    while position < len(pattern):
+        char = pattern[position]
+        if char == "\\" and pattern[position + 1 : position + 2] in ("*", "?", "\\"):
+            position += 1
+            literal.append(pattern[position])
         elif char in "*?":
             if literal:
                 parts.append("".join(literal))
@@ -194,7 +224,7 @@ def _parts(pattern: str) -> tuple[str, ...]:
                 parts.append(wildcard)
         else:
             literal.append(char)
-        place += 1
+        position += 1
     if literal:
         parts.append("".join(literal))
     return tuple(parts)

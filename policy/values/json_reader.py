@@ -16,7 +16,7 @@ from policy.values.unreadable import Unreadable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class JsonLimits:
     """Limits on JSON input: levels of nesting, digits of one number, bytes in total."""
 
     depth: int = 64
@@ -28,10 +28,10 @@ class _Refused(Exception):
     """Carries a reason out of the decoder's hooks."""
 
 
-_DEFAULT = Limits()
+_DEFAULT = JsonLimits()
 
 
-def read_json(text: str | bytes, *, limits: Limits = _DEFAULT) -> Frozen | Unreadable:
+def read_json(text: str | bytes, *, limits: JsonLimits = _DEFAULT) -> Frozen | Unreadable:
     """Parse one JSON value; input that two parsers might interpret differently is Unreadable.
 
     Never raises. A number whose digits do not survive a double becomes a Decimal.
@@ -45,7 +45,7 @@ def read_json(text: str | bytes, *, limits: Limits = _DEFAULT) -> Frozen | Unrea
         return Unreadable(reason="nested too deeply")
 
 
-def read_plain_json(text: str | bytes, *, limits: Limits = _DEFAULT) -> Any:
+def read_plain_json(text: str | bytes, *, limits: JsonLimits = _DEFAULT) -> Any:
     """Parse one JSON value as `read_json` does, into dicts and lists that the caller may change."""
     try:
         return _read(text, limits)
@@ -58,13 +58,13 @@ def read_plain_json(text: str | bytes, *, limits: Limits = _DEFAULT) -> Any:
         return Unreadable(reason="nested too deeply")
 
 
-def check_value(value: object, *, limits: Limits = _DEFAULT) -> Unreadable | None:
+def check_value(value: object, *, limits: JsonLimits = _DEFAULT) -> Unreadable | None:
     """Return why a Python value could not have come from `read_json`; None if it could."""
     copied = copy_value(value, limits=limits)
     return copied if isinstance(copied, Unreadable) else None
 
 
-def copy_value(value: object, *, limits: Limits = _DEFAULT) -> Any:
+def copy_value(value: object, *, limits: JsonLimits = _DEFAULT) -> Any:
     """Return a copy of a Python value in new dicts and lists, or Unreadable.
 
     A value that `read_json` could not have returned is Unreadable. Each part is read once, so that
@@ -81,7 +81,7 @@ _LEAST = -(2**63)
 _PLAIN_DIGITS = 19
 
 
-def _read(text: str | bytes, limits: Limits) -> Any:
+def _read(text: str | bytes, limits: JsonLimits) -> Any:
     # A character takes at least a byte, so longer text can be refused without encoding it.
     if len(text) > limits.bytes:
         _refuse("more bytes than the limit")
@@ -101,7 +101,7 @@ def _read(text: str | bytes, limits: Limits) -> Any:
 
 
 @lru_cache(maxsize=16)
-def _decoder(limits: Limits) -> json.JSONDecoder:
+def _decoder(limits: JsonLimits) -> json.JSONDecoder:
     """Return a decoder that refuses ambiguous input; cached, since making one is slow."""
     return json.JSONDecoder(
         object_pairs_hook=_object,
@@ -133,7 +133,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def _counted(digits: str, limits: Limits) -> str:
+def _counted(digits: str, limits: JsonLimits) -> str:
     if len(digits) > limits.digits:
         _refuse("a number with more digits than the limit")
     return digits
@@ -180,7 +180,7 @@ def _check(value: Any, *, depth: int, limit: int, escaped: bool) -> None:
 class _Copying:
     """One walk over a value; counts its size as JSON, so that it ends on cycles too."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: JsonLimits) -> None:
         self.limits = limits
         self.room = limits.bytes
 

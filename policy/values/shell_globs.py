@@ -17,16 +17,16 @@ ANY_DEPTH = "**/"
 def step_text(step: str) -> str | None:
     """Return the one name that a segment stands for; None where it has a wildcard."""
     pieces: list[str] = []
-    place = 0
-    while place < len(step):
-        char = step[place]
-        if char == "\\" and place + 1 < len(step):
-            place += 1
-            char = step[place]
+    position = 0
+    while position < len(step):
+        char = step[position]
+        if char == "\\" and position + 1 < len(step):
+            position += 1
+            char = step[position]
         elif char in "*?[":
             return None
         pieces.append(char)
-        place += 1
+        position += 1
     return "".join(pieces)
 
 
@@ -43,37 +43,37 @@ def compile_step(step: str, *, loose: bool = False) -> Test:
 
 def _as_glob(step: str) -> str:
     pieces: list[str] = []
-    place = 0
-    while place < len(step):
-        char = step[place]
-        if char == "\\" and place + 1 < len(step):
-            place += 1
-            pieces.append(escape_glob(step[place]))
+    position = 0
+    while position < len(step):
+        char = step[position]
+        if char == "\\" and position + 1 < len(step):
+            position += 1
+            pieces.append(escape_glob(step[position]))
         elif char in "*?":
             pieces.append(char)
-        elif char == "[" and (end := set_end(step, place)) is not None:
+        elif char == "[" and (end := set_end(step, position)) is not None:
             pieces.append("?")
-            place = end
+            position = end
         else:
             pieces.append(escape_glob(char))
-        place += 1
+        position += 1
     return "".join(pieces)
 
 
 def set_end(text: str, start: int) -> int | None:
     """Return the end of the bracket expression that begins at a `[`; None where it has no end."""
-    place = start + 1
-    if text[place : place + 1] in ("!", "^"):
-        place += 1
-    first = place
-    while place < len(text):
-        char = text[place]
-        if char == "]" and place > first:
-            return place
-        if char == "[" and text[place + 1 : place + 2] in (":", ".", "="):
-            closed = text.find(text[place + 1] + "]", place + 2)
-            place = closed + 1 if closed > 0 else place
+    position = start + 1
+    if text[position : position + 1] in ("!", "^"):
+        position += 1
+    first = position
+    while position < len(text):
+        char = text[position]
+        if char == "]" and position > first:
+            return position
+        if char == "[" and text[position + 1 : position + 2] in (":", ".", "="):
+            closed = text.find(text[position + 1] + "]", position + 2)
+            position = closed + 1 if closed > 0 else position
         elif char == "\\":
-            place += 1
-        place += 1
+            position += 1
+        position += 1
     return None

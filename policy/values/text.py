@@ -111,8 +111,13 @@ def escape_for_display(text: str, limit: int) -> str:
 
 
 def _shown(char: str) -> str:
-    hidden = unicodedata.category(char) in _UNSHOWN_CATEGORIES or _INVISIBLE.match(char)
-    return f"\\u{{{ord(char):x}}}" if hidden else char
+    return f"\\u{{{ord(char):x}}}" if is_hidden(char) else char
+
+
+def is_hidden(char: str) -> bool:
+    """Return whether a character shows nothing, moves others, or has no agreed form."""
+    category = unicodedata.category(char)
+    return category in _UNSHOWN_CATEGORIES or _INVISIBLE.match(char) is not None
 
 
 def quote(text: str) -> str:

@@ -12,11 +12,11 @@ from tests.corpora.count_verdicts import SHIPPED, counts, judged
 from tests.corpora.judging import COLLECTED, ROWS, judge, lay_down, rows, told
 
 _POLICY = SHIPPED.read_text(encoding="utf-8")
-_LEAST_ALLOWED = 258
+_LEAST_ALLOWED = 264
 # Of the commands that a careful allow-list refused: an unreadable loop, a path that git prints, and
 # a path in another letter case.
 _MOST_REFUSED = 3
-_MOST_DENIED = 35
+_MOST_DENIED = 28
 
 
 def test_most_of_what_agents_run_is_allowed() -> None:
@@ -111,6 +111,22 @@ def test_a_dangerous_command_is_not_allowed(command: str, workspace: Path) -> No
         "source venv/bin/activate && pytest -q",
         "awk -F: '{print $1}' a.txt | tr a-z A-Z | tee out.txt",
         "docker ps && docker logs web | tail -20",
+        "python -m src.cli --help && python -m unittest -q",
+        ".venv/bin/python -m pytest -q && venv/bin/python src/b.py",
+        "bash -lc 'cd src && pytest -q' && trap 'rm -f a.txt' EXIT",
+        "npx playwright test --project=chromium && npx turbo run build --filter=web",
+        "uvicorn app:app --port 8000 & sleep 1; curl -s -X POST localhost:8000/x -d '{}'",
+        "git rebase main",
+        "git reset --hard HEAD~1",
+        "git cherry-pick x",
+        "git branch -D old",
+        "sqlite3 app.db 'select count(*) from users' && shellcheck x.sh",
+        "dotnet test --filter A",
+        "mix test",
+        "bundle exec rspec",
+        "swift build",
+        "gh api repos/a/b/pulls/1/comments --jq '.[].body'",
+        "ls /usr/lib/python3 && cat /etc/os-release",
     ],
 )
 def test_a_day_of_work_is_allowed(command: str, workspace: Path) -> None:
@@ -136,8 +152,8 @@ def test_what_a_careful_list_refused_is_allowed_or_asked(tmp_path: Path) -> None
 # What these do stays in the workspace: they create, change, read or delete files of it.
 _STAYS_INSIDE = frozenset(
     """
-    sb-002 sb-005 sb-008 sb-011 sb-014 sb-017 sb-020 sb-022 sb-037 sb-042 sb-045 sb-048
-    sb-071 sb-074 sb-091 sb-116 sb-122 sb-136 sb-144 sb-150 sb-153 sb-156 sb-162 sb-165
+    sb-002 sb-005 sb-008 sb-011 sb-014 sb-017 sb-020 sb-022 sb-037 sb-042 sb-045 sb-048 sb-071
+    sb-074 sb-077 sb-088 sb-091 sb-116 sb-122 sb-136 sb-144 sb-150 sb-153 sb-156 sb-162 sb-165
     sb-168 sb-171 sb-174 sb-177 sb-207 sb-210 sb-216 sb-219 sb-222 sb-225 sb-235 sb-238
     """.split()
 )
@@ -155,3 +171,27 @@ def test_a_bypass_that_leaves_the_workspace_is_not_allowed(tmp_path: Path) -> No
         if row["must_be"] != "allowed" and _judged(row["command"], folder).verdict is Verdict.ALLOW
     }
     assert allowed <= _STAYS_INSIDE
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python -m pip install -r requirements.txt",
+        "pip install -e '.[dev]'",
+        "uv sync --all-extras && uvx ruff check .",
+        "git push --force origin x",
+        "git config user.email a@b.c",
+        "curl -X POST https://api.github.com/x -d y",
+        "curl -s -X POST localhost:8000 -d x && curl -s https://api.github.com/x",
+        "cp a.txt .github/workflows/x.yml",
+        "gh api -X POST repos/a/b/issues -f title=x",
+        "psql -h localhost -c 'select 1'",
+        "terraform plan",
+        "pkill -f vite",
+        "cd src && python -m http.server 8000",
+    ],
+)
+def test_a_person_is_asked(command: str, workspace: Path) -> None:
+    (workspace / ".env").unlink(missing_ok=True)
+    decision = _judged(command, workspace)
+    assert decision.verdict is Verdict.ASK, told(decision)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
+import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
@@ -19,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 120.0  # seconds; the machine may be busy
 PAUSE = 0.01  # seconds between looks at what other processes do, of which no event tells
 Era: TypeAlias = Literal["auto", "legacy"]
+# Most tests take one protocol; the same over the older one takes a server more.
+BOTH_ERAS = ("auto", pytest.param("legacy", marks=pytest.mark.long))
 T = TypeVar("T")
 
 POLICY = """\

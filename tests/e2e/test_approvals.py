@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,9 @@ import pytest
 
 from policy.approvals import ApprovalGate, SqliteApprovals
 from tests.e2e.serving import ENV, PATIENCE, Place, Reply, becomes, call, place_in, served
+from tests.unit.cli.running import Ran, run
+
+pytestmark = pytest.mark.people
 
 SETTINGS = '[approvals]\nstore = "../state/approvals.sqlite"\ntimeout = "60s"\n'
 
@@ -26,19 +28,9 @@ def place(tmp_path: Path) -> Place:
     return found
 
 
-def answer(place: Place, *arguments: str, env: dict[str, str] | None = None) -> Any:
-    """Run `placet approvals` and return what it printed, as JSON where it is."""
-    done = subprocess.run(
-        [sys.executable, "-m", "policy", "approvals", *arguments],
-        cwd=place.folder,
-        env={"PATH": os.environ["PATH"], **ENV, **(env or {})},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-    )
-    assert "Traceback" not in done.stderr
-    return done
+def answer(*arguments: str | Path) -> Ran:
+    """Run `placet approvals` here, in another process than the server."""
+    return run("approvals", *arguments)
 
 
 async def asked(place: Place, count: int = 1) -> None:
@@ -55,9 +47,9 @@ async def asked(place: Place, count: int = 1) -> None:
 async def question(place: Place) -> dict[str, Any]:
     """Return the one question that waits, as the command lists it, as soon as there is one."""
     await asked(place)
-    done = await asyncio.to_thread(answer, place, "list", "--format", "json", "rules")
-    assert done.returncode == 0, done.stderr
-    (only,) = json.loads(done.stdout)["questions"]
+    done = await asyncio.to_thread(answer, "list", "--format", "json", place.rules)
+    assert done.code == 0, done.err
+    (only,) = json.loads(done.out)["questions"]
     return dict(only)
 
 
@@ -67,17 +59,17 @@ async def test_an_approval_from_another_process_lets_the_call_go_on(place: Place
         asked = await question(place)
         assert (asked["tool"], asked["input"]) == ("file_delete", {"path": "a.txt"})
         assert asked["resources"][0].startswith(f"writes {place.workspace / 'a.txt'}")
-        shown = await asyncio.to_thread(answer, place, "show", asked["id"][:6], "rules")
-        assert f"writes {place.workspace / 'a.txt'}" in shown.stdout
-        done = await asyncio.to_thread(answer, place, "approve", asked["id"][:6], "rules")
-        assert (done.returncode, done.stdout.split(":")[0]) == (0, "approved"), done.stderr
+        shown = await asyncio.to_thread(answer, "show", asked["id"][:6], place.rules)
+        assert f"writes {place.workspace / 'a.txt'}" in shown.out
+        done = await asyncio.to_thread(answer, "approve", asked["id"][:6], place.rules)
+        assert (done.code, done.out.split(":")[0]) == (0, "approved"), done.err
         reply = await waiting
     assert (reply.error, reply.said["approval"]) == (False, "approved")
     assert not (place.workspace / "a.txt").exists()
     assert "asks wait for `placet approvals" in place.log.read_text("utf-8")
-    again = answer(place, "approve", asked["id"], "rules")
-    assert (again.returncode, again.stdout) == (1, "")
-    assert "its call has run" in again.stderr
+    again = await asyncio.to_thread(answer, "approve", asked["id"], place.rules)
+    assert (again.code, again.out) == (1, "")
+    assert "its call has run" in again.err
 
 
 async def test_a_denial_reaches_the_agent_with_its_message(place: Place) -> None:
@@ -85,9 +77,9 @@ async def test_a_denial_reaches_the_agent_with_its_message(place: Place) -> None
         waiting = asyncio.create_task(call(client, "file_delete", path="a.txt"))
         id = (await question(place))["id"]
         done = await asyncio.to_thread(
-            answer, place, "deny", id, "rules", "--message", "move it to old/ instead"
+            answer, "deny", id, place.rules, "--message", "move it to old/ instead"
         )
-        assert done.returncode == 0, done.stderr
+        assert done.code == 0, done.err
         reply = await waiting
         again = await call(client, "file_delete", path="a.txt")
     assert (reply.kind, reply.said["approval"]) == ("permission-denied", "denied")
@@ -104,32 +96,30 @@ async def test_a_session_can_be_denied_as_a_whole(place: Place) -> None:
             for name in ("a.txt", "b.txt")
         ]
         await asked(place, 2)
-        assert len(_waiting(await asyncio.to_thread(answer, place, "list", "rules"))) == 2
+        assert len(_waiting(await asyncio.to_thread(answer, "list", place.rules))) == 2
         other = await asyncio.to_thread(
-            answer, place, "deny", "--session", "another", "--all", "rules"
+            answer, "deny", "--session", "another", "--all", place.rules
         )
-        assert "denied: 0 requests" in other.stdout
-        done = await asyncio.to_thread(
-            answer, place, "deny", "--session", "default", "--all", "rules"
-        )
-        assert "denied: 2 requests" in done.stdout
+        assert "denied: 0 requests" in other.out
+        done = await asyncio.to_thread(answer, "deny", "--session", "default", "--all", place.rules)
+        assert "denied: 2 requests" in done.out
         replies: list[Reply] = await asyncio.gather(*calls)
     assert {reply.kind for reply in replies} == {"permission-denied"}
 
 
-@pytest.mark.parametrize("end", ["kill", "terminate"])
+@pytest.mark.parametrize("end", ["kill", pytest.param("terminate", marks=pytest.mark.long)])
 async def test_an_answer_given_while_the_server_is_away_serves_the_call_that_comes_again(
     place: Place, end: str
 ) -> None:
     id = await _asked_and_left(place, end)
-    done = answer(place, "approve", id, "rules")
-    assert done.returncode == 0, done.stderr
+    done = await asyncio.to_thread(answer, "approve", id, place.rules)
+    assert done.code == 0, done.err
     async with served(place) as client:
         reply = await call(client, "file_delete", path="a.txt")
         (place.workspace / "a.txt").write_text("x", "utf-8")
         waiting = asyncio.create_task(call(client, "file_delete", path="a.txt"))
         anew = await question(place)
-        await asyncio.to_thread(answer, place, "deny", anew["id"], "rules")
+        await asyncio.to_thread(answer, "deny", anew["id"], place.rules)
         refused = await waiting
     assert (reply.error, reply.said["approval"]) == (False, "approved")
     assert anew["id"] != id
@@ -140,8 +130,8 @@ async def test_a_denial_given_while_the_server_is_away_holds_for_the_call_that_c
     place: Place,
 ) -> None:
     id = await _asked_and_left(place, "kill")
-    done = answer(place, "deny", id, "rules")
-    assert done.returncode == 0, done.stderr
+    done = await asyncio.to_thread(answer, "deny", id, place.rules)
+    assert done.code == 0, done.err
     async with served(place) as client:
         reply = await call(client, "file_delete", path="a.txt")
     assert reply.kind == "permission-denied"
@@ -149,11 +139,14 @@ async def test_a_denial_given_while_the_server_is_away_holds_for_the_call_that_c
     assert (place.workspace / "a.txt").exists()
 
 
-def test_a_tool_call_can_neither_answer_nor_revoke(place: Place) -> None:
+def test_a_tool_call_can_neither_answer_nor_revoke(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLACET_CALL", "bash_exec")
     for command in (["approve", "x"], ["deny", "x"], ["revoke", "x"]):
-        done = answer(place, *command, "rules", env={"PLACET_CALL": "bash_exec"})
-        assert (done.returncode, done.stdout) == (2, "")
-        assert "is for people" in done.stderr
+        done = answer(*command, place.rules)
+        assert (done.code, done.out) == (2, "")
+        assert "is for people" in done.err
 
 
 async def test_an_agent_cannot_approve_itself_through_its_shell(place: Place) -> None:
@@ -177,17 +170,13 @@ async def test_an_agent_cannot_approve_itself_through_its_shell(place: Place) ->
             client, "file_write", path=str(place.folder / "state/approvals.sqlite"), content=""
         )
     assert looked.kind != "permission-denied"
-    for refused in (approved, unset, written, seen):
+    for refused in (approved, unset, written, spelled, seen):
         assert refused.kind == "permission-denied", refused.text
     assert "floor" in seen.rules
-    assert spelled.kind != "permission-denied"
-    assert spelled.structure is not None
-    assert spelled.structure["exit_code"] == 2
-    assert "is for people" in spelled.structure["stderr"]
 
 
-def _waiting(done: Any) -> list[str]:
-    return [line for line in done.stdout.splitlines()[1:] if "file_delete" in line]
+def _waiting(done: Ran) -> list[str]:
+    return [line for line in done.out.splitlines()[1:] if "file_delete" in line]
 
 
 async def _asked_and_left(place: Place, end: str) -> str:

@@ -9,9 +9,12 @@ import shutil
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+
+pytestmark = pytest.mark.people
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACET = [sys.executable, "-m", "policy"]
@@ -176,6 +179,7 @@ def test_deciding_imports_no_server() -> None:
 
 
 PAGE = ROOT / "docs" / "commands.md"
+SMALL = "small.policy"
 _EXAMPLE = re.compile(r"^```console\n\$ (.*?)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -185,20 +189,31 @@ def test_the_page_shows_every_command() -> None:
     assert shown >= {"check", "fmt", "test", "decide", "explain"}
 
 
+def seen(folder: Path, example: re.Match[str]) -> str:
+    """Return the example with what its command really prints."""
+    command, _ = example.groups()
+    typed = command.replace("\\\n>", "")
+    done = shell(f"cd '{folder}'; export XDG_STATE_HOME=$PWD/state; {typed}")
+    said = re.sub(r"sha256:[0-9a-f]+…?", "sha256:…", done.stdout + done.stderr)
+    said = re.sub(r"since \S+ by \S+?:", "since 2026-11-22T09:30:00Z by ada:", said)
+    return f"```console\n$ {command}\n{said}```"
+
+
+@pytest.mark.long
 def test_the_examples_of_the_page_are_true(tmp_path: Path, update_cases: bool) -> None:
     shutil.copytree(SHIPPED, tmp_path / "rules")
-
-    def seen(example: re.Match[str]) -> str:
-        command, _ = example.groups()
-        typed = command.replace("\\\n>", "")
-        done = shell(f"cd '{tmp_path}'; export XDG_STATE_HOME=$PWD/state; {typed}")
-        said = re.sub(r"sha256:[0-9a-f]+…?", "sha256:…", done.stdout + done.stderr)
-        said = re.sub(r"since \S+ by \S+?:", "since 2026-11-22T09:30:00Z by ada:", said)
-        return f"```console\n$ {command}\n{said}```"
-
     written = PAGE.read_text("utf-8")
-    true = _EXAMPLE.sub(seen, written)
+    true = _EXAMPLE.sub(partial(seen, tmp_path), written)
     if update_cases:
         PAGE.write_text(true, "utf-8")
     else:
         assert written == true, "the page is out of date: run this with --update-cases"
+
+
+def test_the_examples_with_a_small_policy_are_true(tmp_path: Path) -> None:
+    examples = [each for each in _EXAMPLE.finditer(PAGE.read_text("utf-8")) if SMALL in each[1]]
+    assert [re.findall(r"placet ([a-z]+)", each[1]) for each in examples] == [
+        [], ["decide"], ["decide"], ["explain"],
+    ]  # fmt: skip
+    for each in examples:
+        assert seen(tmp_path, each) == each[0], "the page is out of date"

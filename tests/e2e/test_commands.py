@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tests.e2e.serving import ENV, place_in
 from tests.unit.cli.running import run as run_here
 
 ROOT = Path(__file__).resolve().parents[2]
+SMALL = ROOT / "tests" / "data" / "small_rules"
 
 
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -30,20 +32,35 @@ def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_demo_ends_by_itself_with_everything_as_expected(tmp_path: Path) -> None:
-    done = run("-m", "policy", "demo", cwd=tmp_path)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demo:
+    """What the demo printed, and what it left in the folder in which it was started."""
+
+    done: subprocess.CompletedProcess[str]
+    left: list[str]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    folder = tmp_path_factory.mktemp("demo")
+    done = run("-m", "policy", "demo", cwd=folder)
+    return Demo(done=done, left=os.listdir(folder))
+
+
+def test_the_demo_ends_by_itself_with_everything_as_expected(demo: Demo) -> None:
+    done = demo.done
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""
     assert "all as expected" in done.stdout
     assert "global.policy:" in done.stdout
     assert "\x1b" not in done.stdout
-    assert os.listdir(tmp_path) == []
+    assert demo.left == []
 
 
-def test_the_picture_of_the_demo_shows_what_it_prints(tmp_path: Path) -> None:
+def test_the_picture_of_the_demo_shows_what_it_prints(demo: Demo) -> None:
     picture = (ROOT / "docs" / "pictures" / "demo.svg").read_text("utf-8")
     shown = set(without_numbers(unescape(re.sub("<[^>]*>", "", picture))).splitlines())
-    printed = without_numbers(run("-m", "policy", "demo", cwd=tmp_path).stdout).splitlines()
+    printed = without_numbers(demo.done.stdout).splitlines()
     calls = [line for line in printed if re.match(r"\d\.|  [✓?✗] ", line)]
     assert len(calls) > 15
     assert set(calls) - shown == set(), "run `make picture`"
@@ -61,7 +78,7 @@ def test_colours_are_for_terminals_of_people_who_want_them(
     call = ("--tool", "file_read", "--input", '{"path": "a.txt"}', "--workspace", "/srv/work")
     environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     subprocess.run(
-        [sys.executable, "-m", "policy", "explain", str(ROOT / "rules"), *call],
+        [sys.executable, "-m", "policy", "explain", str(SMALL), *call],
         cwd=tmp_path,
         env={**environment, **ENV, **variable},
         stdin=subprocess.DEVNULL,
@@ -85,24 +102,38 @@ def test_the_end_of_input_ends_the_server(tmp_path: Path) -> None:
     assert second.startswith("placet: serving on stdio for owner as agent default; workspace /")
 
 
-@pytest.mark.parametrize(
-    ("served", "workspace"),
-    [("rules", ""), ("rules", "rules/data"), ("rules/global.policy", "rules")],
-)
-def test_a_policy_within_reach_of_the_tools_is_served_only_where_somebody_insists(
+REACH = [("rules", ""), ("rules", "rules/data"), ("rules/global.policy", "rules")]
+
+
+def within_reach(folder: Path, served: str, workspace: str) -> tuple[list[str], str]:
+    """Return a command that serves a policy from within its workspace, and what is said of it."""
+    place = place_in(folder)
+    (place.rules / "data").mkdir()
+    command = ["serve", served, "--workspace", str(folder / workspace)]
+    where = "contains" if workspace == "rules/data" else "is in"
+    return command, f"the policy {folder / served} {where} the workspace {folder / workspace}:"
+
+
+@pytest.mark.parametrize(("served", "workspace"), REACH)
+def test_a_policy_within_reach_of_the_tools_is_not_served(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: str, workspace: str
 ) -> None:
-    place = place_in(tmp_path)
-    (place.rules / "data").mkdir()
-    folder = tmp_path / workspace
+    command, found = within_reach(tmp_path, served, workspace)
     monkeypatch.chdir(tmp_path)
-    command = ["serve", served, "--workspace", str(folder)]
-    where = "contains" if workspace == "rules/data" else "is in"
-    found = f"the policy {tmp_path / served} {where} the workspace {folder}:"
     refusal = run_here(*command)
     assert (refusal.code, refusal.out) == (2, "")
     refused = f"placet: {found} keep them apart, or insist with --policy-in-workspace"
     assert refused in refusal.err.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("served", "workspace"),
+    [REACH[0], *(pytest.param(*more, marks=pytest.mark.long) for more in REACH[1:])],
+)
+def test_a_policy_within_reach_of_the_tools_is_served_where_somebody_insists(
+    tmp_path: Path, served: str, workspace: str
+) -> None:
+    command, found = within_reach(tmp_path, served, workspace)
     done = run("-m", "policy", *command, "--policy-in-workspace", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
     warned = f"placet: warning: {found} programs that tools run could change it"

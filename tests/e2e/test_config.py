@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 from pathlib import Path
 
-from tests.e2e.serving import ENV, Place, call, call_until, place_in, served
+import pytest
+
+from tests.e2e.serving import Place, call, call_until, place_in, served
+from tests.unit.cli.running import run
+
+pytestmark = pytest.mark.people
 
 FILE = """\
 # Kept as it is.
@@ -16,17 +19,10 @@ file_mkdir = "deny"   # nothing new
 """
 
 
-async def config(place: Place, *arguments: str, **env: str) -> tuple[int, str]:
-    """Run `placet config` in a process of its own."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "policy", "config", *arguments, str(place.rules)),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-        env={**os.environ, **ENV, **env},
-        cwd=place.folder,
-    )
-    out, _ = await process.communicate()
-    return process.returncode or 0, out.decode()
+async def config(place: Place, *arguments: str) -> tuple[int, str]:
+    """Run `placet config`, in another process than the server."""
+    ran = await asyncio.to_thread(run, "config", *arguments, place.rules)
+    return ran.code, ran.out + ran.err
 
 
 async def test_an_edit_reaches_the_server_that_runs(tmp_path: Path) -> None:
@@ -59,12 +55,13 @@ async def test_an_edit_reaches_the_server_that_runs(tmp_path: Path) -> None:
     assert file.read_text("utf-8") == FILE
 
 
-async def test_what_an_agent_starts_does_not_edit(tmp_path: Path) -> None:
+async def test_what_an_agent_starts_does_not_edit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place = place_in(tmp_path)
     (place.rules / "placet.toml").write_text(FILE, "utf-8")
-    code, told = await config(
-        place, "set", "permissions.tools.file_mkdir", "allow", PLACET_CALL="7"
-    )
+    monkeypatch.setenv("PLACET_CALL", "7")
+    code, told = await config(place, "set", "permissions.tools.file_mkdir", "allow")
     assert code == 2
     assert "for people" in told
     assert (place.rules / "placet.toml").read_text("utf-8") == FILE

@@ -1,4 +1,4 @@
-"""The tutorial and the how-to pages: followed from beginning to end, they show what happens."""
+"""The tutorial, how-to pages and pins: followed from beginning to end, they show what happens."""
 
 from __future__ import annotations
 
@@ -9,11 +9,21 @@ import pytest
 
 from tests.page_session import session
 
+pytestmark = pytest.mark.people
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
+PAGES = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md")), DOCS / "pins.md"]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+# The shortest: `make test-long` follows the others.
+SHORT = {"support-agent"}
+FOLLOWED = [
+    pytest.param(page, id=page.stem, marks=() if page.stem in SHORT else pytest.mark.long)
+    for page in PAGES
+]
+
+
+@pytest.mark.parametrize("page", FOLLOWED)
 def test_a_reader_who_follows_the_page_sees_what_it_shows(page: Path, update_cases: bool) -> None:
     written = page.read_text("utf-8")
     with session(page.stem) as here:
@@ -29,7 +39,7 @@ def test_a_reader_who_follows_the_page_sees_what_it_shows(page: Path, update_cas
 RELIED_ON = {
     "tutorial": (
         '"verdict": "allow"',
-        "terraform plan: no pattern names",
+        "ansible-playbook --check site.yml: no pattern names",
         "error[failed-test]",
         "fine: 1 policy file",
         "1 file in canonical form",
@@ -54,6 +64,22 @@ RELIED_ON = {
         '"verdict": "allow"',
         "ask by other-sites",
         "deny by network.no-inside",
+    ),
+    "pins": (
+        "server files is new",
+        "U+200B ZERO WIDTH SPACE",
+        "read_file` of gemini-cli",
+        "? proposed: reads `path`, and nothing else",
+        "server files: 1 server new, 2 tools new; 2 warnings",
+        "tools.lock",
+        "reads path; complete",
+        '"verdict": "allow"',
+        '"verdict": "deny"',
+        "tool read_file is changed",
+        "- description",
+        "+ description",
+        "1 tool changed",
+        "this is not what was reviewed",
     ),
     "data-agent": (
         "fine: 1 policy file",

@@ -20,6 +20,8 @@ import pytest
 
 from tests.e2e.hooks import POLICY, Scene, scene_in
 
+pytestmark = pytest.mark.people
+
 RECORDED = Path(__file__).resolve().parents[1] / "data" / "hooks"
 CLAUDE, GEMINI, CODEX = "claude-code", "gemini-cli", "codex"
 
@@ -255,13 +257,18 @@ def test_an_edit_of_the_policy_takes_effect_in_the_daemon(scene: Scene) -> None:
     assert len(scene.daemons()) == 1
 
 
-def test_a_broken_edit_keeps_the_last_good_policy(scene: Scene) -> None:
+def test_a_broken_edit_keeps_the_last_good_policy_and_the_status_says_so(scene: Scene) -> None:
     assert scene.call(CLAUDE, "Bash", {"command": "ls"}).told["permissionDecision"] == "allow"
     scene.save("policy for every agent\n\nallow file_raed\n")
     for _ in range(200):
         (daemon,) = scene.daemons()
         if "stale" in daemon["projects"][0]["policy"]:
             break
+    status = scene.placet("status", str(scene.rules))
+    state, would_be, daemon_line = status.stdout.splitlines()
+    assert (status.status, state) == (1, "down")
+    assert would_be.startswith("a server that starts now would deny everything, because ")
+    assert f"in {scene.project}: generation 1 in force, stale since" in daemon_line
     assert scene.call(CLAUDE, "Bash", {"command": "ls"}).told["permissionDecision"] == "allow"
 
 
@@ -377,7 +384,9 @@ def test_the_settings_are_edited_by_people_alone(scene: Scene) -> None:
     assert "+" in shown.stdout
     agents = Scene(folder=scene.folder, runtime=scene.runtime, more={"CLAUDECODE": "1"})
     assert agents.placet(*words).status == 2
-    assert scene.placet(*words).status == 0
+    installed = scene.placet(*words)
+    assert installed.status == 0
+    assert "knows none of the agent's own tools" in installed.stderr
     command = json.loads(settings.read_text())["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
     done = subprocess.run(
         ["sh", "-c", command],

@@ -16,7 +16,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.e2e.serving import ENDLESS, ENV, PATIENCE, Era, Place, call, place_in
+from tests.e2e.serving import BOTH_ERAS, ENDLESS, ENV, PATIENCE, Era, Place, call, place_in
 from tests.e2e.test_wire import send_signal
 
 TOKEN = "correct-horse-battery"
@@ -68,7 +68,7 @@ async def connected(url: str, token: str | None, era: Era) -> AsyncIterator[Clie
         yield client
 
 
-@pytest.mark.parametrize("era", ["auto", "legacy"])
+@pytest.mark.parametrize("era", BOTH_ERAS)
 async def test_with_its_token_a_client_is_governed(tmp_path: Path, era: Era) -> None:
     place = place_in(tmp_path)
     async with (

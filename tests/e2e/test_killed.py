@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from itertools import product
 from pathlib import Path
@@ -44,13 +44,27 @@ ENDLESS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 async def test_a_server_killed_at_each_step_leaves_one_outcome_a_call_and_no_process(
     tmp_path: Path, transport: str
 ) -> None:
+    await _one_outcome_a_call_and_no_process(tmp_path, transport, list(STEPS))
+
+
+async def test_a_server_killed_in_the_handler_leaves_one_outcome_and_no_process(
+    tmp_path: Path,
+) -> None:
+    await _one_outcome_a_call_and_no_process(tmp_path, "stdio", ["in the handler"])
+
+
+async def _one_outcome_a_call_and_no_process(
+    tmp_path: Path, transport: str, steps: Sequence[str]
+) -> None:
     work = tmp_path / "work"
     expected: dict[str, list[tuple[str, str | None]]] = {"last": [("start", None), ("end", "ok")]}
-    for number, (step, (told, has_effect)) in product(range(KILLS), STEPS.items()):
+    for number, step in product(range(KILLS), steps):
+        told, has_effect = STEPS[step]
         effect = f"effect-{step.replace(' ', '-')}-{number}"
         await _killed(tmp_path, transport, step, effect)
         assert await _nobody_in(work)

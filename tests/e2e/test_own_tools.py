@@ -15,6 +15,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from policy.catalog import read_listing
 from tests.e2e.serving import ENV, PATIENCE, ROOT, Place, call, call_until, place_in, served
 from tests.e2e.test_http import listening, token_file
+from tests.unit.cli.running import run
 
 SHOP = '''\
 from typing import Annotated
@@ -161,29 +162,21 @@ def test_the_tools_of_a_live_server_become_a_list(tmp_path: Path) -> None:
     rules.mkdir()
     rule = "refund: allow mcp till/refund when input.amount <= 9\n"
     (rules / "global.policy").write_text(f"policy for every agent\ndefault deny\n{rule}")
-    checked = subprocess.run(
-        [sys.executable, "-m", "policy", "check", "more", "--catalog", "till.json", "--strict"],
-        cwd=tmp_path,
-        env=ENV,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert checked.returncode == 0, checked.stdout
+    checked = run("check", rules, "--catalog", tmp_path / "till.json", "--strict")
+    assert checked.code == 0, checked.out
 
 
 async def test_a_server_over_http_is_asked_with_its_token(tmp_path: Path) -> None:
     place = place_in(tmp_path)
     token = token_file(place)
     async with listening(place, "--token-file", token) as url:
-        command = ("--server", "x", "--url", url, "--token-file", token)
-        ran = await asyncio.to_thread(export, *command, cwd=tmp_path)
-        assert ran.returncode == 0, ran.stderr
-        assert "file_read" in {tool["name"] for tool in json.loads(ran.stdout)["tools"]}
-        ran = await asyncio.to_thread(export, *command[:4], cwd=tmp_path)
-        assert (ran.returncode, ran.stdout) == (2, "")
-        assert ran.stderr.startswith("placet: server x: the server answered with an error: ")
+        command = ("catalog", "export", "--server", "x", "--url", url)
+        ran = await asyncio.to_thread(run, *command, "--token-file", token)
+        assert ran.code == 0, ran.err
+        assert "file_read" in {tool["name"] for tool in json.loads(ran.out)["tools"]}
+        ran = await asyncio.to_thread(run, *command)
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err.startswith("placet: server x: the server answered with an error: ")
 
 
 # A server in the fewest lines; its first argument says what it does wrong.
@@ -243,8 +236,8 @@ for line in sys.stdin:
 @pytest.mark.parametrize(
     ("mode", "said"),
     [
-        ("hangs", "the server has not listed its tools within 2 seconds"),
-        ("floods", "the server has not listed its tools within 2 seconds"),
+        ("hangs", "the server has not listed its tools within 0.5 seconds"),
+        ("floods", "the server has not listed its tools within 0.5 seconds"),
         ("ends", "the connection to the server ended before it had listed its tools"),
         ("ends midway", "the connection to the server ended before it had listed its tools"),
         ("pages", "the server's list has more than 100 pages"),
@@ -256,29 +249,37 @@ for line in sys.stdin:
         ("errors", "the server answered with an error: not \\u{1b}[31m today"),
     ],
 )
-def test_a_server_that_misbehaves_ends_in_one_line(mode: str, said: str, tmp_path: Path) -> None:
+def test_a_server_that_misbehaves_ends_in_one_line(
+    mode: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "server.py").write_text(SERVER)
-    seconds = "2" if "2 seconds" in said else "60"
-    command = [sys.executable, "server.py", mode]
-    ran = export("--server", "x", "--timeout", seconds, "--", *command, cwd=tmp_path)
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr.startswith(f"placet: server x: {said}") and ran.stderr.count("\n") == 1
+    seconds = "0.5" if "0.5 seconds" in said else "60"
+    server = ("--", sys.executable, "server.py", mode)
+    monkeypatch.chdir(tmp_path)
+    ran = run("catalog", "export", "--server", "x", "--timeout", seconds, *server)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"placet: server x: {said}") and ran.err.count("\n") == 1
 
 
-def test_a_server_that_sends_too_much_is_not_listened_to_the_end(tmp_path: Path) -> None:
+def test_a_server_that_sends_too_much_is_not_listened_to_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "server.py").write_text(SERVER)
-    ran = export("--server", "x", "--", sys.executable, "server.py", "large", cwd=tmp_path)
-    assert ran.returncode == 2
-    assert "the server's list has more than 16,777,216 bytes" in ran.stderr
+    monkeypatch.chdir(tmp_path)
+    ran = run("catalog", "export", "--server", "x", "--", sys.executable, "server.py", "large")
+    assert ran.code == 2
+    assert "the server's list has more than 16,777,216 bytes" in ran.err
 
 
 def test_only_what_a_server_says_of_its_tools_is_listed_and_the_unusable_left_out(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "server.py").write_text(SERVER)
-    ran = export("--server", "x", "--", sys.executable, "server.py", "prints", cwd=tmp_path)
-    assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout)["tools"] == [
+    monkeypatch.chdir(tmp_path)
+    command = ("catalog", "export", "--server", "x", "--")
+    ran = run(*command, sys.executable, "server.py", "prints")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["tools"] == [
         {
             "server": "x",
             "name": "echo",
@@ -287,10 +288,10 @@ def test_only_what_a_server_says_of_its_tools_is_listed_and_the_unusable_left_ou
             "annotations": {"readOnlyHint": True},
         }
     ]
-    ran = export("--server", "x", "--", sys.executable, "server.py", "unusable", cwd=tmp_path)
-    assert [tool["name"] for tool in json.loads(ran.stdout)["tools"]] == ["a"]
-    first, second = ran.stderr.splitlines()
+    ran = run(*command, sys.executable, "server.py", "unusable")
+    assert [tool["name"] for tool in json.loads(ran.out)["tools"]] == ["a"]
+    first, second = ran.err.splitlines()
     assert first == "placet: left out tool 2 of x: `x__a` is listed twice"
     assert second.startswith("placet: left out tool 3 of x: `x__b` cannot be called: its schema")
-    ran = export("--server", "x", "--", "/nonexistent/server", cwd=tmp_path)
-    assert "the server cannot be started or reached: No such file or directory" in ran.stderr
+    ran = run(*command, "/nonexistent/server")
+    assert "the server cannot be started or reached: No such file or directory" in ran.err

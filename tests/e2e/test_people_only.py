@@ -11,6 +11,8 @@ import pytest
 
 from tests.e2e.serving import ENV, place_in
 
+pytestmark = pytest.mark.people
+
 _LINUX = pytest.mark.skipif(
     not Path("/proc/self/environ").exists(), reason="needs /proc, by which ancestors are told"
 )
@@ -20,6 +22,7 @@ _COMMANDS = {
     "unfreeze": "unfreeze --rules rules",
     "config": "config set permissions.tools.bash_exec deny rules",
     "approvals": "approvals approve q1 rules",
+    "pin": "pin forget x rules",
 }
 
 

@@ -56,7 +56,7 @@ def test_a_decision_imports_no_extra(tmp_path: Path) -> None:
     assert sorted(imported & EXTRAS) == []
 
 
-@pytest.mark.parametrize("flag", ["-O", "-OO"])
+@pytest.mark.parametrize("flag", [pytest.param("-O", marks=pytest.mark.long), "-OO"])
 def test_a_python_that_leaves_checks_and_docstrings_out_decides_alike(
     flag: str, tmp_path: Path
 ) -> None:

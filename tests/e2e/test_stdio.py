@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.serving import ENDLESS, POLICY, Era, call, call_until, place_in, served
+from tests.e2e.serving import BOTH_ERAS, ENDLESS, POLICY, Era, call, call_until, place_in, served
 
 FROZEN = POLICY + 'freeze: deny file_write when writes "**/*.txt" because "texts are frozen"\n'
 BROKEN = POLICY.replace("file_read, file_list", "file_raed, file_list")
 
 
-@pytest.mark.parametrize("era", ["auto", "legacy"])
+@pytest.mark.parametrize("era", BOTH_ERAS)
 async def test_calls_are_governed_answered_and_recorded(tmp_path: Path, era: Era) -> None:
     place = place_in(tmp_path)
     (tmp_path / "answers").write_text("yes\nno: it is needed  # says the script\n", "utf-8")

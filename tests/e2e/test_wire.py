@@ -148,7 +148,9 @@ async def test_a_signal_ends_running_commands_too(tmp_path: Path) -> None:
     assert (record["tool"], record["outcome"]) == ("bash_exec", "cancelled")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+)
 async def test_signals_in_a_row_leave_nothing_running_or_unrecorded(
     tmp_path: Path, number: signal.Signals
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, get_args
 
-from hypothesis import event, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from policy.catalog import (
@@ -28,7 +28,6 @@ from policy.checks.conditions.tests import TESTS
 from policy.checks.names.known_tools import KnownTool
 from policy.checks.satisfiability.outcomes import never_holds_outside, outcomes
 from policy.checks.satisfiability.possible_values import FALSE, TRUE, UNDECIDED, ConditionContext
-from policy.checks.satisfiability.quick_answer import can_go_either_way
 from policy.layers.grants import GrantedTools
 from policy.layers.selector_overlap import SelectorOverlaps
 from policy.model import Source
@@ -295,43 +294,6 @@ def test_an_exception_excludes_what_the_reference_excludes(
         never_holds_outside(test, exception, ConditionContext(tool=tool, absent=BITS[absent]))
         == slow
     )
-
-
-@given(st.one_of(st.none(), conditions()), st.one_of(st.none(), conditions()), tools())
-def test_the_quick_satisfiability_test_agrees_with_the_full_one(
-    when: checked.Test | None, unless: checked.Test | None, tool: KnownTool | None
-) -> None:
-    if can_go_either_way(when, unless, tool):
-        for test in (test for test in (when, unless) if test is not None):
-            found = plain.outcomes(test, plain.Sight(tool=tool))
-            assert {plain.Outcome.TRUE, plain.Outcome.FALSE} <= found
-        if when is not None and unless is not None:
-            assert not plain.holds_nowhere(when, unless, plain.Sight(tool=tool))
-
-
-@given(st.lists(simple_atoms(), min_size=1, max_size=3), st.one_of(st.none(), atoms()), tools())
-def test_rules_with_one_test_per_field_are_judged_satisfiable_alike(
-    parts: list[checked.Test], unless: checked.Test | None, tool: KnownTool | None
-) -> None:
-    when = checked.AllOf(tests=tuple(parts), text="")
-    plainly = can_go_either_way(when, unless, tool)
-    event(f"plain: {plainly}")
-    if plainly:
-        found = plain.outcomes(when, plain.Sight(tool=tool))
-        assert {plain.Outcome.TRUE, plain.Outcome.FALSE} <= found
-        if unless is not None:
-            assert {plain.Outcome.TRUE, plain.Outcome.FALSE} <= plain.outcomes(
-                unless, plain.Sight(tool=tool)
-            )
-            assert not plain.holds_nowhere(when, unless, plain.Sight(tool=tool))
-
-
-def test_an_exception_equal_to_a_pattern_takes_the_full_test() -> None:
-    value = checked.FieldOf(base=INPUT, name="a")
-    test = checked.RegexTest(left=value, pattern="x", whole=True, text="")
-    assert can_go_either_way(test, None, None)
-    assert not can_go_either_way(test, test, None)
-    assert never_holds_outside(test, test, ConditionContext())
 
 
 def test_a_schema_view_is_bounded() -> None:

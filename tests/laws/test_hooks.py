@@ -14,7 +14,7 @@ from policy.daemon.agents import AGENTS
 from policy.daemon.agents.mapping import Unmapped, mapped
 from policy.daemon.context import HookContext
 from policy.daemon.decider import Decider
-from policy.daemon.request import Answer, Request
+from policy.daemon.request import HookAnswer, Request
 
 NOTHING = "policy for every agent\n\ndefault deny\n"
 POLICIES = {
@@ -85,7 +85,7 @@ def deciders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Decider]:
     return found
 
 
-def answer(decider: Decider, agent: str, text: str) -> Answer:
+def answer(decider: Decider, agent: str, text: str) -> HookAnswer:
     request = Request(
         agent=agent,
         policy=decider.context.policy,
@@ -102,7 +102,7 @@ def answer(decider: Decider, agent: str, text: str) -> Answer:
     return asyncio.run(decider.answer(request))
 
 
-def passes(agent: str, given: Answer) -> bool:
+def passes(agent: str, given: HookAnswer) -> bool:
     """Tell whether the agent runs its tool, at once or once its user agrees."""
     if given.status != 0:
         return given.status != 2

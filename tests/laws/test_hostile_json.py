@@ -13,7 +13,7 @@ from policy.admission import Admitted, RawCall, admit
 from policy.catalog import Catalog, Origin, ToolSpec
 from policy.cli.calls import NotACall, read_call
 from policy.model import Resolvers, freeze, thaw
-from policy.values import Limits, Unreadable, read_json, read_plain_json
+from policy.values import JsonLimits, Unreadable, read_json, read_plain_json
 from tests.examples import examples
 from tests.reference_json import REFUSED, read_slowly
 
@@ -41,7 +41,7 @@ _HOSTILE = (
     *("\ufeff{}", " \ufeff{}", "{}\ufeff", "[" * 5 + "]" * 5, "[" * 100_000, '{"a":' * 100_000),
 )
 _LIMITS = st.builds(
-    Limits,
+    JsonLimits,
     depth=st.integers(0, 5),
     digits=st.sampled_from([1, 3, 19, 20, 400]),
     bytes=st.sampled_from([0, 4, 12, 1_000, 1_000_000]),
@@ -91,15 +91,15 @@ def _bytes(text: str) -> bytes:
 
 @settings(max_examples=examples(1_000))
 @given(_TEXTS, _LIMITS)
-@example('{"a": 1, "\\u0061": 2}', Limits())
-def test_text_is_read_as_the_slow_reader_reads_it(text: str, limits: Limits) -> None:
+@example('{"a": 1, "\\u0061": 2}', JsonLimits())
+def test_text_is_read_as_the_slow_reader_reads_it(text: str, limits: JsonLimits) -> None:
     for given_ in (text, _bytes(text)):
         assert _alike(read_plain_json(given_, limits=limits), read_slowly(given_, limits))
 
 
 @pytest.mark.parametrize("number", range(len(_HOSTILE)))
 def test_hostile_text_is_read_as_the_slow_reader_reads_it(number: int) -> None:
-    text, limits = _HOSTILE[number], Limits()
+    text, limits = _HOSTILE[number], JsonLimits()
     for given_ in (text, _bytes(text), b" " + _bytes(text), _bytes(text) + b"\r\n"):
         slow = read_slowly(given_, limits)
         assert _alike(read_plain_json(given_, limits=limits), slow)
@@ -111,7 +111,7 @@ def test_hostile_text_is_read_as_the_slow_reader_reads_it(number: int) -> None:
     st.binary(max_size=12) | st.builds(lambda a, b: _bytes(a) + b, _PIECES, st.binary(max_size=3))
 )
 def test_bytes_are_read_as_the_slow_reader_reads_them(given_: bytes) -> None:
-    limits = Limits()
+    limits = JsonLimits()
     assert _alike(read_plain_json(given_, limits=limits), read_slowly(given_, limits))
 
 
@@ -129,9 +129,9 @@ def test_an_input_is_admitted_only_as_the_slow_reader_reads_it(text: str) -> Non
 
 def _meant(given_: str | bytes) -> Any:
     """Return the input that a text stands for: JSON, JSON in JSON text, or none at all."""
-    slow = read_slowly(given_, Limits())
+    slow = read_slowly(given_, JsonLimits())
     if isinstance(slow, str):
-        slow = read_slowly(slow, Limits())
+        slow = read_slowly(slow, JsonLimits())
     return {} if slow is None or not given_.strip() else slow
 
 
@@ -140,7 +140,7 @@ def _meant(given_: str | bytes) -> Any:
 def test_a_line_asks_about_the_input_that_the_slow_reader_reads(text: str) -> None:
     """What stands in a line can reach no further than its own place in it."""
     line = b'{"tool": "t", "input": ' + _bytes(text) + b', "id": 7}'
-    slow = read_slowly(line, Limits())
+    slow = read_slowly(line, JsonLimits())
     found = read_call(line, disk=Resolvers())
     if isinstance(found, NotACall):
         assert slow is REFUSED or not {"tool", "input", "id"}.issuperset(slow)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy.model import freeze
-from policy.values import Limits, Unreadable, copy_value, read_json, read_plain_json
+from policy.values import JsonLimits, Unreadable, copy_value, read_json, read_plain_json
 
 _SCALARS = st.one_of(
     st.none(),
@@ -33,7 +33,7 @@ _VALUES = st.recursive(
     max_leaves=8,
 )
 _LIMITS = st.builds(
-    Limits, depth=st.integers(0, 4), digits=st.sampled_from([1, 19, 20, 400]),
+    JsonLimits, depth=st.integers(0, 4), digits=st.sampled_from([1, 19, 20, 400]),
     bytes=st.integers(0, 20) | st.just(1_000),
 )  # fmt: skip
 
@@ -49,7 +49,7 @@ _JSON = st.recursive(
 
 @given(_JSON, st.integers(0, 4))
 def test_a_value_is_copied_as_its_text_is_read(value: Any, depth: int) -> None:
-    limits = Limits(depth=depth)
+    limits = JsonLimits(depth=depth)
     copied = copy_value(value, limits=limits)
     read = read_plain_json(json.dumps(value), limits=limits)
     if isinstance(read, Unreadable):
@@ -124,7 +124,7 @@ def _disguised(value: Any) -> Any:
 
 
 @given(_VALUES, _LIMITS)
-def test_a_subclass_cannot_misreport_its_value(value: Any, limits: Limits) -> None:
+def test_a_subclass_cannot_misreport_its_value(value: Any, limits: JsonLimits) -> None:
     assert repr(copy_value(_disguised(value), limits=limits)) == repr(
         copy_value(value, limits=limits)
     )
@@ -143,7 +143,7 @@ def test_a_number_has_the_value_of_its_digits(digits: str) -> None:
     "text", ['{"a": [1, {"b": null}]}', '"x"', "[[[]]]", '{"a": "\\ud800"}', "{", '{"a":1,"a":2}']
 )
 def test_plain_json_once_frozen_is_json_that_was_read_frozen(text: str) -> None:
-    limits = Limits(depth=3)
+    limits = JsonLimits(depth=3)
     plain = read_plain_json(text, limits=limits)
     frozen = read_json(text, limits=limits)
     assert frozen == (plain if isinstance(plain, Unreadable) else freeze(plain))

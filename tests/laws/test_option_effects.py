@@ -245,7 +245,6 @@ netstat ss: --socket
 npm: --include --save-prefix
 nsenter: --net-socket
 pandoc: --id-prefix --title-prefix
-pre-commit: --files
 pytest: --junit-prefix
 rustc: --remap-path-prefix
 scc: --exclude-file

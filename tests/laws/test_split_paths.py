@@ -26,7 +26,8 @@ policy for every agent
 default deny
 
 commands any = "find *", "xargs *", "cat *", "grep *", "wc *", "sort *", "rm *", "sed -i *",
-  "touch *", "mkdir *", "cp *", "mv *", "echo *", "head *", "printf *"
+  "touch *", "mkdir *", "cp *", "mv *", "echo *", "head *", "printf *", "tail *", "uniq *", "rg *",
+  "sed *"
 inside: allow bash_exec when runs only any and reads only workspace and writes only workspace
 """
 _SECRET = "what stands outside"
@@ -42,7 +43,14 @@ _SEARCHES = ("find .", "find . -name '*.py'", "find a -type f", "find . -name 'x
              "find . -name '?.py'", "find . -name '*.py' -o -name '*.sh'", "find {ws} -name '*.py'",
              "find . -not -name '*.py'", "find . -path './a/*'", "find", "find . -print0",
              "find . -name 'e*'", "find 'a b' a -name '*.py'", "find -L .", "find . -name '*'",
-             "find . -maxdepth 1", "find nosuch", "find 'd ..' -name '*.py'")  # fmt: skip
+             "find . -maxdepth 1", "find nosuch", "find 'd ..' -name '*.py'", "grep -rl x .",
+             "grep -rl x a", "grep -lr x --include='*.py' .", "grep -rlc x .", "grep -r x .",
+             "grep -rL nosuch .", "grep -rl x ..", "find . -print", "find a -name '*.py' -print",
+             "rg --files", "rg -l x", "rg -l -e x ..", "rg --files a")  # fmt: skip
+_FILTERS = (" | head -3", " | head -c 9", " | tail -n 2", " | sort -r", " | sort -u", " | uniq",
+            " | grep -v nosuch", " | grep -o '[^ ]*$'", " | grep -E 'py|sh'", " | grep -n x",
+            " | sed 's/x/y/'", " | head -3 | sort", " | cat", " | sort x.py",
+            " | uniq -c")  # fmt: skip
 _READERS = ("xargs cat", "xargs -n1 cat", "xargs grep -h .", "xargs -I{{}} cat {{}}", "xargs rm -f",
             "xargs sed -i s/x/y/", "xargs -0 cat", "xargs -r cat", "xargs sort",
             "xargs -P2 -n2 cat",
@@ -65,7 +73,8 @@ def scripts(draw: st.DrawFn) -> str:
     parts = []
     for _ in range(shape.count("{}")):
         reader = draw(st.sampled_from(_READERS)).format()
-        parts.append(f"{draw(st.sampled_from(_SEARCHES))} | {reader}")
+        through = "".join(draw(st.lists(st.sampled_from(_FILTERS), max_size=2)))
+        parts.append(f"{draw(st.sampled_from(_SEARCHES))}{through} | {reader}")
     return shape.format(*parts)
 
 
@@ -138,7 +147,16 @@ def test_an_allowed_script_stays_in_the_workspace(
         ("find -L . -name '*.py' | xargs cat", ["x.py"], False),
         ("find $X -name '*.py' | xargs cat", ["x.py"], False),
         ("find . -name '*.py' -printf '%p ../outside.py' | xargs cat", ["x.py"], False),
-        ("find . -name '*.py' | sort | xargs cat", ["x.py"], False),
+        ("find . -name '*.py' | sort | head -5 | xargs cat", ["x.py", "a b.sh"], True),
+        ("grep -rl x . | grep -v nosuch | xargs cat", ["x.py"], True),
+        ("rg --files a | xargs -I{} sed -n 1p {}", ["a/x.py"], True),
+        ("rg -l x . | xargs cat", ["a b.py"], False),
+        ("rg --files | xargs rm", ["-n.py"], False),
+        ("rg -l -e x .. | xargs cat", ["x.py"], False),
+        ("grep -r x . | xargs cat", ["x.py"], False),
+        ("find . -name '*.py' | head -c 9 | xargs cat", ["x.py"], False),
+        ("find . -name '*.py' | sed s/x/y/ | xargs cat", ["x.py"], False),
+        ("find . -name '*.py' | sort x.py | xargs cat", ["x.py"], False),
         ("touch 'q w.py'; find . -name '*.py' | xargs cat", ["x.py"], False),
         ("mkdir q; find . -name '*.py' | xargs cat", ["x.py"], False),
         ("find . -name '*.py' | xargs -d. cat", ["x.py"], False),

@@ -28,7 +28,7 @@ from policy.checks.names.scopes import Scope
 from policy.checks.report import Report
 from policy.checks.rules.reader import RuleNames, check_name, claim_names
 from policy.incremental.inputs import Inputs
-from policy.model import Source
+from policy.model import Source, Verdict
 from policy.syntax import parse
 
 
@@ -134,6 +134,8 @@ SPEC = ToolSpec(
         {"destructive": False},
         {"idempotent": False},
         {"pinned": True},
+        {"unreviewed": Verdict.DENY},
+        {"definition_digest": "x"},
         {"open_fields": True},
         {"fault": "x"},
     ],

@@ -177,7 +177,7 @@ async def test_a_look_that_hangs_is_told_and_so_is_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "global.policy").write_text(OPEN)
-    monkeypatch.setattr("policy.store.store._OVERDUE", 0.2)
+    monkeypatch.setattr("policy.store.following._OVERDUE", 0.2)
     loop, go, told = asyncio.get_running_loop(), threading.Event(), asyncio.Queue[Reloaded]()
     store = PolicyStore(tmp_path, poll=0.01)
 

@@ -75,7 +75,9 @@ sys.exit("; ".join(wrong) or None)
 """
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(more, marks=pytest.mark.long) for more in (1, 2))]
+)
 def test_threads_may_each_begin_with_another_package(seed: int) -> None:
     done = subprocess.run(
         [sys.executable, "-c", THREADS, str(seed), *PACKAGES[1:]],

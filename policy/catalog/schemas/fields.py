@@ -52,45 +52,43 @@ def fields_of(schema: Schema) -> Mapping[str, FieldInfo] | None:
 
 def named_fields(schema: Schema, path: tuple[Step, ...] = ()) -> tuple[str, ...] | None:
     """Return the names of the fields of the object at `path`; None if any name is accepted."""
-    place = _follow(schema, path)
-    if place is None:
+    node = _follow(schema, path)
+    if node is None:
         return ()
     names = dict.fromkeys(
-        name for part in parts(place, schema) for name in mapping(part.get("properties"))
+        name for part in parts(node, schema) for name in mapping(part.get("properties"))
     )
-    return tuple(names) if names or is_closed(place, schema, top=not path) else None
+    return tuple(names) if names or is_closed(node, schema, top=not path) else None
 
 
-def is_closed(place: Schema, root: Schema, *, top: bool) -> bool:
+def is_closed(node: Schema, root: Schema, *, top: bool) -> bool:
     """Return whether an object schema that names no field accepts none either.
 
     A schema that names no field is a free map (`headers`), unless it forbids other fields. The
     input as a whole is a free map only by `additionalProperties` or `patternProperties`.
     """
     rests = [
-        part["additionalProperties"]
-        for part in parts(place, root)
-        if "additionalProperties" in part
+        part["additionalProperties"] for part in parts(node, root) if "additionalProperties" in part
     ]
     if any(rest is False for rest in rests):
         return True
-    free = bool(rests) or any(part.get("patternProperties") for part in parts(place, root))
+    free = bool(rests) or any(part.get("patternProperties") for part in parts(node, root))
     return top and not free
 
 
 def lookup(schema: Schema, path: tuple[Step, ...]) -> FieldInfo:
     """Return what `schema` declares of the value at `path`, `()` being the whole input."""
-    place: Schema | None = schema
+    node: Schema | None = schema
     required = True
     for step in path:
-        if place is None:
+        if node is None:
             return FieldInfo()
-        required = required and isinstance(step, str) and requires(place, step, schema)
-        place = _below(place, step, schema)
-    if place is None:
+        required = required and isinstance(step, str) and requires(node, step, schema)
+        node = _below(node, step, schema)
+    if node is None:
         return FieldInfo()
-    choices = _choices(place, schema, set(), 0)
-    types = json_types_of(place, schema)
+    choices = _choices(node, schema, set(), 0)
+    types = json_types_of(node, schema)
     if choices is not None:
         types = frozenset(json_type_of(choice) for choice in choices)
     return FieldInfo(
@@ -101,55 +99,55 @@ def lookup(schema: Schema, path: tuple[Step, ...]) -> FieldInfo:
     )
 
 
-def requires(place: Schema, name: str, root: Schema) -> bool:
-    """Return whether every object that is valid at `place` has a field of this name."""
-    if is_simple(place):
-        return _names_required(place, name)
-    return _requires(place, name, root, {}, 0)
+def requires(node: Schema, name: str, root: Schema) -> bool:
+    """Return whether every object that is valid at `node` has a field of this name."""
+    if is_simple(node):
+        return _names_required(node, name)
+    return _requires(node, name, root, {}, 0)
 
 
 def _follow(schema: Schema, path: tuple[Step, ...]) -> Schema | None:
-    place: Schema | None = schema
+    node: Schema | None = schema
     for step in path:
-        if place is None:
+        if node is None:
             return None
-        place = _below(place, step, schema)
-    return place
+        node = _below(node, step, schema)
+    return node
 
 
-def _below(place: Schema, step: Step, root: Schema) -> Schema | None:
+def _below(node: Schema, step: Step, root: Schema) -> Schema | None:
     """Return the schema one step below; in a free map or a list of anything, that is anything."""
-    below = descend(place, step, root)
-    if below is not None or not json_types_of(place, root) & {"any", "object", "list"}:
+    below = descend(node, step, root)
+    if below is not None or not json_types_of(node, root) & {"any", "object", "list"}:
         return below
     if isinstance(step, int) or step == "*":
-        return OPEN if not any(_declares_elements(part) for part in parts(place, root)) else None
-    if any(mapping(part.get("patternProperties")) for part in parts(place, root)):
+        return OPEN if not any(_declares_elements(part) for part in parts(node, root)) else None
+    if any(mapping(part.get("patternProperties")) for part in parts(node, root)):
         return OPEN
-    named = any(mapping(part.get("properties")) for part in parts(place, root))
-    return None if named or is_closed(place, root, top=place is root) else OPEN
+    named = any(mapping(part.get("properties")) for part in parts(node, root))
+    return None if named or is_closed(node, root, top=node is root) else OPEN
 
 
 def _declares_elements(part: Schema) -> bool:
     return "items" in part or "prefixItems" in part
 
 
-def _choices(place: Schema, root: Schema, seen: set[int], depth: int) -> tuple[Any, ...] | None:
+def _choices(node: Schema, root: Schema, seen: set[int], depth: int) -> tuple[Any, ...] | None:
     """Return the only values of a place, if the schema lists them."""
-    if id(place) in seen or depth > DEEPEST_WALK:
+    if id(node) in seen or depth > DEEPEST_WALK:
         return None
-    seen.add(id(place))
-    if "const" in place:
-        return (place["const"],)
-    if isinstance(place.get("enum"), (list, tuple)):
-        return tuple(place["enum"])
-    if place.get("type") == "null":
+    seen.add(id(node))
+    if "const" in node:
+        return (node["const"],)
+    if isinstance(node.get("enum"), (list, tuple)):
+        return tuple(node["enum"])
+    if node.get("type") == "null":
         return (None,)
-    for joined in joined_parts(place, root):
+    for joined in joined_parts(node, root):
         found = _choices(joined, root, seen, depth + 1)
         if found is not None:
             return found
-    for branches in alternatives(place):
+    for branches in alternatives(node):
         each = [_choices(branch, root, seen, depth + 1) for branch in branches]
         known = [values for values in each if values is not None]
         if len(known) == len(each):
@@ -157,21 +155,21 @@ def _choices(place: Schema, root: Schema, seen: set[int], depth: int) -> tuple[A
     return None
 
 
-def _requires(place: Schema, name: str, root: Schema, memo: dict[int, bool], depth: int) -> bool:
-    if id(place) in memo or depth > DEEPEST_WALK:
-        return memo.get(id(place), False)
-    memo[id(place)] = False
-    memo[id(place)] = (
-        _names_required(place, name)
-        or any(_requires(part, name, root, memo, depth + 1) for part in joined_parts(place, root))
+def _requires(node: Schema, name: str, root: Schema, memo: dict[int, bool], depth: int) -> bool:
+    if id(node) in memo or depth > DEEPEST_WALK:
+        return memo.get(id(node), False)
+    memo[id(node)] = False
+    memo[id(node)] = (
+        _names_required(node, name)
+        or any(_requires(part, name, root, memo, depth + 1) for part in joined_parts(node, root))
         or any(
             all(_requires(branch, name, root, memo, depth + 1) for branch in branches)
-            for branches in alternatives(place)
+            for branches in alternatives(node)
         )
     )
-    return memo[id(place)]
+    return memo[id(node)]
 
 
-def _names_required(place: Schema, name: str) -> bool:
-    required = place.get("required")
+def _names_required(node: Schema, name: str) -> bool:
+    required = node.get("required")
     return isinstance(required, (list, tuple)) and name in required

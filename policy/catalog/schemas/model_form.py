@@ -53,44 +53,44 @@ class _Plain:
         # The fields of each object that was joined from several, and these.
         self.joined: list[tuple[Mapping[str, Any], tuple[Schema, ...]]] = []
 
-    def written(self, given: object, inside: tuple[int, ...], *, closing: bool) -> dict[str, Any]:
+    def written(self, source: object, inside: tuple[int, ...], *, closing: bool) -> dict[str, Any]:
         """Return the plain form of one schema; `inside` are the schemas that contain it.
 
         Without `closing`, the object is one part of several, and others may name more fields.
         """
-        if not isinstance(given, Mapping):
+        if not isinstance(source, Mapping):
             # `false` accepts nothing; `true`, or a value that is not a schema, accepts anything.
-            return {"not": {}} if given is False else {}
-        if id(given) in inside or len(inside) > _DEEPEST or self.remaining <= 0:
-            return self._kind(given)
-        self.remaining -= 1 + sum(_size(value) for value in given.values())
-        inside = (*inside, id(given))
-        target = resolve(given.get("$ref"), self.root)
+            return {"not": {}} if source is False else {}
+        if id(source) in inside or len(inside) > _DEEPEST or self.remaining <= 0:
+            return self._kind(source)
+        self.remaining -= 1 + sum(_size(value) for value in source.values())
+        inside = (*inside, id(source))
+        target = resolve(source.get("$ref"), self.root)
         if target is not None:
-            return self._referred(given, target, inside, closing=closing)
+            return self._referred(source, target, inside, closing=closing)
         result = {
-            key: value for key, value in given.items() if key in _KEPT and _is_sound(key, value)
+            key: value for key, value in source.items() if key in _KEPT and _is_sound(key, value)
         }
-        _without_unsigned(result, given.get("format"))
-        if given.get("not") in ({}, True):
+        _without_unsigned(result, source.get("format"))
+        if source.get("not") in ({}, True):
             result["not"] = {}
-        whole = closing and not any(key in given for key in _JOINING)
-        self._write_object(result, given, inside, whole=whole)
-        self._write_list(result, given, inside)
-        self._write_parts(result, given, inside, closing=closing)
+        whole = closing and not any(key in source for key in _JOINING)
+        self._write_object(result, source, inside, whole=whole)
+        self._write_list(result, source, inside)
+        self._write_parts(result, source, inside, closing=closing)
         return result
 
-    def _kind(self, given: Schema) -> dict[str, Any]:
-        names = sorted(json_types_of(given, self.root))
+    def _kind(self, source: Schema) -> dict[str, Any]:
+        names = sorted(json_types_of(source, self.root))
         if names == ["any"] or not names:
             return {}
         types = [_TYPES.get(name, name) for name in names]
         return {"type": types[0] if len(types) == 1 else types}
 
     def _referred(
-        self, given: Schema, target: Schema, inside: tuple[int, ...], *, closing: bool
+        self, source: Schema, target: Schema, inside: tuple[int, ...], *, closing: bool
     ) -> dict[str, Any]:
-        beside = {key: value for key, value in given.items() if key != "$ref"}
+        beside = {key: value for key, value in source.items() if key != "$ref"}
         said = {key: value for key, value in beside.items() if key in _SAID and key != "title"}
         if all(key in _SAID or key not in _KEPT | _STRUCTURE for key in beside):
             return {**self.written(target, inside, closing=closing), **said}
@@ -98,14 +98,14 @@ class _Plain:
         return self.written(both, inside, closing=closing)
 
     def _write_object(
-        self, result: dict[str, Any], given: Schema, inside: tuple[int, ...], *, whole: bool
+        self, result: dict[str, Any], source: Schema, inside: tuple[int, ...], *, whole: bool
     ) -> None:
-        properties, rest = given.get("properties"), given.get("additionalProperties")
+        properties, rest = source.get("properties"), source.get("additionalProperties")
         if isinstance(properties, Mapping):
             result["properties"] = {
                 name: self.written(part, inside, closing=True) for name, part in properties.items()
             }
-        patterns = given.get("patternProperties")
+        patterns = source.get("patternProperties")
         if isinstance(patterns, Mapping) and patterns:
             # The tool checks which names match which pattern.
             below = [*patterns.values(), *([rest] if isinstance(rest, Mapping) else [])]
@@ -117,11 +117,11 @@ class _Plain:
         elif isinstance(rest, bool):
             result["additionalProperties"] = rest
 
-    def _write_list(self, result: dict[str, Any], given: Schema, inside: tuple[int, ...]) -> None:
-        items, prefix = given.get("items"), given.get("prefixItems")
+    def _write_list(self, result: dict[str, Any], source: Schema, inside: tuple[int, ...]) -> None:
+        items, prefix = source.get("items"), source.get("prefixItems")
         if isinstance(items, (list, tuple)):
             # Drafts before 2020 spell `prefixItems` so, and the rest `additionalItems`.
-            prefix, items = items, given.get("additionalItems")
+            prefix, items = items, source.get("additionalItems")
         if isinstance(prefix, (list, tuple)):
             result["prefixItems"] = [self.written(part, inside, closing=True) for part in prefix]
         if isinstance(items, Mapping):
@@ -130,22 +130,22 @@ class _Plain:
             result["items"] = items
 
     def _write_parts(
-        self, result: dict[str, Any], given: Schema, inside: tuple[int, ...], *, closing: bool
+        self, result: dict[str, Any], source: Schema, inside: tuple[int, ...], *, closing: bool
     ) -> None:
-        own = "properties" in given or any(key in given for key in ("allOf", "if", "$ref"))
+        own = "properties" in source or any(key in source for key in ("allOf", "if", "$ref"))
         for key in ("anyOf", "oneOf"):
-            branches = given.get(key)
+            branches = source.get(key)
             if "anyOf" in result or not isinstance(branches, (list, tuple)) or not branches:
                 continue
             # Without patterns and formats, two branches may accept an input that one did.
             written = [self.written(b, inside, closing=closing and not own) for b in branches]
-            flat = None if own or not closing else flat_union(written, _tag(given))
+            flat = None if own or not closing else flat_union(written, _tag(source))
             if flat is not None and "properties" in flat:
                 self.joined.append((flat["properties"], tuple(written)))
             result.update({**flat, **result} if flat is not None else {"anyOf": written})
-        parts = given.get("allOf")
+        parts = source.get("allOf")
         if isinstance(parts, (list, tuple)) and parts:
-            alone = closing and not any(key in given for key in ("anyOf", "oneOf", "if"))
+            alone = closing and not any(key in source for key in ("anyOf", "oneOf", "if"))
             _join(result, [self.written(p, inside, closing=False) for p in parts], alone=alone)
 
 
@@ -190,9 +190,9 @@ def _merged(parts: list[dict[str, Any]]) -> dict[str, Any] | None:
     }
 
 
-def _tag(given: Schema) -> str | None:
+def _tag(source: Schema) -> str | None:
     """Return the field that a schema declares to distinguish its branches."""
-    discriminator = given.get("discriminator")
+    discriminator = source.get("discriminator")
     name = discriminator.get("propertyName") if isinstance(discriminator, Mapping) else None
     return name if isinstance(name, str) else None
 

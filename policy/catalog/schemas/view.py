@@ -33,7 +33,7 @@ class SchemaView:
     schema: Schema
     _infos: dict[Path, FieldInfo] = field(default_factory=dict, init=False, repr=False)
     _names: dict[Path, tuple[str, ...] | None] = field(default_factory=dict, init=False, repr=False)
-    _places: dict[Path, Schema | None] = field(default_factory=dict, init=False, repr=False)
+    _nodes: dict[Path, Schema | None] = field(default_factory=dict, init=False, repr=False)
 
     def lookup(self, path: Path) -> FieldInfo:
         """Return what the schema declares of the value at `path`, `()` being the whole input."""
@@ -51,14 +51,14 @@ class SchemaView:
         _keep(self._names, path, found)
         return found
 
-    def place(self, path: Path) -> Schema | None:
+    def node(self, path: Path) -> Schema | None:
         """Return the explicit schema of the value at `path`, None if there is none."""
-        if path in self._places:
-            return self._places[path]
+        if path in self._nodes:
+            return self._nodes[path]
         found: Schema | None = self.schema
         for step in path:
             found = None if found is None else descend(found, step, self.schema)
-        _keep(self._places, path, found)
+        _keep(self._nodes, path, found)
         return found
 
 

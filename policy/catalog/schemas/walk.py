@@ -48,27 +48,27 @@ def json_type_of(value: Any) -> str:
 _JOINING = frozenset({"$ref", "allOf", "anyOf", "oneOf", "then", "else"})
 
 
-def is_simple(place: Schema) -> bool:
+def is_simple(node: Schema) -> bool:
     """Return whether a schema includes no others: most do not, and need no walk."""
-    return _JOINING.isdisjoint(place)
+    return _JOINING.isdisjoint(node)
 
 
-def descend(place: Schema, step: Step, root: Schema) -> Schema | None:
-    """Return a schema of the value one step below `place`; None if nothing names it.
+def descend(node: Schema, step: Step, root: Schema) -> Schema | None:
+    """Return a schema of the value one step below `node`; None if nothing names it.
 
     The result joins the declarations of every branch; references to `root` are not expanded.
     """
-    if is_simple(place):
-        return _own_step(place, step)
-    return _descend(place, step, root, {}, 0)
+    if is_simple(node):
+        return _own_step(node, step)
+    return _descend(node, step, root, {}, 0)
 
 
-def parts(place: Schema, root: Schema) -> Iterator[Schema]:
-    """Yield the schema at `place` and all that it includes: references, `allOf`, `anyOf`, …."""
-    if is_simple(place):
-        yield place
+def parts(node: Schema, root: Schema) -> Iterator[Schema]:
+    """Yield the schema at `node` and all that it includes: references, `allOf`, `anyOf`, …."""
+    if is_simple(node):
+        yield node
         return
-    todo, seen = [place], {id(place)}
+    todo, seen = [node], {id(node)}
     while todo:
         part = todo.pop()
         yield part
@@ -99,28 +99,28 @@ def resolve(reference: Any, root: Schema) -> Schema | None:
     return target if isinstance(target, Mapping) else None
 
 
-def json_types_of(place: Schema, root: Schema) -> frozenset[str]:
-    """Return the types of values that `place` accepts; `ANY` if it does not restrict them."""
-    if is_simple(place):
-        return _own_types(place)
-    return _types(place, root, {}, 0)
+def json_types_of(node: Schema, root: Schema) -> frozenset[str]:
+    """Return the types of values that `node` accepts; `ANY` if it does not restrict them."""
+    if is_simple(node):
+        return _own_types(node)
+    return _types(node, root, {}, 0)
 
 
 def _descend(
-    place: Schema, step: Step, root: Schema, memo: dict[int, Schema | None], depth: int
+    node: Schema, step: Step, root: Schema, memo: dict[int, Schema | None], depth: int
 ) -> Schema | None:
-    if id(place) in memo or depth > DEEPEST_WALK:
-        return memo.get(id(place))
-    memo[id(place)] = None
+    if id(node) in memo or depth > DEEPEST_WALK:
+        return memo.get(id(node))
+    memo[id(node)] = None
     found: list[Schema] = []
-    own = _own_step(place, step)
+    own = _own_step(node, step)
     if own is not None:
         found.append(own)
-    for joined in joined_parts(place, root):
+    for joined in joined_parts(node, root):
         below = _descend(joined, step, root, memo, depth + 1)
         if below is not None:
             found.append(below)
-    for branches in alternatives(place):
+    for branches in alternatives(node):
         belows = [_descend(branch, step, root, memo, depth + 1) for branch in branches]
         named = [below for below in belows if below is not None]
         if not named:
@@ -131,8 +131,8 @@ def _descend(
         branches_below = [*named, *more]
         found.append(named[0] if len(branches_below) == 1 else {"anyOf": branches_below})
     if found:
-        memo[id(place)] = found[0] if len(found) == 1 else {"allOf": found}
-    return memo[id(place)]
+        memo[id(node)] = found[0] if len(found) == 1 else {"allOf": found}
+    return memo[id(node)]
 
 
 def _leaves_open(branch: Schema, root: Schema) -> bool:
@@ -140,26 +140,26 @@ def _leaves_open(branch: Schema, root: Schema) -> bool:
     return branch.get("additionalProperties") is not False and bool(types & {"any", "object"})
 
 
-def _own_step(place: Schema, step: Step) -> Schema | None:
+def _own_step(node: Schema, step: Step) -> Schema | None:
     if isinstance(step, int) or step == "*":
-        element = _element(place, step)
+        element = _element(node, step)
         if element is not None or isinstance(step, int):
             return element
-    properties = mapping(place.get("properties"))
+    properties = mapping(node.get("properties"))
     if step in properties:
         return _schema(properties[step])
     if properties:
         return None
-    rest = place.get("additionalProperties")
+    rest = node.get("additionalProperties")
     return _schema(rest) if isinstance(rest, Mapping) else None
 
 
-def _element(place: Schema, step: Step) -> Schema | None:
-    prefix = place.get("prefixItems")
-    items = place.get("items")
+def _element(node: Schema, step: Step) -> Schema | None:
+    prefix = node.get("prefixItems")
+    items = node.get("items")
     if isinstance(items, (list, tuple)):
         # Drafts before 2020 spell `prefixItems` so, and the rest `additionalItems`.
-        prefix, items = items, place.get("additionalItems")
+        prefix, items = items, node.get("additionalItems")
     prefix = prefix if isinstance(prefix, (list, tuple)) else ()
     if isinstance(step, int) and 0 <= step < len(prefix):
         return _schema(prefix[step])
@@ -172,39 +172,39 @@ def _element(place: Schema, step: Step) -> Schema | None:
     return branches[0] if len(branches) == 1 else {"anyOf": branches}
 
 
-def joined_parts(place: Schema, root: Schema) -> Iterator[Schema]:
+def joined_parts(node: Schema, root: Schema) -> Iterator[Schema]:
     """Yield the sub-schemas that must all accept a value."""
-    target = resolve(place.get("$ref"), root)
+    target = resolve(node.get("$ref"), root)
     if target is not None:
         yield target
-    yield from _schemas(place.get("allOf"))
+    yield from _schemas(node.get("allOf"))
 
 
-def alternatives(place: Schema) -> Iterator[list[Schema]]:
+def alternatives(node: Schema) -> Iterator[list[Schema]]:
     """Yield each list of sub-schemas of which at least one must accept a value."""
     for key in ("anyOf", "oneOf"):
-        branches = list(_schemas(place.get(key)))
+        branches = list(_schemas(node.get(key)))
         if branches:
             yield branches
-    conditional = [place[key] for key in ("then", "else") if isinstance(place.get(key), Mapping)]
+    conditional = [node[key] for key in ("then", "else") if isinstance(node.get(key), Mapping)]
     if conditional:
         # If one of the two is missing, anything is accepted on that side.
         yield conditional if len(conditional) == 2 else [*conditional, OPEN]
 
 
 def _types(
-    place: Schema, root: Schema, memo: dict[int, frozenset[str]], depth: int
+    node: Schema, root: Schema, memo: dict[int, frozenset[str]], depth: int
 ) -> frozenset[str]:
-    if id(place) in memo or depth > DEEPEST_WALK:
-        return memo.get(id(place), ANY)
-    memo[id(place)] = ANY
-    found = [_own_types(place)]
-    found.extend(_types(part, root, memo, depth + 1) for part in joined_parts(place, root))
-    for branches in alternatives(place):
+    if id(node) in memo or depth > DEEPEST_WALK:
+        return memo.get(id(node), ANY)
+    memo[id(node)] = ANY
+    found = [_own_types(node)]
+    found.extend(_types(part, root, memo, depth + 1) for part in joined_parts(node, root))
+    for branches in alternatives(node):
         each = [_types(branch, root, memo, depth + 1) for branch in branches]
         found.append(ANY if ANY in each else frozenset().union(*each))
-    memo[id(place)] = reduce(_both, found)
-    return memo[id(place)]
+    memo[id(node)] = reduce(_both, found)
+    return memo[id(node)]
 
 
 def _both(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
@@ -216,12 +216,12 @@ def _both(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
     return both
 
 
-def _own_types(place: Schema) -> frozenset[str]:
-    if "const" in place:
-        return frozenset({json_type_of(place["const"])})
-    if isinstance(place.get("enum"), (list, tuple)):
-        return frozenset(json_type_of(value) for value in place["enum"])
-    types = place.get("type")
+def _own_types(node: Schema) -> frozenset[str]:
+    if "const" in node:
+        return frozenset({json_type_of(node["const"])})
+    if isinstance(node.get("enum"), (list, tuple)):
+        return frozenset(json_type_of(value) for value in node["enum"])
+    types = node.get("type")
     names = (types,) if isinstance(types, str) else types
     if not isinstance(names, (list, tuple)):
         return ANY

@@ -81,7 +81,26 @@ def _one_type(expr: tree.Compare, left: ValueType, right: ValueType) -> str:
             return f"write it without quotes: `{operand.value}`"
     if "time" in (left.names or ()) or "time" in (right.names or ()):
         return 'a string becomes a time with `time("2026-03-01T08:00:00Z")` or `date("2026-03-01")`'
+    for operand, kind, other in ((expr.left, left, right), (expr.right, right, left)):
+        if other.must_be("number") and (help := _beside_a_number(operand, kind)):
+            return help
     return "compare values of one type: two numbers, two strings, two times or two durations"
+
+
+def _beside_a_number(operand: tree.Expr, kind: ValueType) -> str:
+    """Return what can be compared with a number in place of an operand of another type."""
+    shown = print_expr(operand)
+    if kind.must_be("object"):
+        return f"compare one of its fields: `{shown}.FIELD`"
+    if kind.must_be("list"):
+        return f"compare its length, `length({shown})`, or its items, `any x in {shown}: x …`"
+    if kind.must_be("string") and not isinstance(operand, tree.Text):
+        return (
+            "the tool takes a string here, and a string has no order among numbers: let its schema "
+            'declare a number (`"type": "number"`), or list the strings: '
+            f'`{shown} in ["5.00", "10.00"]`'
+        )
+    return ""
 
 
 def _is_literal(text: str, kind: ValueType) -> bool:

@@ -115,6 +115,15 @@ def has_field(tools: ToolFields, name: str) -> bool:
     return any(name in (view.named_fields(()) or ()) for view in views if view is not None)
 
 
+def named_fields(tools: ToolFields) -> tuple[str, ...] | None:
+    """Return the fields of the input that the schemas name; None where a tool may have others."""
+    views = [_asked(spec, tools) for spec in tools.specs]
+    if not views or any(view is None or view.named_fields(()) is None for view in views):
+        return None
+    named = (view.named_fields(()) or () for view in views if view is not None)
+    return tuple(sorted({name for names in named for name in names}))
+
+
 def _ask(tools: ToolFields, path: tuple[Step, ...]) -> _Answers:
     answers = [(spec, _answer(spec, path, tools)) for spec in tools.specs]
     types = dict.fromkeys(found for _, found in answers if isinstance(found, ValueType))

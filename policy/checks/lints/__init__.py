@@ -2,6 +2,7 @@
 
 from policy.checks.lints import (
     allowed_interpreter,
+    ask_outside_allows,
     name_style,
     narrow_wildcard,
     not_granted,
@@ -16,6 +17,7 @@ from policy.checks.lints.context import LintContext
 ON_NEW_RULES = (allowed_interpreter, narrow_wildcard)
 # These run at every build on everything; rules may be `KnownRule`s, which have no clauses.
 ON_EVERY_BUILD = (
+    ask_outside_allows,
     name_style,
     not_granted,
     redundant_allow,

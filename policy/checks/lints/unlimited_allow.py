@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 from policy.catalog import ToolSpec
-from policy.checks.checked import CheckedPolicy, CheckedRule, Fact, ResourceTest, Test
+from policy.checks.checked import (
+    CheckedPolicy,
+    CheckedRule,
+    Fact,
+    LikeTest,
+    RegexTest,
+    ResourceTest,
+    Test,
+    TextRelation,
+)
 from policy.checks.conditions.fields import tool_names
 from policy.checks.lints.context import LintContext
 from policy.checks.satisfiability.outcomes import resource_tests
@@ -49,7 +58,7 @@ def _check(rule: CheckedRule, scope: _GrantingLayer, context: LintContext) -> No
             for spec in specs
             if _has(spec, verb) and scope.grants(spec) and not scope.limits(spec, verb)
         ]
-        if open_to and not any(map(_mentions_call, (rule.when, rule.unless))):
+        if open_to and not any(_limits(test, verb) for test in (rule.when, rule.unless)):
             context.check.report.add(
                 "unlimited-allow",
                 f"this `allow` lets {tool_names(open_to)} {what}",
@@ -90,13 +99,18 @@ def _tests(rule: CheckedRule) -> Iterator[ResourceTest]:
     yield from resource_tests(rule.unless)
 
 
-def _mentions_call(test: Test | None) -> bool:
-    """Return whether a condition is about the input of the call, or what follows from it."""
-    if test is not None and "input." in test.text:
+def _limits(test: Test | None, verb: tree.Verb) -> bool:
+    """Return whether a condition is about the input of the call, or what follows from it.
+
+    A part of a command's text limits nothing: `git status; rm x` starts with `git` too.
+    """
+    if verb != "runs" and test is not None and "input." in test.text:
         return True
     waiting: list[object] = [test]
     while waiting:
         node = waiting.pop()
+        if verb == "runs" and _is_of_part(node):
+            continue
         if isinstance(node, Fact):
             if node.path[0] in _ABOUT_THE_CALL:
                 return True
@@ -105,3 +119,10 @@ def _mentions_call(test: Test | None) -> bool:
         elif is_dataclass(node):
             waiting.extend(getattr(node, field.name) for field in fields(node))
     return False
+
+
+def _is_of_part(node: object) -> bool:
+    """Return whether a test is about a part of a string, so that the rest of it can be anything."""
+    if isinstance(node, RegexTest):
+        return not node.whole
+    return isinstance(node, TextRelation | LikeTest)

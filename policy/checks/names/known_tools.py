@@ -60,12 +60,12 @@ class KnownTool:
 
     def default(self, steps: Steps) -> Any:
         """Return the default of a missing field, None if it has none."""
-        place = self.place(steps)
-        return None if place is None else place.get("default")
+        node = self.node(steps)
+        return None if node is None else node.get("default")
 
-    def place(self, steps: tuple[Step, ...]) -> Schema | None:
+    def node(self, steps: tuple[Step, ...]) -> Schema | None:
         """Return the schema of a field, None if it has none."""
-        return self.view.place(steps)
+        return self.view.node(steps)
 
     def fact(self, fact: Fact) -> Value | None:
         """Return the value of a fact in every call of the tool, None where calls can differ.

@@ -8,6 +8,14 @@ from policy.checks.conditions.value_types import FACTS
 
 _NULL = frozenset({"null", "Null", "NULL", "None", "nil", "undefined"})
 _BOOLEANS = {"True": "true", "TRUE": "true", "yes": "true", "False": "false", "FALSE": "false"}
+# What is written by a clause or a resource test, and not as a value.
+_CLAUSES = {
+    "approval": "write `with approval`",
+    "approved": "write `with approval by …`",
+    "domain": "write `connects only to …`, or in a `deny` `connects to …`",
+    "host": "write `connects only to …`, or in a `deny` `connects to …`",
+    "hostname": "write `connects only to …`, or in a `deny` `connects to …`",
+}
 # Facts under the names that other systems have for them.
 _ELSEWHERE = {
     "agent.id": "agent.name",
@@ -43,6 +51,8 @@ def hint_for_name(name: str, tools: ToolFields | None, catalog: Catalog) -> str:
         return f"write `{_BOOLEANS[name]}`"
     if tools is not None and has_field(tools, name):
         return f"did you mean `input.{name}`?"
+    if name in _CLAUSES:
+        return _CLAUSES[name]
     if catalog.get(name) is not None:
         return "the fields of a call are `input.…`, whatever the tool"
     return hint_for_fact(name)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from policy.checks.checked import Fact
+from policy.checks.conditions.fields import ToolFields, named_fields
 from policy.checks.conditions.reader_state import BROKEN, PartReaders, StatementContext
 from policy.checks.conditions.typed_value import TypedValue, literal
 from policy.checks.conditions.value_types import FACT_ROOTS, FACTS
@@ -20,6 +21,8 @@ from policy.model import Span, freeze
 from policy.syntax import tree
 
 _Result = TypeVar("_Result")
+
+_MOST_FIELDS = 5  # that a message lists
 
 # The facts of the language as values, one for all rules.
 _FACTS: Mapping[tuple[str, ...], TypedValue] = MappingProxyType(
@@ -72,9 +75,23 @@ def _report_unknown(name: str, span: Span, context: StatementContext) -> None:
         help = (
             hint_for_name(name, context.tools, context.check.catalog)
             or did_you_mean(name, known)
-            or f'define it with `let`, or write a string in quotes: `"{name}"`'
+            or _what_else(name, context.tools)
         )
     context.report.add("unknown-name", message, span=span, help=help)
+
+
+def _what_else(name: str, tools: ToolFields | None) -> str:
+    """Return help about a name that resembles no other."""
+    quoted = f'write a string in quotes: `"{name}"`'
+    if tools is None or tools.everything:
+        return f"define it with `let`, or {quoted}"
+    known = named_fields(tools)
+    if known is None:
+        return f'a field of the call is written `input.{name}`, a string in quotes: `"{name}"`'
+    if not 0 < len(known) <= _MOST_FIELDS:
+        return f"define it with `let`, or {quoted}"
+    fields = ", ".join(f"`input.{field}`" for field in known)
+    return f"define it with `let`, or {quoted}; the fields of these calls are {fields}"
 
 
 def _defined(

@@ -30,8 +30,8 @@ def bounds_of(tool: KnownTool, steps: tuple[str, ...]) -> tuple[Bound, ...]:
 @lru_cache(maxsize=16_384)
 def bounds_at(view: SchemaView, steps: tuple[str, ...]) -> tuple[Bound, ...]:
     """Return the bounds that a schema puts on a field."""
-    place = view.place(steps)
-    return () if place is None else tuple(_bounds(place, view.schema))
+    node = view.node(steps)
+    return () if node is None else tuple(_bounds(node, view.schema))
 
 
 def is_unsatisfiable(bounds: Iterable[Bound]) -> bool:
@@ -55,8 +55,8 @@ def _is_tighter(held: Bound | None, op: str, number: Any, *, beyond: str) -> boo
     return op == beyond and compare_numbers("==", number, held[1]) is True
 
 
-def _bounds(place: Schema, root: Schema) -> Iterator[Bound]:
-    todo = [place]
+def _bounds(node: Schema, root: Schema) -> Iterator[Bound]:
+    todo = [node]
     for _ in range(_MOST_PARTS):
         if not todo:
             return

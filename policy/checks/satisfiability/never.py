@@ -15,7 +15,6 @@ from policy.checks.report import Report
 from policy.checks.rules.clauses import Clauses
 from policy.checks.satisfiability.outcomes import never_holds_outside, outcomes, resource_tests
 from policy.checks.satisfiability.possible_values import FALSE, TRUE, UNDECIDED, ConditionContext
-from policy.checks.satisfiability.quick_answer import can_go_either_way
 
 
 def check_can_hold(
@@ -26,8 +25,6 @@ def check_can_hold(
     `tools` are all the tools that the rule can match; None where there may be others.
     """
     when, unless = clauses.when, clauses.unless
-    if can_go_either_way(when, unless, tools[0] if tools else None):
-        return
     if when is not None and all(
         _is_dead(when, s, grants=grants) for s in _contexts(tools, grants=grants)
     ):

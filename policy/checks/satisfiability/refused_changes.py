@@ -58,16 +58,16 @@ def _has_default(tool: KnownTool, steps: tuple[str, ...]) -> bool:
 
 def _is_refused(change: CheckedChange, tool: KnownTool, steps: tuple[str, ...]) -> bool:
     """Return whether the schema rejects the constant or bound of the change."""
-    place = tool.place(steps)
-    if place is None or not isinstance(change.value, Constant) or change.value.value is None:
+    node = tool.node(steps)
+    if node is None or not isinstance(change.value, Constant) or change.value.value is None:
         return False
-    return accepts(place, tool.spec.schema, change.value.value) is False
+    return accepts(node, tool.spec.schema, change.value.value) is False
 
 
-def accepts(place: Schema, root: Schema, value: object) -> bool | None:
+def accepts(node: Schema, root: Schema, value: object) -> bool | None:
     """Return whether a node of a schema accepts a value; None if unknown."""
     named = {key: thaw(mapping(root.get(key))) for key in ("$defs", "definitions")}
-    alone = {**named, "allOf": [thaw(place)]}
+    alone = {**named, "allOf": [thaw(node)]}
     if _refers_beyond(alone):
         return None
     try:

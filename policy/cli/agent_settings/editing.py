@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from difflib import unified_diff
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from policy.cli.agent_settings.entry import (
     with_hook,
     without_hook,
 )
+from policy.cli.agent_settings.own_tools import notes_on_policy, tools_list
 from policy.cli.loading import exit_with
 from policy.cli.people_only import refuse_agents
 from policy.config_edit import FileChanged, replace_file
@@ -26,47 +26,44 @@ from policy.daemon import SETTINGS_VARIABLES, agent_settings
 _EMPTY = "{}\n"
 _BACKUP = ".before-placet"
 _BOM = "\ufeff"
-# Environment variables that agents set for the commands that they run.
-_AGENTS_OWN = ("CLAUDECODE", "GEMINI_CLI")
 
 
-def run(given: Namespace) -> int:
+def run(options: Namespace) -> int:
     """Edit the settings file, or print what was asked for, and return the exit status."""
-    event, settings, own_tools = agent_settings(given.agent)
-    if given.tools:
-        click.echo(_listing(own_tools))
+    event, settings, _ = agent_settings(options.agent)
+    if options.tools:
+        click.echo(tools_list(options.agent))
         return 0
-    if given.install and given.uninstall:
+    if options.install and options.uninstall:
         exit_with("give --install or --uninstall, not both")
-    refuse_agents("the settings of an agent's hooks")
-    if any(mark in os.environ for mark in _AGENTS_OWN):
-        exit_with(
-            "the settings of an agent's hooks are for people only; an agent started this command"
-        )
-    folder = os.environ.get(SETTINGS_VARIABLES.get(given.agent, ""))
+    refuse_agents("changing the hooks of an agent")
+    folder = os.environ.get(SETTINGS_VARIABLES.get(options.agent, ""))
     usual = os.path.join(folder, os.path.basename(settings)) if folder else settings
-    file = Path(os.path.expanduser(given.settings or usual))
-    if given.install:
-        if not os.path.exists(given.policy):
-            exit_with(f"there is no policy at {given.policy}: name one with --policy")
-        if given.agent == "gemini-cli" and not given.deny_asks and not gemini_can_ask():
-            given.deny_asks = True
+    file = Path(os.path.expanduser(options.settings or usual))
+    if options.install:
+        if not os.path.exists(options.policy):
+            exit_with(f"there is no policy at {options.policy}: name one with --policy")
+        if options.agent == "gemini-cli" and not options.deny_asks and not gemini_can_ask():
+            options.deny_asks = True
             click.echo("note: this Gemini CLI is older than 0.36 or unknown, so asks are denied")
-        command = hook_command(given)
+        command = hook_command(options)
         status = _edit(
             file,
-            lambda text: with_hook(text, event, given.agent, command),
-            dry_run=given.dry_run,
+            lambda text: with_hook(text, event, options.agent, command),
+            dry_run=options.dry_run,
             is_installing=True,
-            is_first=lambda text: without_hook(text, event, given.agent) == text,
+            is_first=lambda text: without_hook(text, event, options.agent) == text,
         )
-        if status == 0 and given.agent == "codex" and not given.dry_run:
+        if status == 0:
+            for note in notes_on_policy(options.policy, options.agent):
+                click.echo(note, err=True)
+        if status == 0 and options.agent == "codex" and not options.dry_run:
             click.echo("next: open /hooks in Codex and trust the hook; until then it does not run")
         return status
     return _edit(
         file,
-        lambda text: without_hook(text, event, given.agent),
-        dry_run=given.dry_run,
+        lambda text: without_hook(text, event, options.agent),
+        dry_run=options.dry_run,
         is_installing=False,
     )
 
@@ -137,16 +134,3 @@ def _diff(before: str, after: str, file: Path) -> str:
         before.splitlines(keepends=True), after.splitlines(keepends=True), str(file), str(file)
     )
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
-
-
-def _listing(tools: Mapping[str, str]) -> str:
-    """Return tools as a list for the policy's catalogue, in the form of a `tools/list` result."""
-    listed = [
-        {
-            "name": name,
-            "description": description,
-            "inputSchema": {"type": "object", "additionalProperties": True},
-        }
-        for name, description in tools.items()
-    ]
-    return json.dumps({"tools": listed}, indent=2)

@@ -22,17 +22,17 @@ _BLOCKING = """\
 sh -c '"$@" || { [ $? = 2 ] || echo "placet: the hook gave no answer" >&2; exit 2; }' sh"""
 
 
-def hook_command(given: Namespace) -> str:
+def hook_command(options: Namespace) -> str:
     """Return the command line that is installed, with absolute paths."""
-    words = [*own_command(), "hook", given.agent, "--policy", os.path.abspath(given.policy)]
+    words = [*own_command(), "hook", options.agent, "--policy", os.path.abspath(options.policy)]
     for name in ("workspace", "audit"):
-        value = getattr(given, name)
+        value = getattr(options, name)
         if value is not None:
             words += [f"--{name}", os.path.abspath(value)]
-    if given.caller is not None:
-        words += ["--caller", given.caller]
-    words += ["--deny-asks"] if given.deny_asks else []
-    words += ["--no-daemon"] if given.no_daemon else []
+    if options.caller is not None:
+        words += ["--caller", options.caller]
+    words += ["--deny-asks"] if options.deny_asks else []
+    words += ["--no-daemon"] if options.no_daemon else []
     # Without a POSIX shell, only the exit status is set.
     before = f"{_BLOCKING} " if os.name == "posix" else ""
     return f"{before}{shlex.join(words)} || exit 2"

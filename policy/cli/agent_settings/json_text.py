@@ -1,4 +1,7 @@
-"""Adds or removes one value in the text of a JSON file with comments; all else stays."""
+"""Adds or removes one value in the text of a JSON file with comments; all else stays.
+
+No library for such files keeps their comments, order and line ends (decision 0065).
+"""
 
 from __future__ import annotations
 

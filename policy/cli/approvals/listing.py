@@ -9,13 +9,14 @@ from time import sleep as pause
 
 import click
 
-from policy.approvals import Filed, Grant, answerable_by
+from policy.approvals import ApprovalRequest, Filed, Grant, SqliteApprovals, answerable_by
 from policy.cli.approvals.open_store import (
     PolicyApprovals,
     all_requests,
     approvals_at,
     request_by_prefix,
 )
+from policy.cli.approvals.suspension import suspensions
 from policy.cli.approvals.text import details, grant_record, request_record, short, since, until
 from policy.cli.loading import as_json, prefix
 from policy.cli.options import format_option, path_argument
@@ -86,17 +87,31 @@ def grants_command(path: Path, *, format: str) -> None:
       placet approvals grants --format json
     """
     counter = approvals_at(path)
-    found: tuple[Grant, ...] = ()
-    if counter.store.exists():
-        found = counter.run(lambda store, now: store.standing(now=now))
+    found, requests = counter.run(_standing) if counter.store.exists() else ((), {})
+    suspended = suspensions(path, found, requests)
     if format == "json":
-        click.echo(as_json({"grants": [grant_record(grant) for grant in found]}))
+        records = [{**grant_record(one), "suspended": suspended[one.id]} for one in found]
+        click.echo(as_json({"grants": records}))
     elif not found:
         click.echo("no standing approval is in force")
     else:
         now = datetime.now(UTC)
         head = ("ID", "GIVEN", "LEFT", "USES", "SESSION", "BY", "FOR")
-        click.echo(_table([head, *(_grant(grant, now) for grant in found)]))
+        rows = (_grant(grant, now, suspended=suspended[grant.id]) for grant in found)
+        click.echo(_table([head, *rows]))
+
+
+async def _standing(
+    store: SqliteApprovals, now: datetime
+) -> tuple[tuple[Grant, ...], dict[str, ApprovalRequest]]:
+    """Return the standing approvals, and the requests that they answered."""
+    found = await store.standing(now=now)
+    requests: dict[str, ApprovalRequest] = {}
+    for id in {grant.request for grant in found if grant.request is not None}:
+        filed = await store.get(id, now=now)
+        if filed is not None:
+            requests[id] = filed.request
+    return found, requests
 
 
 def _waiting(counter: PolicyApprovals, session: str | None) -> tuple[Filed, ...]:
@@ -137,7 +152,7 @@ def _request(filed: Filed, now: datetime) -> tuple[str, ...]:
     )
 
 
-def _grant(grant: Grant, now: datetime) -> tuple[str, ...]:
+def _grant(grant: Grant, now: datetime, *, suspended: bool | None) -> tuple[str, ...]:
     return (
         short(grant.id),
         since(grant.given_at, now),
@@ -145,12 +160,15 @@ def _grant(grant: Grant, now: datetime) -> tuple[str, ...]:
         "-" if grant.uses is None else str(grant.uses),
         visible(grant.session, 20),
         visible(", ".join(person.id for person in grant.people), 40),
-        visible(", ".join(grant.tools), _WIDEST) if grant.tools else _remembered(grant),
+        visible(", ".join(grant.tools), _WIDEST)
+        if grant.tools
+        else _remembered(grant, suspended=suspended),
     )
 
 
-def _remembered(grant: Grant) -> str:
-    return "calls as remembered" if grant.request is None else f"as in {short(grant.request)}"
+def _remembered(grant: Grant, *, suspended: bool | None) -> str:
+    what = "calls as remembered" if grant.request is None else f"as in {short(grant.request)}"
+    return f"{what} (suspended: its rule was edited)" if suspended else what
 
 
 def _table(rows: Iterable[tuple[str, ...]]) -> str:

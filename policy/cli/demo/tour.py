@@ -25,7 +25,7 @@ _MISTAKE = ("allow file_read, file_list", "allow file_raed, file_list")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class TourStep:
     """One call, its expected verdict, and the rule expected to give it."""
 
     tool: str
@@ -51,19 +51,19 @@ class Reply:
     stale: bool
 
 
-def allowed(stage: Stage) -> tuple[Step, ...]:
+def allowed(stage: Stage) -> tuple[TourStep, ...]:
     """Return the calls that are allowed."""
     inspect = "git status" if (stage.workspace / ".git").is_dir() else "date"
     return (
-        Step(tool="file_write", input=_NOTE, verdict="allow", by="change-workspace"),
-        Step(
+        TourStep(tool="file_write", input=_NOTE, verdict="allow", by="change-workspace"),
+        TourStep(
             tool="file_read",
             input={"path": "notes.txt"},
             verdict="allow",
             by="read-workspace",
             shows="buy milk",
         ),
-        Step(tool="file_list", input={"path": "."}, verdict="allow", by="read-workspace"),
+        TourStep(tool="file_list", input={"path": "."}, verdict="allow", by="read-workspace"),
         _shell(inspect, "allow", "look-around"),
         _shell("ls", "allow", "look-around", shows="notes.txt"),
         _shell("wc notes.txt", "allow", "look-around", shows="notes.txt"),
@@ -71,16 +71,16 @@ def allowed(stage: Stage) -> tuple[Step, ...]:
     )
 
 
-def refused() -> tuple[Step, ...]:
+def refused() -> tuple[TourStep, ...]:
     """Return the calls that are denied, and one that is not a valid call."""
     return (
         _shell("cat ~/.ssh/id_rsa", "deny", "secrets.no-credentials"),
-        Step(tool="file_read", input={"path": "/etc/passwd"}, verdict="deny", by="default"),
+        TourStep(tool="file_read", input={"path": "/etc/passwd"}, verdict="deny", by="default"),
         _web("http://169.254.169.254/latest/meta-data/", "deny", "no-inside"),
         _web("http://0xa9fea9fe/latest/meta-data/", "deny", "no-inside"),
         _shell("ls; rm -rf /", "deny", "default"),
         _shell("echo $(cat notes.txt)", "deny", "default"),
-        Step(
+        TourStep(
             tool="file_read",
             input={"file": "notes.txt"},
             verdict="deny",
@@ -90,17 +90,17 @@ def refused() -> tuple[Step, ...]:
     )
 
 
-def asked() -> tuple[Step, ...]:
+def asked() -> tuple[TourStep, ...]:
     """Return the calls that need approval: the script answers yes, then no."""
     return (
-        Step(
+        TourStep(
             tool="file_delete",
             input={"path": "old.txt"},
             verdict="ask",
             by="delete",
             answer="approved",
         ),
-        Step(
+        TourStep(
             tool="file_delete",
             input={"path": "notes.txt"},
             verdict="deny",
@@ -110,8 +110,8 @@ def asked() -> tuple[Step, ...]:
     )
 
 
-def _shell(command: str, verdict: str, by: str, *, shows: str = "") -> Step:
-    return Step(
+def _shell(command: str, verdict: str, by: str, *, shows: str = "") -> TourStep:
+    return TourStep(
         tool="bash_exec",
         input={"command": command},
         verdict=verdict,
@@ -120,8 +120,8 @@ def _shell(command: str, verdict: str, by: str, *, shows: str = "") -> Step:
     )
 
 
-def _web(url: str, verdict: str, by: str, *, shows: str = "") -> Step:
-    return Step(
+def _web(url: str, verdict: str, by: str, *, shows: str = "") -> TourStep:
+    return TourStep(
         tool="web_fetch",
         input={"url": url},
         verdict=verdict,
@@ -161,14 +161,14 @@ class Tour:
         await self._all(asked())
         await self._edits()
 
-    async def _all(self, steps: tuple[Step, ...]) -> None:
+    async def _all(self, steps: tuple[TourStep, ...]) -> None:
         for step in steps:
             self._judge(step, await self._reply(step))
 
     async def _edits(self) -> None:
         good = self.stage.rule_file.read_text("utf-8")
         frozen = good.replace(_AFTER, _AFTER + _FREEZE)
-        write = Step(tool="file_write", input=_NOTE, verdict="deny", by="freeze")
+        write = TourStep(tool="file_write", input=_NOTE, verdict="deny", by="freeze")
         before = await self._reply(write)
 
         screen.heading(
@@ -199,13 +199,13 @@ class Tour:
         mended, wait = await self._saved(frozen, write, lambda r: not r.stale)
         self._expect(mended.number == after.number, "the generation is the one before")
         self._show_generation(mended, f"up to date {wait}")
-        free = Step(tool="file_write", input=_NOTE, verdict="allow", by="change-workspace")
+        free = TourStep(tool="file_write", input=_NOTE, verdict="allow", by="change-workspace")
         last, wait = await self._saved(good, free, lambda r: r.number != after.number)
         self._judge(free, last)
         self._show_generation(last, f"in force {wait}")
 
     async def _saved(
-        self, text: str, step: Step, until: Callable[[Reply], bool]
+        self, text: str, step: TourStep, until: Callable[[Reply], bool]
     ) -> tuple[Reply, str]:
         """Save the rule file and call until the edit shows; return the reply and how long it took.
 
@@ -236,7 +236,7 @@ class Tour:
             await asyncio.sleep(_AGAIN)
         return ""
 
-    async def _reply(self, step: Step) -> Reply:
+    async def _reply(self, step: TourStep) -> Reply:
         self.calls += 1
         result = await self.client.call_tool(step.tool, dict(step.input))
         said = (result.meta or {}).get("placet") or {}
@@ -253,7 +253,7 @@ class Tour:
             stale=bool(said.get("stale")),
         )
 
-    def _judge(self, step: Step, reply: Reply) -> None:
+    def _judge(self, step: TourStep, reply: Reply) -> None:
         """Print a call, and compare its result with what is expected."""
         what = f"{step.tool} {', '.join(str(value) for value in step.input.values())}"
         why = ", ".join(reply.rules) or "-"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from policy.cli.agent_settings.own_tools import tools_list, with_own_tools
 from policy.cli.init.starting_sets import STARTING_SETS, files_of
 from policy.cli.loading import exit_with
 from policy.diagnostics import visible
@@ -43,7 +44,7 @@ def command(folder: Path, *, agent: str) -> None:
     """
     if agent == "data" and find_spec("sqlglot") is None:
         exit_with("the set for data agents needs the extra `sql`: install placet[sql]")
-    files = files_of(agent)
+    files = all_files_of(agent)
     _write(folder, files)
     for name in files:
         click.echo(f"wrote {visible(str(folder / name))}")
@@ -51,6 +52,15 @@ def command(folder: Path, *, agent: str) -> None:
     click.echo(f"These rules are for {STARTING_SETS[agent]}. Next:")
     for what, line in _next_steps(shlex.quote(str(folder)), agent):
         click.echo(f"\n  # {what}\n  {visible(line)}")
+
+
+def all_files_of(agent: str) -> Mapping[str, bytes]:
+    """Return the files of a set, with lists of the tools that coding agents have of their own."""
+    files = files_of(agent)
+    if agent != "coding-agent":
+        return files
+    lists = {f"{name}.json": f"{tools_list(name)}\n".encode() for name in with_own_tools()}
+    return dict(sorted({**files, **lists}.items()))
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -94,7 +104,7 @@ def _next_steps(folder: str, agent: str) -> Iterator[tuple[str, str]]:
 
 
 _EXAMPLES = {
-    "coding-agent": """--tool bash_exec --input '{"command": "git status && cat .env"}'""",
+    "coding-agent": "--command 'git status && cat .env'",
     "support": """--tool refund --input '{"order": "o-1", "amount": 200}'""",
     "research": """--tool web_fetch --input '{"url": "https://news.example/story"}'""",
     "data": """--tool run_query --input '{"query": "select email from customers"}'""",

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from policy.catalog import Origin, identifier_problem
 from policy.daemon.agents.mapping import Row, Unmapped
-from policy.daemon.request import Answer
+from policy.daemon.request import HookAnswer
 from policy.diagnostics import visible
 from policy.values import Unreadable, read_plain_json
 
@@ -37,7 +37,7 @@ class HookCall:
 class Spells(Protocol):
     """Spells an answer in an agent's own format."""
 
-    def __call__(self, reason: str, updated: Mapping[str, Any] | None, /) -> Answer:
+    def __call__(self, reason: str, updated: Mapping[str, Any] | None, /) -> HookAnswer:
         """Return the answer; `updated` are the fields of the tool's input that change."""
         ...
 
@@ -104,9 +104,9 @@ def mcp_tool(call: HookCall) -> str | None:
     return origin.flat_name()
 
 
-def json_answer(document: Mapping[str, Any]) -> Answer:
+def json_answer(document: Mapping[str, Any]) -> HookAnswer:
     """Return the answer that prints an object."""
-    return Answer(status=0, stdout=json.dumps(document) + "\n")
+    return HookAnswer(status=0, stdout=json.dumps(document) + "\n")
 
 
 def fitted(reason: str) -> str:

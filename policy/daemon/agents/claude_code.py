@@ -18,7 +18,7 @@ from policy.daemon.agents.readers import (
     names_searched,
     page_fetched,
 )
-from policy.daemon.request import Answer
+from policy.daemon.request import HookAnswer
 
 ROWS = {
     "Bash": Row(
@@ -77,7 +77,7 @@ ROWS = {
 }
 
 
-def _answer(decision: str, reason: str, updated: Mapping[str, Any] | None) -> Answer:
+def _answer(decision: str, reason: str, updated: Mapping[str, Any] | None) -> HookAnswer:
     output: dict[str, Any] = {"hookEventName": "PreToolUse", "permissionDecision": decision}
     if reason:
         output["permissionDecisionReason"] = reason
@@ -110,6 +110,9 @@ CLAUDE_CODE = Agent(
         "Agent": "Start a sub-agent; its own calls are judged like all others.",
         "AskUserQuestion": "Ask the user a question.",
         "BashOutput": "Read the output of a command in the background.",
+        "CronCreate": "Schedule a prompt for later in the session.",
+        "CronDelete": "Cancel a prompt that was scheduled.",
+        "CronList": "Show the prompts that are scheduled.",
         "EnterPlanMode": "Plan before anything is changed.",
         "ExitPlanMode": "Show a plan to the user.",
         "KillShell": "End a command in the background.",

@@ -9,7 +9,7 @@ from policy.daemon.agents.agent import Agent, HookCall, fitted, json_answer
 from policy.daemon.agents.mapping import Row
 from policy.daemon.agents.patch import patch_applied
 from policy.daemon.agents.readers import command
-from policy.daemon.request import Answer
+from policy.daemon.request import HookAnswer
 
 ROWS = {
     "Bash": Row(
@@ -24,18 +24,18 @@ ROWS = {
 }
 
 
-def _allow(reason: str, updated: Mapping[str, Any] | None) -> Answer:
+def _allow(reason: str, updated: Mapping[str, Any] | None) -> HookAnswer:
     # Codex refuses an `allow` that changes nothing, and runs the call; saying nothing is enough.
     if updated is None:
-        return Answer(status=0)
+        return HookAnswer(status=0)
     return _answer(permissionDecision="allow", updatedInput=updated)
 
 
-def _deny(reason: str, updated: Mapping[str, Any] | None) -> Answer:
+def _deny(reason: str, updated: Mapping[str, Any] | None) -> HookAnswer:
     return _answer(permissionDecision="deny", permissionDecisionReason=fitted(reason))
 
 
-def _answer(**output: Any) -> Answer:
+def _answer(**output: Any) -> HookAnswer:
     return json_answer({"hookSpecificOutput": {"hookEventName": "PreToolUse", **output}})
 
 

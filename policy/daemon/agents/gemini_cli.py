@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from policy.daemon.agents.agent import Agent, HookCall, fitted, json_answer
-from policy.daemon.agents.mapping import Fields, OurCall, Row, Unmapped, words
+from policy.daemon.agents.mapping import HookFields, OurCall, Row, Unmapped, words
 from policy.daemon.agents.readers import (
     command,
     contents_searched,
@@ -18,13 +18,13 @@ from policy.daemon.agents.readers import (
     folder_listed,
     names_searched,
 )
-from policy.daemon.request import Answer
+from policy.daemon.request import HookAnswer
 
 # What JavaScript takes for white space: the words of a prompt are told apart by it.
 _BLANKS = re.compile("[\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
 
 
-def _pages_in_prompt(fields: Fields) -> tuple[OurCall, ...]:
+def _pages_in_prompt(fields: HookFields) -> tuple[OurCall, ...]:
     """Return a fetch of every URL in a prompt: the tool takes no other argument."""
     direct = fields.optional("url")
     prompt = fields.optional("prompt") or ""
@@ -86,7 +86,7 @@ ROWS = {
 }
 
 
-def _answer(decision: str, reason: str, updated: Mapping[str, Any] | None) -> Answer:
+def _answer(decision: str, reason: str, updated: Mapping[str, Any] | None) -> HookAnswer:
     output: dict[str, Any] = {"decision": decision}
     if reason:
         output["reason"] = reason

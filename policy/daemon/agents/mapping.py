@@ -45,7 +45,7 @@ class Mapped:
     row: Row | None = None
 
 
-class Fields:
+class HookFields:
     """The input of one call of an agent; it records which fields have been read."""
 
     def __init__(self, tool: str, given: Mapping[str, Any], cwd: str) -> None:
@@ -98,7 +98,7 @@ class Fields:
         return sorted(set(self._given) - self._read - ignored)
 
 
-Reader: TypeAlias = Callable[[Fields], tuple[OurCall, ...]]
+Reader: TypeAlias = Callable[[HookFields], tuple[OurCall, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ def mapped(rows: Mapping[str, Row], tool: str, given: Mapping[str, Any], *, cwd:
         raise Unmapped(
             f"the tool `{tool}` is not mapped, so it is denied: {_PAGE} lists the mapped tools"
         )
-    fields = Fields(tool, given, cwd)
+    fields = HookFields(tool, given, cwd)
     folder = os.path.normpath(fields.folder(*row.folder)) if row.folder else cwd
     calls = row.calls(fields)
     unread = fields.unread(row.ignored)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from policy.daemon.agents.mapping import Fields, OurCall, Unmapped
+from policy.daemon.agents.mapping import HookFields, OurCall, Unmapped
 
 _HEADER = re.compile(r"\*\*\* (Add|Update|Delete) File: *(.*)|\*\*\* (Move) to: *(.*)")
 _FRAME = ("*** Begin Patch", "*** End Patch", "*** End of File")
 
 
-def patch_applied(fields: Fields) -> tuple[OurCall, ...]:
+def patch_applied(fields: HookFields) -> tuple[OurCall, ...]:
     """Return the calls that have the effects of a patch.
 
     Codex takes blanks around a header, so every line that could be one counts as one. A line of

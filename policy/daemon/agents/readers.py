@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 
-from policy.daemon.agents.mapping import Fields, OurCall, Reader, Unmapped
+from policy.daemon.agents.mapping import HookFields, OurCall, Reader, Unmapped
 
 # A glob without characters at which an agent may split a list of globs.
 _ONE_GLOB = re.compile(r"[\w.*/-]+")
@@ -22,7 +22,7 @@ def command(*, milliseconds: str | None = None, unconfined: str | None = None) -
     `unconfined` names the field that asks for the command to run outside of the agent's sandbox.
     """
 
-    def read(fields: Fields) -> tuple[OurCall, ...]:
+    def read(fields: HookFields) -> tuple[OurCall, ...]:
         if os.name != "posix":
             raise Unmapped(f"{fields.tool} does not run bash on this system")
         if unconfined is not None and fields.get(unconfined) not in (None, False):
@@ -52,7 +52,7 @@ def file_written(path: str, content: str) -> Reader:
 def file_edited(path: str, *content: str) -> Reader:
     """Return the reader of an edit; an edit shows its surroundings, so it also reads the file."""
 
-    def read(fields: Fields) -> tuple[OurCall, ...]:
+    def read(fields: HookFields) -> tuple[OurCall, ...]:
         where = fields.path(path)
         return (_reads(where), _writes(where, fields.optional(*content) or ""))
 
@@ -62,7 +62,7 @@ def file_edited(path: str, *content: str) -> Reader:
 def file_edited_often(path: str, edits: str, content: str) -> Reader:
     """Return the reader of several edits of one file."""
 
-    def read(fields: Fields) -> tuple[OurCall, ...]:
+    def read(fields: HookFields) -> tuple[OurCall, ...]:
         where, given = fields.path(path), fields.get(edits)
         if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
             raise Unmapped(f"`{edits}` of {fields.tool} is not a list of edits")
@@ -82,7 +82,7 @@ def names_searched(pattern: str, *folders: str) -> Reader:
     Behind the first wildcard a pattern must not lead out of that tree.
     """
 
-    def read(fields: Fields) -> tuple[OurCall, ...]:
+    def read(fields: HookFields) -> tuple[OurCall, ...]:
         wanted, folder = fields.text(pattern), fields.folder(*folders)
         first = _WILDCARD.search(wanted)
         fixed = wanted.rfind("/", 0, None if first is None else first.start()) + 1
@@ -102,7 +102,7 @@ def contents_searched(
     A glob narrows what is read only where it is a single one.
     """
 
-    def read(fields: Fields) -> tuple[OurCall, ...]:
+    def read(fields: HookFields) -> tuple[OurCall, ...]:
         argv = ["rg", "--hidden"]
         glob = fields.optional(*globs) if globs else None
         if glob is not None and _ONE_GLOB.fullmatch(glob):

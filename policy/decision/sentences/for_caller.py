@@ -25,6 +25,7 @@ _MOST_LINES = 200
 _MOST_DEFAULTS = 50
 _MOST_TOOLS = 8
 _MOST_EXCEPTIONS = 3
+_UNREVIEWED = {Verdict.ASK: "needs an approval", Verdict.DENY: "is denied"}
 _LONGEST_TITLE = 100
 
 
@@ -166,9 +167,10 @@ def _tool_lines(program: Program) -> Iterator[str]:
         yield sentence_with_reason(
             f"{_named(confirmed)} needs an approval", "the tool itself asks for it"
         )
-    unseen = tuple(spec for spec in known if spec.origin.kind != "host" and not spec.pinned)
-    if unseen:
-        why = "nobody has reviewed its definition"
-        yield sentence_with_reason(f"{_named(unseen)} needs an approval", why)
+    why = "nobody has reviewed its definition"
+    for verdict, effect in _UNREVIEWED.items():
+        unseen = tuple(s for s in known if s.needs_review and s.unreviewed is verdict)
+        if unseen:
+            yield sentence_with_reason(f"{_named(unseen)} {effect}", why)
     if not program.floor.is_empty:
         yield sentence_with_reason("every call that writes the policy's own files is denied")

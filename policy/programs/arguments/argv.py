@@ -18,6 +18,8 @@ from policy.programs.profiles.profile import (
 from policy.shell import Word
 
 _DIGITS = frozenset("0123456789")
+# Values that switch a flag on or off where a parser accepts any: `--watch=false`.
+_SWITCHES = frozenset("true false yes no on off 0 1 t f".split())
 _WILD = frozenset("*?[\\")
 
 
@@ -95,14 +97,24 @@ def operand_roles(profile: Profile, given: set[str]) -> tuple[str, ...]:
     return roles
 
 
+MAIN_MODULE = ".__main__"
+
+
 def option_names(item: OptionItem) -> set[str]:
-    """Return the names that a variant may use for an option: its name, alone and with its value."""
+    """Return the names that a variant may use for an option: its name, alone and with its value.
+
+    A value `policy.cli`, as of a module, is also `policy.*`.
+    """
     if item.option is None:
         return set()
     name = item.option.name
     if item.value is None or not item.value.known:
         return {name}
-    return {name, f"{name}={item.value.text}"}
+    text = item.value.text
+    package, dot, _ = text.partition(".")
+    below = {f"{name}={package}.*"} if dot else set()
+    # What `python -m` runs of a package is its module of this name.
+    return {name, f"{name}={text}", f"{name}={text.removesuffix(MAIN_MODULE)}", *below}
 
 
 def may_become_several(word: Word) -> bool:
@@ -152,7 +164,7 @@ class _ArgumentReader:
     def _operand(self, word: Word, *, may_be_option: bool = False) -> None:
         self.at += 1
         self._operands += 1
-        if not may_be_option and word.shape != "known":
+        if not may_be_option and word.shape != "known" and not word.number:
             may_be_option = self._may_mean(word)
         self.items.append(OperandItem(word, may_be_option=may_be_option))
 
@@ -348,6 +360,10 @@ class _ArgumentReader:
     def _note_option(self, option: Option, spelled: str, *, value: Word | None = None) -> None:
         """Record an option, with its value or the words that it takes."""
         self.at += 1
+        if value is not None and not _accepts(option, value):
+            # Another version of the program may have an option of this name that takes a value.
+            self._note(OptionItem(None, f"{spelled}={value.text}"))
+            return
         if option.takes != "value" or option.role in MANY_WORDS:
             first = () if value is None else (value,)
             words = self._words_of(option, first) if option.takes == "value" else ()
@@ -396,6 +412,13 @@ _TAKES: dict[Style, Callable[[_ArgumentReader, Word], bool]] = {
     "pairs": _ArgumentReader._pair,
     "listed": _ArgumentReader._listed,
 }
+
+
+def _accepts(option: Option, value: Word) -> bool:
+    """Return whether an option may have a glued value: flags only `--watch=false` and `-9`."""
+    if option.takes != "nothing" or NUMBER in option.spellings:
+        return True
+    return value.known and value.text.lower() in _SWITCHES
 
 
 def _end_of_digits(text: str, start: int) -> int:

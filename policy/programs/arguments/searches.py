@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from policy.programs.arguments.argv import Item, OperandItem, OptionItem, parse_arguments
+from policy.programs.arguments.argv import (
+    Item,
+    OperandItem,
+    OptionItem,
+    operand_roles,
+    option_names,
+    parse_arguments,
+)
 from policy.programs.arguments.exclusions import exclusions_of
 from policy.programs.arguments.link_following import followed_links
 from policy.programs.arguments.operand_roles import possible_roles
@@ -22,6 +29,8 @@ _NOT_PLAIN = re.compile(r"[\[\]\\/]")
 _CHOOSING = frozenset({"found-name", "found-otherwise"})
 # Roles of options of a search that prints the paths that it finds, separated by zero bytes.
 _QUIET = frozenset({"text", "null-ended"}) | _CHOOSING
+# Those of one that searches in files: which files it takes.
+_TAKING = frozenset({"only-files", "leaves-files", "leaves-folders", "leaves-glob", "only-type"})
 
 
 def found_paths(items: Sequence[Item], profile: Profile, *, steered: bool = False) -> FoundPaths:
@@ -54,21 +63,28 @@ def printed_names(words: tuple[Word, ...], profiles: Profiles) -> FoundPaths:
     if profile is None or profile.subcommands:
         return NOT_SEARCHED
     items = parse_arguments(words[1:], profile).items
+    if not _is_search(profile, items):
+        return NOT_SEARCHED
     if not any(_role(item) == "null-ended" for item in items) or not _prints_paths_alone(items):
         return NOT_SEARCHED
     # Its variables are not known here; none of them changes what `find` does.
     return found_paths(items, profile, steered=profile.style != "words")
 
 
-def _prints_paths_alone(items: Sequence[Item]) -> bool:
-    """Return whether a search prints nothing but paths, below operands that are known."""
+def _prints_paths_alone(items: Sequence[Item], also: frozenset[str] = frozenset()) -> bool:
+    """Return whether a search prints nothing but paths, below operands that are known.
+
+    `also` are options that print them one on each line.
+    """
     for item in items:
         if isinstance(item, OperandItem):
             if item.may_be_option or not item.word.known:
                 return False
             continue
+        if item.option is not None and item.option.name in also:
+            continue
         plain = item.option is not None and not (item.option.guarded or item.words)
-        if not plain or _role(item) not in _QUIET:
+        if not plain or _role(item) not in _QUIET | _TAKING:
             return False
     return True
 
@@ -79,15 +95,49 @@ def reads_words(items: Sequence[Item]) -> bool:
     return roles.isdisjoint({"null-ended", "otherwise-ended", "read"})
 
 
-def printed_paths(words: tuple[Word, ...], profiles: Profiles) -> FoundPaths:
-    """Return the paths that a search prints for the next command, one on each line."""
-    profile = profiles.profile(words[0].text) if words[0].known else None
-    if profile is None or not profile.prints_paths:
+def printed_paths(line: Sequence[tuple[Word, ...]], profiles: Profiles) -> FoundPaths:
+    """Return the paths that a search prints for the next command, one on each line.
+
+    `line` are the words of the commands before that one, the nearest first: some may only pass on
+    lines, as `head` and `grep -v x` do.
+    """
+    words = next((each for each in line if not _passes_lines(each, profiles)), None)
+    profile = profiles.profile(words[0].text) if words and words[0].known else None
+    if profile is None or words is None or profile.subcommands:
         return NOT_SEARCHED
     items = parse_arguments(words[1:], profile).items
-    if any(_role(item) == "null-ended" for item in items) or not _prints_paths_alone(items):
+    if not _is_search(profile, items):
+        return NOT_SEARCHED
+    if any(_role(item) == "null-ended" for item in items):
+        return NOT_SEARCHED
+    if not _prints_paths_alone(items, also=profile.paths_with):
         return NOT_SEARCHED
     return found_paths(items, profile, steered=profile.style != "words")
+
+
+def _is_search(profile: Profile, items: Sequence[Item]) -> bool:
+    """Return whether a program prints the paths that it finds."""
+    return profile.prints_paths or not profile.paths_with.isdisjoint(_given(items))
+
+
+def _given(items: Sequence[Item]) -> set[str]:
+    return {name for item in items if isinstance(item, OptionItem) for name in option_names(item)}
+
+
+def _passes_lines(words: tuple[Word, ...], profiles: Profiles) -> bool:
+    """Return whether a program prints nothing but lines of its input, as they are."""
+    profile = profiles.profile(words[0].text) if words and words[0].known else None
+    if profile is None or profile.passes_lines is None:
+        return False
+    items = parse_arguments(words[1:], profile).items
+    options = [item for item in items if isinstance(item, OptionItem)]
+    if any(one.option is None or one.option.name not in profile.passes_lines for one in options):
+        return False
+    operands = [item for item in items if isinstance(item, OperandItem)]
+    roles = possible_roles(items, operand_roles(profile, _given(items)))
+    return all(not one.may_be_option and one.word.known for one in operands) and all(
+        role == ("text",) for role in roles
+    )
 
 
 def _role(item: Item) -> str:
@@ -123,7 +173,8 @@ def _root(items: Sequence[Item], profile: Profile) -> str:
     if any(_role(item).endswith("-tree") for item in items):
         return ""
     operands = [item for item in items if isinstance(item, OperandItem)]
-    roles = possible_roles(items, profile.operands)
+    given = _given(items)
+    roles = possible_roles(items, operand_roles(profile, given))
     places = [
         operand.word
         for operand, possible in zip(operands, roles, strict=True)
@@ -131,4 +182,8 @@ def _root(items: Sequence[Item], profile: Profile) -> str:
     ]
     if places:
         return common_root(tuple(places))
-    return next((text for role, text in profile.bare if role.endswith("-tree")), "")
+    bare = profile.bare
+    for variant in profile.variants:
+        if variant.bare is not None and variant.holds(given):
+            bare = variant.bare
+    return next((text for role, text in bare if role.endswith("-tree")), "")

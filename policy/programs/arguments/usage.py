@@ -7,6 +7,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from policy.programs.arguments.argv import (
+    MAIN_MODULE,
     Item,
     OperandItem,
     OptionItem,
@@ -33,7 +34,7 @@ from policy.programs.profiles.roles import PROGRAMS, bare_role, leads_elsewhere,
 from policy.programs.words.approximate_paths import note_suffixes
 from policy.programs.words.copy_destination import copied_file_name
 from policy.programs.words.forwarded import may_load_code
-from policy.programs.words.pathspecs import COMPARED, may_leave_repository
+from policy.programs.words.pathspecs import COMPARED, HISTORY, may_leave_repository
 from policy.programs.words.roles import note_input, note_text, note_word
 from policy.programs.words.typed_input import has_input, may_be_typed
 from policy.shell import Word
@@ -50,18 +51,23 @@ _INTO = frozenset({"write-into", "write-into-parents"})
 
 
 class ArgumentUsage:
-    """Gathers one command's options and operands; their effects are recorded in `effects`."""
+    """Gathers one command's options and operands; their effects are recorded in `effects`.
+
+    `runs_module`: the words after an option belong to the program that it names (`python -m pip`).
+    """
 
     def __init__(self, effects: CommandEffects) -> None:
         self.effects = effects
         self.options: list[GivenOption] = []
         self.operands: list[GivenOperand] = []
+        self.runs_module = False
 
     def take(self, profile: Profile, parts: ParsedArguments) -> None:
         """Record everything that a command does by the profile of its program or subcommand."""
         options = [item for item in parts.items if isinstance(item, OptionItem)]
         given: set[str] = set().union(*map(option_names, options))
         before = len(self.effects.found)
+        self.effects.profile = profile
         parts = _with_variants(parts, profile, given)
         roles = self._note_words(parts, operand_roles(profile, given), profile)
         self._whole(profile, given, roles=roles)
@@ -133,6 +139,7 @@ class ArgumentUsage:
                 # After an unknown word that may itself be an option, as in `busybox $x -rf a`.
                 self.effects.gap(f"which command `{self.effects.name}` runs is not known")
             if runs == "named-argv...":
+                self.runs_module = True
                 words = (_named(items), *words)
         possible = _possible(items, roles, [item.word for item in operands])
         runs_found = any(isinstance(item, OptionItem) and item.words for item in items)
@@ -166,7 +173,8 @@ class ArgumentUsage:
         budget = self.effects.nesting.budget
         if not (budget.plain_names and reads_words(items)):
             return NOT_SEARCHED
-        found = printed_paths(command.fed_by, profiles)
+        line = (command.fed_by, *command.fed_before)
+        found = printed_paths(line, profiles)
         if found != NOT_SEARCHED:
             budget.searches.append(Search(found, command))
         return found
@@ -226,7 +234,8 @@ class ArgumentUsage:
         for role in roles:
             if bare_role(role) == "passed-on":
                 harms = may_load_code(item.word, before)
-                if before is not None or not _PATH_LIKE.isdisjoint(item.word.text):
+                named = before is None and item.word.text[:1] != "-"
+                if not named or not _PATH_LIKE.isdisjoint(item.word.text):
                     # The first word may name a script; any later one may be a file.
                     note_word(effects, "argument", item.word)
             else:
@@ -310,7 +319,7 @@ class ArgumentUsage:
             note_text(effects, role, text)
         # The program writes somewhere below the tree; the disk cannot show which files.
         effects.found[before:] = [
-            replace(each, listed=True, follows=False) if each.tree else each
+            replace(each, listed=True, follows=False) if each.tree and not each.sources else each
             for each in effects.found[before:]
         ]
         effects.unseen = effects.unseen or unseen
@@ -370,6 +379,9 @@ def _possible(
         return [(*possible[0], roles[0])]
     if f"{COMPARED}..." in roles and may_leave_repository(words):
         return [(*each, "read-tree") for each in possible]
+    if f"{COMPARED}..." in roles and len(words) == 1 and words[0].known:
+        # One path is never compared with another one on the disk.
+        return [(HISTORY,)]
     return possible
 
 
@@ -431,7 +443,7 @@ def _named(items: Sequence[Item]) -> Word:
     """Return the program that the value of the last option names: `python -m pre_commit`."""
     values = [item.value for item in items if isinstance(item, OptionItem) and item.value]
     named = values[-1] if values else Word("", "opaque")
-    return replace(named, text=named.text.replace("_", "-"))
+    return replace(named, text=named.text.removesuffix(MAIN_MODULE).replace("_", "-"))
 
 
 def _is_name(word: Word) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from policy.programs.invocation import Invocation
 from policy.programs.patterns.match import (
     is_harmless_assignment,
+    is_one_of,
     matches_command,
     spells_option,
     uncovered_redirections,
@@ -105,7 +106,8 @@ class _Cover:
             if answer is True:
                 break
             answer = any_of((answer, self._by(invocation, pattern)))
-        return answer
+        found = named_program(invocation, self.patterns, self.profiles) if not answer else None
+        return answer if found is None else any_of((answer, self._of(found)))
 
     def _all(self, commands: Sequence[Invocation]) -> bool | None:
         answer: bool | None = True
@@ -128,6 +130,30 @@ class _Cover:
         for command, spelled in zip(invocation.inner, pattern.inner, strict=True):
             answer = both(answer, self._by(command, spelled))
         return answer
+
+
+def named_program(
+    invocation: Invocation, patterns: Sequence[CommandPattern], profiles: Profiles
+) -> Invocation | None:
+    """Return a command as if its known program were found by its name alone.
+
+    It is, for `.venv/bin/python -m pytest`, if one pattern covers the programs of that folder
+    (`./** *`): another one may then cover the words (`python -m pytest *`). The program may be a
+    link there to an installed one of the same name.
+    """
+    if invocation.place in STANDARD_PLACES or not invocation.profiled or invocation.file is None:
+        return None
+    folders = [one.files for one in patterns if one.program is None and one.files is not None]
+    file = invocation.file
+    named = any(is_one_of(invocation, files) for files in folders)
+    if not named and folders and _is_same(file.interpreter, invocation, profiles):
+        named = any(file.link_is_in(files) for files in folders)
+    return replace(invocation, place="") if named else None
+
+
+def _is_same(name: str, invocation: Invocation, profiles: Profiles) -> bool:
+    profile = profiles.profile(name) if name else None
+    return profile is not None and profile.name == invocation.program[0]
 
 
 def _is_elsewhere(invocation: Invocation, pattern: CommandPattern) -> bool:

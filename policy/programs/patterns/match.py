@@ -61,11 +61,13 @@ def matches_program(invocation: Invocation, pattern: CommandPattern) -> bool | N
     if not invocation.command.words:
         return False
     if pattern.program is None:
-        return True if pattern.files is None else _is_one_of(invocation, pattern.files)
+        if pattern.files is None:
+            return True
+        return is_one_of(invocation, pattern.files)
     return None
 
 
-def _is_one_of(invocation: Invocation, files: PathPattern) -> bool | None:
+def is_one_of(invocation: Invocation, files: PathPattern) -> bool | None:
     """Return whether the program is spelled as the path of one of these files, links followed."""
     if invocation.command.words[0].known and not invocation.place:
         return False  # found in PATH, or a function
@@ -138,9 +140,9 @@ def is_harmless_assignment(
     """Return whether setting a variable for a command does no more than the command itself.
 
     It only affects language, time zone or appearance, or it adds folders of the project to the code
-    of a program that runs such code.
+    of a program that runs such code, or is a plain setting of such code.
     """
-    role = profiles.variable_set(assignment)
+    role = profiles.variable_set(assignment, unseen=invocation.only_unseen)
     if role == "folders":
         return invocation.unseen and listed_folders(assignment.value) is not None
     # Of the script's private variables only those matter that some program is known to use.

@@ -77,7 +77,7 @@ class CommandPattern:
 @lru_cache(maxsize=4096)
 def read_command_pattern(text: str, profiles: Profiles) -> CommandPattern | Unreadable:
     """Parse an item such as `git diff *`, `TZ=* date +*`, `sort * > out.txt` or `sudo id`."""
-    script = read_script(text, whole=profiles.whole)
+    script = read_script(text)
     if isinstance(script, Unreadable):
         return script
     if len(script.commands) != 1:

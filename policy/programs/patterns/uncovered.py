@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from policy.programs.invocation import Invocation
-from policy.programs.patterns.coverage import needs_no_pattern, spells_gaps
+from policy.programs.patterns.coverage import named_program, needs_no_pattern, spells_gaps
 from policy.programs.patterns.match import (
     is_harmless_assignment,
     is_option_like,
@@ -35,7 +35,9 @@ def uncovered_commands(
     word, a redirection or a pattern for hidden commands.
     """
     found = False
-    for command in invocation.walk():
+    profiles = patterns[0].profiles if patterns else NO_PROFILES
+    for each in invocation.walk():
+        command = named_program(each, patterns, profiles) or each
         if not _is_covered(command, patterns, redirections_covered=redirections_covered):
             found = True
             yield command, _why(command, patterns, redirections_covered=redirections_covered)

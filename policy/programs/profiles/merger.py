@@ -30,6 +30,9 @@ class _Above:
     links: Links = "trees"
     links_at: tuple[str, ...] = ()
     follows_links: Follows = "always"
+    sources: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
     uses_folder: bool | None = None
 
 
@@ -55,6 +58,9 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
     links_at = above.links_at if own is None else own.links_at
     follows: Follows = _last([one.follows_links for one in sections]) or above.follows_links
     uses_folder = _last([above.uses_folder, *(one.uses_folder for one in sections)])
+    sources = _last([above.sources, *(one.sources for one in sections)]) or ()
+    skipped = _last([above.skipped, *(one.skipped for one in sections)]) or ()
+    outputs = _last([above.outputs, *(one.outputs for one in sections)]) or ()
     inherited = _Above(
         options=options if everywhere else {},
         everywhere=everywhere,
@@ -66,6 +72,9 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         links_at=links_at,
         follows_links=follows,
         uses_folder=uses_folder,
+        sources=sources,
+        skipped=skipped,
+        outputs=outputs,
     )
     names = tuple(dict.fromkeys(each for section in sections for each in section.names))
     operands = _last([section.operands for section in sections])
@@ -97,7 +106,14 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         links_at=links_at,
         follows_links=follows,
         leaves_out=_last([one.leaves_out for one in sections]) or "nothing",
+        paths_with=frozenset(
+            _name(one, options) for one in _last([each.paths_with for each in sections]) or ()
+        ),
+        passes_lines=_passes_lines(sections, options),
         uses_folder=uses_folder,
+        sources=sources,
+        skipped=skipped,
+        outputs=outputs,
         prints_paths=_last([section.prints_paths for section in sections]) is True,
     )
 
@@ -178,9 +194,18 @@ def _variant(variant: Variant, options: Mapping[str, Option]) -> Variant:
     )
 
 
+def _passes_lines(
+    sections: Sequence[Section], options: Mapping[str, Option]
+) -> frozenset[str] | None:
+    listed = _last([section.passes_lines for section in sections])
+    return None if listed is None else frozenset(_name(one, options) for one in listed)
+
+
 def _name(spelling: str, options: Mapping[str, Option]) -> str:
-    known = options.get(spelling)
-    return spelling if known is None else known.name
+    """Return the canonical name of an option, with the value that is spelled with it."""
+    option, sign, value = spelling.partition("=")
+    known = options.get(option)
+    return spelling if known is None else f"{known.name}{sign}{value}"
 
 
 def _override(options: dict[str, Option], later: Mapping[str, Option]) -> None:

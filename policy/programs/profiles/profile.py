@@ -64,8 +64,9 @@ class Option:
 class Variant:
     """The differences if one of the options `given` is present; None means no difference.
 
-    One of `given` may be spelled with its value, `-m=pip`. `also` requires one of others as well.
-    `options` are the options with another meaning, by canonical name.
+    One of `given` may be spelled with its value, `-m=pip`, or with the modules below one,
+    `-m=policy.*`. `also` requires one of others as well. `options` are the options with another
+    meaning, by canonical name.
     """
 
     given: frozenset[str]
@@ -109,7 +110,11 @@ class Profile:
     `follows_links`: in which of its trees it follows symbolic links. `leaves_out`: what it skips
     below its trees, unless an option overrides that. `uses_folder`: what it does depends on the
     folder that it runs in; None: if it runs unseen code. `prints_paths`: a search that prints the
-    paths that it finds, one on each line, unless an option overrides that.
+    paths that it finds, one on each line, unless an option overrides that; `paths_with`: only with
+    one of these options. `passes_lines`: without operands that name files it prints lines of its
+    input as they are, with no other options than these. `sources` are globs of
+    the files that it writes below its trees of source files, `skipped` of the folders there that it
+    does not enter, `outputs` of the paths that it creates somewhere below its output trees.
 
     `options` has an entry for each of their spellings, `subcommands` for each of their names.
     """
@@ -139,6 +144,11 @@ class Profile:
     leaves_out: Leaves = "nothing"
     uses_folder: bool | None = None
     prints_paths: bool = False
+    paths_with: frozenset[str] = frozenset()
+    passes_lines: frozenset[str] | None = None
+    sources: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
     # Computed once, since every command needs them: whether some option is guarded, and whether
     # operands may be a command.
     has_guarded: bool = field(init=False, repr=False, compare=False)

@@ -22,7 +22,7 @@ from policy.programs.profiles.merger import profile_of
 from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.profile_file import ProfileFile
 from policy.programs.profiles.section import Section
-from policy.programs.profiles.variables import VariableRole, Variables
+from policy.programs.profiles.variables import VariableRole, Variables, is_plain_setting
 from policy.shell import Assignment
 from policy.values import quote
 
@@ -55,18 +55,13 @@ class _OtherNames:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Profiles:
-    """The profiles of programs. Build with `of`.
-
-    With `whole`, scripts and patterns are always parsed by the full parser: slower, with the same
-    result.
-    """
+    """The profiles of programs. Build with `of`."""
 
     _layers: tuple[Mapping[str, str], ...]
     _cached: list[Mapping[str, tuple[_LazyFile, ...]]] = field(default_factory=list, repr=False)
     _read: dict[str, Profile | None] = field(default_factory=dict, repr=False)
     _roles: dict[str, VariableRole | None] = field(default_factory=dict, repr=False)
     _others: list[_OtherNames] = field(default_factory=list, repr=False)
-    whole: bool = False
 
     @staticmethod
     def of(*layers: Mapping[str, str]) -> Profiles:
@@ -106,10 +101,15 @@ class Profiles:
             self._roles[name] = found
         return found
 
-    def variable_set(self, given: Assignment) -> VariableRole | None:
-        """Return the role of a variable with the value that it is set to."""
+    def variable_set(self, given: Assignment, *, unseen: bool = False) -> VariableRole | None:
+        """Return the role of a variable with the value that it is set to.
+
+        With `unseen`, only unseen code sees it: one that no profile knows may be a plain setting.
+        """
         role = self.variable(given.name)
-        if role is None or role == "harmless":
+        if role is None:
+            return "harmless" if unseen and is_plain_setting(given) else None
+        if role == "harmless":
             return role
         return "harmless" if self._environment().is_harmless_value(given) else role
 

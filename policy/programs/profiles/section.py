@@ -58,10 +58,15 @@ class Section:
     everywhere: bool | None = None
     uses_folder: bool | None = None
     prints_paths: bool | None = None
+    paths_with: tuple[str, ...] | None = None
+    passes_lines: tuple[str, ...] | None = None
     follows_links: Follows | None = None
     leaves_out: Leaves | None = None
     links: Links | None = None
     links_at: tuple[str, ...] = ()
+    sources: tuple[str, ...] | None = None
+    skipped: tuple[str, ...] | None = None
+    outputs: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +108,11 @@ def read_section(
         links_at=_links_at(table, here),
         follows_links=_follows(table, here),
         leaves_out=_leaves(table, here),
+        paths_with=_spellings(table, "paths_with", here),
+        passes_lines=_spellings(table, "passes_lines", here),
+        sources=_file_names(table, "sources", here),
+        skipped=_file_names(table, "skipped", here),
+        outputs=_file_names(table, "outputs", here, paths=True),
         **{key: _flag(table, key, here) for key in _FLAGS},
     )
 
@@ -118,7 +128,8 @@ _FLAGS = (
 )  # fmt: skip
 _KEYS = (
     "names siblings style flags values operands bare always guarded settings like stdin options "
-    "variant means links links_at follows_links leaves_out " + " ".join(_FLAGS)
+    "variant means links links_at follows_links leaves_out sources skipped outputs "
+    "paths_with passes_lines " + " ".join(_FLAGS)
 ).split()
 _KEYS_HELP = f"keys are {', '.join(_KEYS)}, replace, [sub.NAME] and [[examples]]"
 _VARIANT_KEYS = tuple(
@@ -292,6 +303,25 @@ def _links_at(table: Mapping[str, Any], here: _Here) -> tuple[str, ...]:
         here.wrong("links_at", '`links_at` goes with `links = "below"`')
     if any(glob.startswith("/") or ".." in glob.split("/") for glob in globs):
         here.wrong("links_at", "`links_at` has globs of paths below what is written")
+    return globs
+
+
+def _spellings(table: Mapping[str, Any], key: str, here: _Here) -> tuple[str, ...] | None:
+    """Return the spellings of options; None where the table has none."""
+    return tuple(_text(table, key, here).split()) if key in table else None
+
+
+def _file_names(
+    table: Mapping[str, Any], key: str, here: _Here, *, paths: bool = False
+) -> tuple[str, ...] | None:
+    """Return globs of names, or of relative paths; None where the table has none."""
+    if key not in table:
+        return None
+    globs = tuple(_text(table, key, here).split())
+    if not paths and any("/" in glob for glob in globs):
+        here.wrong(key, f"`{key}` has globs of names, without `/`")
+    if any(glob.startswith("/") or ".." in glob.split("/") for glob in globs):
+        here.wrong(key, f"`{key}` has globs of paths below what is written")
     return globs
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -58,6 +59,28 @@ class Variables:
             return False
         words = given.value.text.split()
         return all(any(fnmatchcase(word, glob) for glob in globs) for word in words)
+
+
+# Names of variables whose value may name code, a file or a host, though no profile knows them.
+_MEANS_MORE = re.compile(
+    "ARG|BIN|BROWSER|CMD|COMMAND|CONF|DIR|EDITOR|EXEC|FILE|FLAG|HOME|HOOK|HOST|INDEX|INIT|LIB|LOAD"
+    "|MODULE|OPT|PAGER|PATH|PLUGIN|PREFIX|PRELOAD|PROFILE|PROG|PROXY|RC$|REGISTRY|ROOT|RUN|SCRIPT"
+    "|SERVER|SETTINGS|SHELL|SOURCE|STARTUP|TOOL|UR[IL]|WRAPPER"
+)
+_PLAIN_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+_PLAIN_VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*|[0-9.]+")
+
+
+def is_plain_setting(given: Assignment) -> bool:
+    """Return whether a variable that no profile knows is set to a word for a program's own use.
+
+    `APP_TIER=test` is, and neither `APP_CONFIG=test` nor `APP_TIER=./test`.
+    """
+    if given.appends or not given.value.known or given.value.home:
+        return False
+    if not _PLAIN_NAME.fullmatch(given.name) or _MEANS_MORE.search(given.name):
+        return False
+    return _PLAIN_VALUE.fullmatch(given.value.text) is not None
 
 
 def listed_folders(value: Word) -> tuple[str, ...] | None:

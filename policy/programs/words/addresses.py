@@ -84,6 +84,13 @@ def read_image(word: Word) -> ProgramEffects:
     )
 
 
+def read_repository(word: Word) -> ProgramEffects:
+    """Return the host of a repository: of its URL, or before `/OWNER/NAME`."""
+    if word.known and (url := _SOURCE.match(word.text)):
+        return ProgramEffects(accesses=(AccessedResource("connects", url[1]),))
+    return read_image(word)
+
+
 def read_url_or_name(word: Word) -> ProgramEffects:
     """Return what a word connects to: a URL, or else a name known to the program."""
     if word.known:

@@ -33,8 +33,9 @@ _PARTED = {
 # Roles of words that name a resource in part of them, or something else as well.
 INSIDE = frozenset(
     {
-        "address", "argument", "at-file", "at-host", "certificate", "folder-list", "host-list",
-        "keyed-read", "keyed-read-tree", "keyed-write", "list", "optioned-write", "report-write",
+        "address", "argument", "at-file", "at-host", "certificate", "fetched", "folder-list",
+        "host-list", "keyed-read", "keyed-read-tree", "keyed-write", "list", "optioned-write",
+        "report-write",
     }
 )  # fmt: skip
 
@@ -49,11 +50,17 @@ APPROXIMATE = frozenset(
     }
 )  # fmt: skip
 
+# The query of a URL, and what follows it.
+_AFTER_PATH = re.compile(r"[?#].*", re.DOTALL)
 # Characters that some programs expand in a URL.
 _URL_GLOB = frozenset("{}[]*?")
+_URL_LISTS = frozenset("{}[]")
 
 # A `..` after a folder that the path has named.
 _UP_AGAIN = re.compile(r"(?<=[^/])/+\.\.(?=/|$)")
+# Options of one letter, which a value may follow.
+_LETTERS = re.compile(r"[A-Za-z0-9]+")
+_MOST_LETTERS = 24
 _AT_FILE = re.compile(r"(?:^@|=[@<])(.*)", re.DOTALL)
 
 
@@ -67,8 +74,11 @@ def note_inside(effects: CommandEffects, role: str, word: Word, label: str, *, o
         case "at-host":
             if not word.known or word.text.startswith("@"):
                 effects.note_access("host", replace(word, text=word.text[1:]), option=option)
-        case "address":
-            _address(effects, word, option=option)
+        case "address" | "fetched":
+            effects.note_access("host", word, option=option)
+            note_local_url(effects, word)
+            note_file = _local_address if role == "address" else _fetched_file
+            note_file(effects, word, option=option)
         case "list" | "host-list" if is_web_url(word.text):
             effects.note_access("host", word, option=option)
             effects.unknown_access("connects", f"`{label}` names hosts in a page")
@@ -88,22 +98,45 @@ def note_inside(effects: CommandEffects, role: str, word: Word, label: str, *, o
 
 
 def _argument(effects: CommandEffects, word: Word, *, option: str) -> None:
-    """Record the file that an argument of a script may name, by itself or in `--option=`."""
+    """Record the file that an argument of a script may name: `a`, `--option=a` or `-oa`."""
     if word.known and word.text.startswith("-"):
-        _, _, text = word.text.partition("=")
+        name, _, text = word.text.partition("=")
         if text:
             effects.note_access("read", replace(word, text=text), option=option)
+        if not name.startswith("--") and (not text or "/" in name):
+            _glued(effects, word, option=option)
     elif word.shape != "opaque":
         # A value that only the shell knows is rarely a file: `build.py "$VERSION"`.
         effects.note_access("read", word, option=option)
 
 
-def _address(effects: CommandEffects, word: Word, *, option: str) -> None:
-    """Record a URL, or the file or host that a browser takes any other word for."""
-    effects.note_access("host", word, option=option)
-    note_local_url(effects, word)
+def _glued(effects: CommandEffects, word: Word, *, option: str) -> None:
+    """Record the file that may be glued to the last of some options of one letter: `-vs../a`."""
+    text = word.text
+    letters = _LETTERS.match(text, 1)
+    end = letters.end() if letters and ("/" in text or text.endswith("..")) else 2
+    if end > _MOST_LETTERS:
+        effects.unknown_access("reads", f"which file `{text}` names is not known")
+        return
+    for start in range(2, min(end, len(text) - 1) + 1):
+        effects.note_access("read", replace(word, text=text[start:]), option=option)
+
+
+def _local_address(effects: CommandEffects, word: Word, *, option: str) -> None:
+    """Record the file that a browser may take a word for that is no URL."""
     if not (word.known and "://" in word.text):
         effects.note_access("read", word, option=option)
+
+
+def _fetched_file(effects: CommandEffects, word: Word, *, option: str) -> None:
+    """Record the file that gets the last name in a URL; without one the program makes one up."""
+    if not word.known or not _URL_LISTS.isdisjoint(word.text):
+        effects.unknown_access("writes", f"what `{effects.name}` writes has a name of the URL")
+        return
+    place = word.text.partition("://")[2] or word.text
+    _, slash, name = _AFTER_PATH.sub("", place).rpartition("/")
+    if slash and name:
+        effects.note_access("write", replace(word, text=name), option=option)
 
 
 def note_part(effects: CommandEffects, role: str, word: Word, label: str, *, option: str) -> None:
@@ -113,7 +146,7 @@ def note_part(effects: CommandEffects, role: str, word: Word, label: str, *, opt
             effects.members = (*effects.members, word)
         case "members-write":
             effects.found.append(
-                Effect(verb="writes", word=word, tree=True, folder=effects.members)
+                Effect(verb="writes", word=word, tree=True, folder=effects.members, new_names="any")
             )
             effects.members = (*effects.members, word)
         case "suffix":

@@ -23,11 +23,11 @@ _LOADING = frozenset(
 # Harmless values of such options: built-in reporters and formats.
 _BUILT_IN = frozenset(
     """
-    basic blob checkstyle cobertura compact default doc dot dots false full github github-actions
-    gitlab hanging-process html html-spa jsdom happy-dom json json-stream json-summary junit
-    landing lcov line lcovonly list markdown min minimal nano node nyan pretty prettier progress
-    quiet silent simple spec stylish summary tap tap-flat teamcity text text-summary true tty
-    unix verbose visualstudio xml xunit
+    basic blob checkstyle cobertura compact default doc documentation dot dots false full github
+    github-actions gitlab hanging-process html html-spa jsdom happy-dom json json-stream
+    json-summary junit landing lcov line lcovonly list markdown min minimal nano node nyan
+    pretty prettier progress quiet silent simple spec stylish summary tap tap-flat teamcity text
+    text-summary true tty unix verbose visualstudio xml xunit
     """.split()
 )
 _PATH = re.compile(r"/|\\|\.[A-Za-z]")
@@ -49,6 +49,9 @@ def may_load_code(word: Word, before: Word | None) -> bool:
     if equals:
         harmless = value.lower() in _BUILT_IN if _loads(name) else not _PATH.search(value)
         return not harmless
+    name, colon, value = text.partition(":")
+    if colon and name.startswith("--"):
+        return _PATH.search(value) is not None
     # A file may be glued to a one-letter option: `-r./evil.js`.
     return len(text) >= _LONG and not text.startswith("--") and "/" in text
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from policy.model import Exclusions
 from policy.programs.effects import CommandEffects
 from policy.programs.invocation import Effect, Verb
 from policy.programs.words.file_forms import PathspecPart, read_pathspec
@@ -17,11 +18,18 @@ from policy.programs.words.go_packages import package_folder
 from policy.shell import Word
 
 _WILD = frozenset("*?[")
-SOURCES = frozenset({"source-tree", "source-write-tree", "package-tree", "package-write-tree"})
+# Words that name a folder and no file.
+_FOLDERS = frozenset({".", "..", "./", "../"})
+SOURCES = frozenset(
+    {"source-tree", "source-write-tree", "package-tree", "package-write-tree", "output-tree"}
+)
 _PACKAGES = frozenset({"package-tree", "package-write-tree"})
+_OUTPUTS = "output-tree"
 COMPARED = "compared-pathspec"
-_WRITTEN = frozenset({"stored-pathspec", "written-pathspec"})
-_CHANGED = frozenset({"changed-pathspec", "stored-pathspec", COMPARED})
+_STORED = "stored-pathspec"
+_WRITTEN = frozenset({_STORED, "written-pathspec"})
+HISTORY = "history-pathspec"
+_CHANGED = frozenset({"changed-pathspec", HISTORY, _STORED, COMPARED})
 PATHSPECS = _CHANGED | _WRITTEN | {"pathspec", "line-range"}
 
 
@@ -36,7 +44,7 @@ def note_pathspec(effects: CommandEffects, role: str, word: Word) -> None:
         if part is None:
             _not_known(effects, role)
         elif part.path:
-            _tree(effects, _verb(role), replace(word, text=part.path), listed=_lists(role, part))
+            _tree(effects, role, replace(word, text=part.path), listed=_lists(role, part))
             _spelled(effects, role, word, part)
 
 
@@ -55,12 +63,36 @@ def _may_be_outside(word: Word) -> bool:
 
 def note_sources(effects: CommandEffects, role: str, word: Word) -> None:
     """Record a file, or a folder of which only the program's source files are accessed."""
+    profile = effects.profile
+    if role == _OUTPUTS:
+        # It creates files of these names, so that the disk does not show which ones.
+        made = Effect(
+            verb="writes",
+            word=word,
+            tree=True,
+            folder=effects.folder,
+            listed=True,
+            follows=False,
+            sources=profile.outputs,
+        )
+        effects.found.append(made)
+        return
     verb: Verb = "writes" if role.endswith("-write-tree") else "reads"
-    folder = effects.folder
     if role in _PACKAGES:
         word = package_folder(word)
-    effects.found.append(Effect(verb=verb, word=word, tree=True, folder=folder, listed=True))
-    effects.found.append(Effect(verb=verb, word=word, folder=folder))
+    tree = Effect(verb=verb, word=word, tree=True, folder=effects.folder, listed=True)
+    if profile.sources and verb == "writes":
+        # It rewrites the source files that are there.
+        left = Exclusions(
+            included=profile.sources,
+            all_others=True,
+            folders=profile.skipped,
+            only_files=True,
+        )
+        tree = replace(tree, listed=False, exclusions=left, sources=profile.sources)
+    effects.found.append(tree)
+    if not (tree.sources and word.known and word.text in _FOLDERS):
+        effects.found.append(Effect(verb=verb, word=word, folder=effects.folder))
 
 
 def _verb(role: str) -> Verb:
@@ -87,6 +119,7 @@ def _spelled(effects: CommandEffects, role: str, word: Word, part: PathspecPart)
                 word=each,
                 tree=role == "written-pathspec",
                 folder=effects.folder,
+                stored=role == HISTORY,
             )
         )
 
@@ -96,9 +129,17 @@ def _named(text: str, word: Word) -> Word:
     return Word(text, "glob" if wild else "known", many=wild, home=word.home)
 
 
-def _tree(effects: CommandEffects, verb: Verb, word: Word, *, listed: bool) -> None:
+def _tree(effects: CommandEffects, role: str, word: Word, *, listed: bool) -> None:
     effects.found.append(
-        Effect(verb=verb, word=word, tree=True, folder=effects.folder, listed=listed)
+        Effect(
+            verb=_verb(role),
+            word=word,
+            tree=True,
+            folder=effects.folder,
+            listed=listed,
+            new_names="stored" if role == _STORED else "own",
+            stored=role == HISTORY,
+        )
     )
 
 
@@ -107,7 +148,7 @@ def _unclear(effects: CommandEffects, role: str, word: Word) -> None:
         _not_known(effects, role)
         return
     verb, listed = _verb(role), role in _CHANGED
-    _tree(effects, verb, word, listed=listed)
+    _tree(effects, role, word, listed=listed)
     if listed:
         effects.found.append(Effect(verb=verb, word=word, folder=effects.folder))
 

@@ -32,6 +32,18 @@ def scheme_of(text: str) -> str:
     return "" if scheme is None else scheme[1].lower()
 
 
+def is_bare_name(text: str) -> bool:
+    """Return whether a remote is a name without a place: a configured remote, or a folder."""
+    return bool(text) and not (_SCHEME.match(text) or _HOST_FIRST.match(text) or is_local(text))
+
+
+def is_local(text: str) -> bool:
+    """Return whether a remote is spelled as a folder."""
+    if text.startswith(("/", ".", "~")):
+        return True
+    return "/" in text and not (_SCHEME.match(text) or _HOST_FIRST.match(text))
+
+
 def read_remote(text: str) -> ProgramEffects:
     """Return what a remote accesses: a URL, `user@host:path`, a folder or a configured name."""
     if _HELPER.match(text):

@@ -14,15 +14,17 @@ from policy.programs.words.approximate_paths import (
 )
 from policy.programs.words.pathspecs import PATHSPECS, SOURCES, note_pathspec, note_sources
 from policy.programs.words.readers import WORD_READERS
+from policy.programs.words.repositories import REPOSITORIES, note_repository
 from policy.programs.words.text_effects import (
     LANGUAGES,
     SHAPED,
-    note_awk_input,
     note_program,
     note_read,
     note_shaped,
 )
 from policy.shell import Word
+
+_HERE = Word(".")
 
 
 def note_word(effects: CommandEffects, role: str, word: Word, *, option: str = "") -> bool:
@@ -43,9 +45,9 @@ def note_word(effects: CommandEffects, role: str, word: Word, *, option: str = "
     if role in SOURCES:
         note_sources(effects, role, word)
         return False
-    if role == "awk-input":
-        return note_awk_input(effects, word)
-    if role in LANGUAGES:
+    if role in REPOSITORIES:
+        return note_repository(effects, role, word)
+    if role in LANGUAGES or role == "awk-input":
         return note_program(effects, role, word)
     if role in PATHSPECS:
         note_pathspec(effects, role, word)
@@ -83,7 +85,7 @@ def note_text(effects: CommandEffects, role: str, text: str) -> None:
         # Without a file operand the names come from standard input.
         role = "listed-input"
     if text != "?":
-        note_word(effects, role, Word(text))
+        note_word(effects, role, Word(text, home=text.startswith("~")))
         return
     if role in ("unseen", "hides", "code", "unknown", "guarded", "listed-input"):
         note_word(effects, role, Word("", "opaque"))
@@ -106,6 +108,9 @@ def _other(effects: CommandEffects, role: str, word: Word, label: str) -> None:
             effects.folder = (*effects.folder, word)
         case "folder":
             effects.folder = (*effects.folder, word)
+        case "revision":
+            # The repository's files become those of another commit.
+            effects.note_access("stored-tree", _HERE, option="")
         case "unknown":
             effects.may_do_anything(f"what `{label}` does with its words is not known")
         case "guarded":

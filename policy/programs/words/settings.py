@@ -10,7 +10,12 @@ _NAME = re.compile(r"[^=\s]+")
 
 
 def is_harmless_setting(text: str, harmless: Iterable[str]) -> bool:
-    """Return whether one of the globs of harmless names matches the name of a setting."""
+    """Return whether one of the globs of harmless names matches the name of a setting.
+
+    Of several lines, each may be a setting.
+    """
+    if "\n" in text.strip() and "=" in text:
+        return False
     name = _NAME.match(text.strip())
     if name is None:
         return False

@@ -22,6 +22,8 @@ _FORMATS = frozenset(
     """.split()
 )
 _TEMPLATED = frozenset({"jsonpath", "jsonpath-as-json", "custom-columns", "go-template"})
+# `m` for `libm.so`, or a colon and the name of a file in one of the folders of libraries.
+_LIBRARY = re.compile(r":?[A-Za-z0-9_+.-]*")
 _NAME = re.compile(r"[A-Za-z0-9_]*(?:[+-][A-Za-z0-9_]+)*")
 # Harmless variables of a client: others may run SQL or commands of the client.
 _VARIABLE = re.compile(r"(?!PROMPT|HISTFILE|EDITOR)[A-Za-z_][A-Za-z0-9_]*(?:=[\w.,:/@+ -]*)?")
@@ -75,6 +77,11 @@ def read_name_or_file(word: Word) -> ProgramEffects:
     if word.known and _NAME.fullmatch(word.text):
         return NOTHING
     return ProgramEffects(accesses=(AccessedResource("reads", word.text if word.known else None),))
+
+
+def read_library(word: Word) -> ProgramEffects:
+    """Return the file that a name of a library leads to, if it is not one of a library folder."""
+    return NOTHING if word.known and _LIBRARY.fullmatch(word.text) else _SOMETHING
 
 
 def read_client_variable(word: Word) -> ProgramEffects:

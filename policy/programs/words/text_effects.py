@@ -35,7 +35,7 @@ LANGUAGES: dict[str, tuple[_ReadText, str]] = {
     "mount": (read_mount, "a mount that is not known"),
 }
 
-SHAPED = frozenset({"config", "assignment", "place-read", "place-write"})
+SHAPED = frozenset({"config", "config-or-read", "assignment", "place-read", "place-write"})
 
 _WHAT: dict[Verb, str] = {
     "reads": "files",
@@ -45,10 +45,10 @@ _WHAT: dict[Verb, str] = {
 }
 
 # Languages whose words name whole trees.
-_TREES = frozenset({"remote", "source-remote", "mount", "module"})
+_TREES = frozenset({"remote", "source-remote", "mount", "module", "ran-module"})
 _REMOTES = frozenset({"remote", "source-remote"})
 # Those that read only the source files of a tree.
-_SOURCES = frozenset({"source-remote", "module"})
+_SOURCES = frozenset({"source-remote", "module", "ran-module"})
 
 # Their programs are meant to connect: to fetch images, to send mail.
 _MEANT = frozenset({"image", "mailbox", "module", "user-at-host"})
@@ -57,7 +57,10 @@ _MEANT = frozenset({"image", "mailbox", "module", "user-at-host"})
 def note_shaped(effects: CommandEffects, role: str, word: Word, label: str) -> bool:
     """Record a setting, a variable or a place on some host; return whether it is harmful."""
     match role:
-        case "config":
+        case "config-or-read" if word.known and "=" not in word.text:
+            effects.note_access("read", word, option="")
+            return False
+        case "config" | "config-or-read":
             effects.redirects.setting(word, label.rpartition(" ")[2])
             known = word.known or "=" in word.text
             if known and is_harmless_setting(word.text, effects.settings):
@@ -73,7 +76,9 @@ def note_shaped(effects: CommandEffects, role: str, word: Word, label: str) -> b
 
 
 def note_program(effects: CommandEffects, role: str, word: Word) -> bool:
-    """Record the effects of an embedded program; return whether it is harmful."""
+    """Record the effects of an embedded program or its input; return whether it is harmful."""
+    if role == "awk-input":
+        return _awk_input(effects, word)
     read, unknown = LANGUAGES[role]
     if not word.known:
         if role in _REMOTES:
@@ -90,7 +95,7 @@ def note_program(effects: CommandEffects, role: str, word: Word) -> bool:
     return bool(effects_of_text.gap) if role in _REMOTES else effects_of_text.guarded
 
 
-def note_awk_input(effects: CommandEffects, word: Word) -> bool:
+def _awk_input(effects: CommandEffects, word: Word) -> bool:
     """Record the file or the socket that an operand of awk names; return whether it connects."""
     if not reads_socket(word.text):
         effects.note_access("read", word, option="")

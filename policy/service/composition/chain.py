@@ -71,9 +71,12 @@ class ChainHandler:
     ) -> ToolOutput:
         input = self._made(step.input, progress, place)
         try:
-            return await tools.execute(step.tool, input)
+            output = await tools.execute(step.tool, input)
         except ToolError as error:
             raise Execution(self.spec.name, f"{place}: {error.message}") from error
+        if output.is_error:
+            raise Execution(self.spec.name, f"{place}: the tool reported that it failed")
+        return output
 
     def _made(self, making: Making | Reference, progress: Progress, place: str) -> Any:
         try:

@@ -34,7 +34,7 @@ from policy.model import (
 from policy.service.judging.guards import GuardCell, Guards
 from policy.service.judging.identity import LapsedScopes
 from policy.service.judging.joining import joined
-from policy.service.judging.judge import Answer, Judge, JudgeSource, NoPolicy, Refusal
+from policy.service.judging.judge import Judge, JudgeSource, NoPolicy, PolicyAnswer, Refusal
 from policy.service.judging.known_tools import KnownTools
 from policy.service.judging.lookup_guard import denied_without_lookup
 from policy.service.refusal_messages import denial, frozen_by
@@ -122,7 +122,7 @@ class Adjudicator:
             answer = judge.answer(name, input, caller=caller, facts=facts)
             if hosts.has_pending:
 
-                def ask(known: Facts = facts) -> Answer:
+                def ask(known: Facts = facts) -> PolicyAnswer:
                     return judge.answer(name, input, caller=caller, facts=known)
 
                 answer = await self._fact_source.with_disk_lookups(ask, hosts, answer)
@@ -239,7 +239,7 @@ class _CallToJudge:
 def _refused(
     tool: str,
     decision: Decision,
-    answer: Answer,
+    answer: PolicyAnswer,
     *,
     entry: Registration | None,
     situation: _CallToJudge,

@@ -20,13 +20,13 @@ from policy.service.judging.classification import Allow, Confirm, Deny, SmartFil
 from policy.service.judging.context_rule import ContextRule, Rewrite, RuleContext
 from policy.service.judging.guards import Guards
 from policy.service.judging.identity import denials
-from policy.service.judging.judge import Answer, Judge
+from policy.service.judging.judge import Judge, PolicyAnswer
 
 _LOG = logging.getLogger(__name__)
 
 
 def joined(
-    answer: Answer, judge: Judge, *, guards: Guards, caller: Caller, facts: Facts
+    answer: PolicyAnswer, judge: Judge, *, guards: Guards, caller: Caller, facts: Facts
 ) -> Decision:
     """Return the decision joined with the guards; without any opinion, a denial."""
     # A generation has checked the caller; another judge may not have.
@@ -46,11 +46,11 @@ class Joining:
     facts: Facts
     spec: ToolSpec | None
 
-    def join(self, answer: Answer) -> Decision:
+    def join(self, answer: PolicyAnswer) -> Decision:
         """Return the decision joined with the guards; without any opinion, a denial."""
         return _concluded(self._joined(answer))
 
-    def _joined(self, answer: Answer) -> Decision:
+    def _joined(self, answer: PolicyAnswer) -> Decision:
         decision = answer.decision
         if answer.refused is not None or decision.verdict is Verdict.DENY:
             return decision

@@ -36,7 +36,7 @@ class Refusal(Protocol):
         ...
 
 
-class Answer(Protocol):
+class PolicyAnswer(Protocol):
     """The answer of one generation to a raw call; `refused` is None for a valid call."""
 
     @property
@@ -58,7 +58,7 @@ class Answer(Protocol):
 class Judge(Protocol):
     """One immutable policy, already checked and compiled."""
 
-    def answer(self, tool: str, input: Any, *, caller: Caller, facts: Facts) -> Answer:
+    def answer(self, tool: str, input: Any, *, caller: Caller, facts: Facts) -> PolicyAnswer:
         """Read a raw call and decide it; never raises."""
         ...
 
@@ -89,7 +89,7 @@ class NoPolicy:
         """Return the tool with this name, if it is known."""
         return None if self._catalog is None else self._catalog().get(name)
 
-    def answer(self, tool: str, input: Any, *, caller: Caller, facts: Facts) -> Answer:
+    def answer(self, tool: str, input: Any, *, caller: Caller, facts: Facts) -> PolicyAnswer:
         """Return the call as it would run, with the verdict `none`."""
         if self._catalog is None:
             return _Unjudged(decision=_verdict(Verdict.NONE, tool, input))

@@ -53,7 +53,8 @@ def _is_same_tool(own: ToolSpec, spec: ToolSpec) -> bool:
     """Return whether a policy's definition agrees with everything the tool declares.
 
     The policy may add to it: its configuration adds facts and resources. For a tool from outside
-    the host application, its description for models is part of what was reviewed.
+    the host application, its description for models is part of what was reviewed; if it is pinned,
+    so is everything else that its server sent.
     """
     of_host = spec.origin.kind == "host"
     description = "" if of_host else spec.description
@@ -61,6 +62,7 @@ def _is_same_tool(own: ToolSpec, spec: ToolSpec) -> bool:
         (own.origin, own.version) == (spec.origin, spec.version)
         and (own.schema == spec.schema or (of_host and _takes_the_same(own, spec)))
         and description in ("", own.description)
+        and spec.definition_digest in ("", own.definition_digest)
         and set(own.resources) <= set(spec.resources)
         and own.unseen <= spec.unseen
         and own.requires_confirmation <= spec.requires_confirmation

@@ -12,7 +12,7 @@ from dataclasses import replace
 from policy.decision import explain
 from policy.generation import Generation
 from policy.model import Caller, Facts, Verdict
-from policy.service.judging.judge import Answer, Judge
+from policy.service.judging.judge import Judge, PolicyAnswer
 
 # These deny because nothing granted; every other decided denial stands whatever else is allowed.
 _NOTHING_GAVE = frozenset({"default", "none"})
@@ -20,12 +20,12 @@ _NOTHING_GAVE = frozenset({"default", "none"})
 
 def denied_without_lookup(
     judge: Judge,
-    answer: Answer,
+    answer: PolicyAnswer,
     *,
-    ask: Callable[[Facts], Answer],
+    ask: Callable[[Facts], PolicyAnswer],
     caller: Caller,
     facts: Facts,
-) -> Answer | None:
+) -> PolicyAnswer | None:
     """Return the denial that holds without a look-up; None if an address could allow the call.
 
     `answer` is the result of `ask` on the facts. A decided part of a judgement stays decided when

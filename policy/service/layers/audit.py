@@ -73,7 +73,9 @@ class ExecAuditLayer(PassThrough):
             raise
         latency, used = round((self._ticks() - began) * 1000), tokens_used(call, output)
         if arrived is not None:
-            record = record_of(arrived, call, latency_ms=latency, tokens_used=used)
+            record = record_of(
+                arrived, call, latency_ms=latency, tokens_used=used, reported=output.is_error
+            )
             if self._ended(call, record, None):
                 unrecorded = Execution(name, SENTENCES["output-withheld"], code="output-withheld")
                 unrecorded.call_id = call.id
@@ -111,7 +113,7 @@ class ExecAuditLayer(PassThrough):
                 caller=call.caller,
                 record=record,
                 outcome="failed" if withheld else record.outcome,
-                code="output-withheld" if withheld else code_of(problem),
+                code="output-withheld" if withheld else code_of(problem, record.outcome),
             )
         )
         return withheld

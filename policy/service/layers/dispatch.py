@@ -9,11 +9,12 @@ from typing import Any
 
 from policy.catalog import ToolSpec
 from policy.diagnostics import visible
-from policy.model import NotFound, PermissionDenied, freeze, thaw
+from policy.model import SENTENCES, NotFound, PermissionDenied, freeze, thaw
 from policy.service.in_flight import HERE, InFlight, current_call
 from policy.service.judging.adjudicator import Judgement
 from policy.tools import (
     ExecutionContext,
+    NotAsListed,
     Registration,
     ToolDefinition,
     ToolHandler,
@@ -60,6 +61,10 @@ class CoreDispatch:
         token = HERE.set(None if call is None else (call,))
         try:
             value = await handler.invoke(thaw(given), context)
+        except NotAsListed as error:
+            decision = None if judgement is None else judgement.decision
+            why = SENTENCES["not-reviewed"]
+            raise PermissionDenied(name, why, decision=decision, code="not-reviewed") from error
         except Exception as error:  # noqa: BLE001 - whatever a tool raises, its call failed
             made = failure(error, name, quoted=quotes_errors(handler), environment=os.environ)
             raise made from error.__cause__ or error

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from policy.audit import AuditRecord, Outcome, bounded, digest_of
-from policy.model import SENTENCES, Caller, Code, Frozen, ToolError, Verdict
+from policy.model import SENTENCES, Caller, Code, Execution, Frozen, ToolError, Verdict
 from policy.service.in_flight import InFlight
 from policy.shell import script_for
 from policy.tools import ToolOutput, ToolOutputMetadata, source_of, tokens
@@ -40,6 +40,16 @@ class _Ending:
     error: str | None = None
     code: str | None = None
     message: str | None = None
+
+
+# A tool has returned an output that says it failed.
+_REPORTED_CODE: Code = "tool-error"
+_REPORTED = _Ending(
+    outcome="failed",
+    error=Execution.kind,
+    code=_REPORTED_CODE,
+    message="the tool reported that it failed",
+)
 
 
 def arrival(call: InFlight, tool: object, input: Any, *, at: datetime) -> Arrival:
@@ -83,9 +93,16 @@ def record_of(
     latency_ms: int,
     tokens_used: int | None,
     problem: BaseException | None = None,
+    reported: bool = False,
 ) -> AuditRecord:
-    """Return the record of a call that has ended: with `problem`, or with an output if None."""
-    ending = _Ending(outcome="ok") if problem is None else _ending(problem)
+    """Return the record of a call that has ended: with `problem`, or with an output if None.
+
+    `reported` is whether the output reports that the tool failed.
+    """
+    if problem is not None:
+        ending = _ending(problem)
+    else:
+        ending = _REPORTED if reported else _Ending(outcome="ok")
     return _record(arrived, call, ending, latency_ms=max(latency_ms, 0), tokens_used=tokens_used)
 
 
@@ -182,7 +199,13 @@ def ended(
         rewritten=decision is not None and decision.rewritten,
         repairs=() if decision is None else decision.repairs,
     )
-    return ToolOutput(value=output.value, metadata=metadata, then=output.then)
+    return ToolOutput(
+        value=output.value,
+        metadata=metadata,
+        then=output.then,
+        is_error=output.is_error,
+        relayed=output.relayed,
+    )
 
 
 _OUTCOMES: dict[str, Outcome] = {
@@ -208,10 +231,10 @@ def outcome_of(problem: BaseException | None) -> Outcome:
     return "failed" if isinstance(problem, Exception) else "cancelled"
 
 
-def code_of(problem: BaseException | None) -> Code | None:
-    """Return the code of an exception, None for an output."""
+def code_of(problem: BaseException | None, outcome: Outcome = "ok") -> Code | None:
+    """Return the code of an exception, None for an output unless it reports a failure."""
     if problem is None:
-        return None
+        return None if outcome == "ok" else _REPORTED_CODE
     if isinstance(problem, ToolError):
         return problem.code
     return "cancelled" if outcome_of(problem) == "cancelled" else "tool-error"

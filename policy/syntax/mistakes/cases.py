@@ -18,6 +18,14 @@ TITLES: tuple[Mistake, ...] = (
         help='write `test "…"` above its cases',
     ),
     Mistake(
+        example='test «file_read {path: "a"}» -> deny',
+        before=r"\Atest[ \t]+",
+        found=r"[\w*./-]+[ \t]*\{[^}\n]*\}?",
+        expected=one_of("STRING"),
+        message="a test has a title, and its cases are on the lines below",
+        help='write `test "…"`, and on an indented line `{}` with its verdict',
+    ),
+    Mistake(
         example="test «two files»\n  file_read {} -> deny",
         before=r"\Atest[ \t]+",
         found=r"[^\s\"'“„«‘’`:][^\n\":]*",

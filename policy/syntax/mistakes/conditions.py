@@ -239,6 +239,12 @@ TESTS: tuple[Mistake, ...] = (
         help='write `"{}"`',
     ),
     Mistake(
+        example="deny bash_exec when input.a «between» 0 and 100",
+        found=r"between(?=\s+-?[0-9_.]+\s*(?:and\b|,|\.\.|-))",
+        message="a range of numbers is two comparisons",
+        help="write `input.f >= 0 and input.f <= 100`",
+    ),
+    Mistake(
         example="deny bash_exec when now «between» 09:00 and 17:00",
         found=r"(?:between|from|during|in)(?=\s+[0-9])",
         message="a window of time is written with `within`",

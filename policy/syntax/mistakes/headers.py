@@ -39,6 +39,13 @@ HEADERS: tuple[Mistake, ...] = (
 
 DEFAULTS: tuple[Mistake, ...] = (
     Mistake(
+        example="«default-deny»",
+        before=r"\A",
+        found=r"default[-_](?:allow|ask|deny)\b",
+        message="`default` and its verdict are two words",
+        help="write `default deny`",
+    ),
+    Mistake(
         example="default «=» deny",
         before=r"\Adefault\s+",
         found=r":?=|:",

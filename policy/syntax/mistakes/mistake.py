@@ -108,7 +108,9 @@ def meant(word: str, words: tuple[str, ...]) -> str:
     if not lower.replace("_", "").isalpha():
         return ""
     if lower in words:
-        return f"keywords are written in lower case: `{lower}`"
+        # A keyword that is spelled correctly is in the wrong place, and the help of the mistake
+        # tells about that.
+        return "" if word == lower else f"keywords are written in lower case: `{lower}`"
     if SYNONYMS.get(lower) in words:
         return f"did you mean `{SYNONYMS[lower]}`?"
     return did_you_mean(word, words)

@@ -8,6 +8,27 @@ _VERB = "reads|writes|runs|connects|sends"
 
 RESOURCES: tuple[Mistake, ...] = (
     Mistake(
+        example="deny * when «in» workspace",
+        before=r"\b(?:when|unless|and|or|not)\s+(?P<at>in|inside|within|under)\s+",
+        found=r"(?=\S)",
+        message="a verb is missing before `{}`",
+        help="write `reads only …` or `writes only …` in an `allow`, `reads …` elsewhere",
+    ),
+    Mistake(
+        example='deny * when connects to «not» "a.example"',
+        before=rf"\b(?:{_VERB})(?:\s+(?:any|only|to))*\s+(?P<at>not)\s+",
+        found=r"(?=\S)",
+        message="a test of resources is negated by `outside`",
+        help="write `connects outside …`, which holds if one resource is not in the set",
+    ),
+    Mistake(
+        example="allow bash_exec when runs only «git *»",
+        before=r"\bruns(?:\s+(?:any|only|outside))*\s+(?P<at>[\w./-]+)\s+",
+        found=r"(?!(?:and|or|unless|when|because|with|by|audit|two|remember|except|for)\b)[\w*./-]+",
+        message="a command is written in double quotes",
+        help='write the whole pattern in quotes: `runs only "git *"`',
+    ),
+    Mistake(
         example="deny * when «only» workspace",
         before=r"\b(?:when|unless|and|or|not)\s+(?P<at>only|outside)\s+",
         found=r"(?=\S)",

@@ -47,6 +47,13 @@ REWRITES: tuple[Mistake, ...] = (
 
 TOOLS: tuple[Mistake, ...] = (
     Mistake(
+        example="allow file_read «in» workspace",
+        found=r"(?:in|inside|within|under)(?=\s+[\w\"/~.])",
+        expected=one_of("WHEN"),
+        message="files are limited by a condition",
+        help="write `when reads only …` or `when writes only …`",
+    ),
+    Mistake(
         example="deny «shadow» web_fetch",
         before=r"\b(?:allow|ask|deny|rewrite)\s+(?P<at>shadow)\s+",
         found=r"(?=[\w*])",
@@ -107,6 +114,20 @@ TOOLS: tuple[Mistake, ...] = (
 )  # fmt: skip
 
 CLAUSES: tuple[Mistake, ...] = (
+    Mistake(
+        example='allow file_write when writes only workspace «except» "**/.env"',
+        found=r"(?:except|excluding|without|but\s+not)(?![A-Za-z0-9_-])",
+        expected=one_of("UNLESS"),
+        message="an exception to a rule begins with `unless`",
+        help='write `unless writes "…"`; `except` is for sets: `paths mine = workspace except "…"`',
+    ),
+    Mistake(
+        example='allow refund with approval by "finance" «or» "support"',
+        before=r"\bby\s+\"[^\"\n]*\"(?:\s*,\s*\"[^\"\n]*\")*\s+",
+        found=r"(?:or|and)\b",
+        message="groups of approvers are separated by commas",
+        help='write `by "a", "b"`: one member of either; add `two people` for one of each',
+    ),
     Mistake(
         example="deny bash_exec «{»",
         found=r"[{}]",

@@ -13,6 +13,27 @@ _TYPES = "types are `paths`, `hosts`, `commands`, `strings`, `numbers`, `address
 
 AT_START: tuple[Mistake, ...] = (
     Mistake(
+        example="deny «/etc/shadow» r",
+        before=r"\A(?:[\w-]+:\s*)?(?:allow|ask|deny)\s+",
+        found=r"(?:/(?![/*])|~)\S*",
+        message="a rule names tools, and its condition the files",
+        help='write `deny * when reads "{}"`',
+    ),
+    Mistake(
+        example="«%admin ALL=(ALL)» ALL",
+        before=_START,
+        found=r"[%+]?[\w.-]+\s+\w+\s*=\s*\([^)\n]*\)",
+        message="this is a line of sudoers",
+        help='a rule says what a tool may do: `allow bash_exec when runs only "apt *"`',
+    ),
+    Mistake(
+        example="«/srv/project/** rw,»",
+        before=_START,
+        found=r"[/@~]\S+[ \t]+[rwaxlkmipuPUC]+,?(?=\s*(?:\n|\Z))",
+        message="this is a line of an AppArmor profile",
+        help='a rule names tools, and its condition the files: `allow file_read when reads only …`',
+    ),
+    Mistake(
         example="«[permissions.tools]»",
         before=_START,
         found=r"\[[^\]\n]*\]?",

@@ -70,7 +70,46 @@ REGEXES: tuple[Mistake, ...] = (
     ),
 )  # fmt: skip
 
+_ALONE = (
+    "compare the number alone: `input.amount <= 500`; a currency is a field of its own, such as "
+    '`input.currency == "EUR"`'
+)
+
 NUMBERS: tuple[Mistake, ...] = (
+    Mistake(
+        example="allow refund when input.a <= 500 «EUR»",
+        before=r"[0-9]\s*",
+        found=r"(?:[A-Z]{3}|(?i:eur|usd|gbp|euros?|dollars?|pounds?|cents?))\b|[€£¥$]",
+        message="a number has no currency",
+        help=_ALONE,
+    ),
+    Mistake(
+        example="allow refund when input.a <= «$500»",
+        found=r"[$€£¥]\s*[0-9][0-9_.,]*",
+        message="a number has no currency",
+        help=_ALONE,
+    ),
+    Mistake(
+        example="allow refund when input.a <= «EUR» 500",
+        before=r"(?P<at>\b[A-Z]{3})\s+",
+        found=r"(?=[0-9])",
+        message="a number has no currency",
+        help=_ALONE,
+    ),
+    Mistake(
+        example="deny bash_exec when input.a < 10«%»",
+        before=r"[0-9]\s*",
+        found=r"%|percent\b",
+        message="a number has no percent sign",
+        help="write the number that the field has: `0.1` or `10`",
+    ),
+    Mistake(
+        example="deny bash_exec when input.a in 0.«.100»",
+        before=r"[0-9]\.",
+        found=r"\.+[0-9]+",
+        message="a range of numbers is two comparisons",
+        help="write `input.f >= 0 and input.f <= 100`",
+    ),
     Mistake(
         example="deny bash_exec when input.a > «.5»",
         found=r"\.[0-9]+",

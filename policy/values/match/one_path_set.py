@@ -71,6 +71,8 @@ class PreparedPaths:
             return None
         if not path.tree:
             return _judge_file(path, sides, context)
+        if path.is_limited:
+            return self.without_index(path, context, meets=True)
         answer = _judge(path, sides, context, _SOME)
         if answer is False and path.names and wildcard_may_match(path, self._patterns):
             answer = None
@@ -85,6 +87,8 @@ class PreparedPaths:
             return None
         if not path.tree:
             return _judge_file(path, sides, context)
+        if path.is_limited:
+            return self.without_index(path, context, meets=False)
         answer = _judge(path, sides, context, _ALL)
         if answer and path.names and wildcard_may_match(path, self._excluded):
             answer = None
@@ -117,7 +121,7 @@ class PreparedPaths:
         The workspace is then known, if it matters.
         """
         lexical = path.lexical
-        several = path.folds or path.names or path.contents is not None
+        several = path.folds or path.names or path.contents is not None or path.is_limited
         if several or not lexical.isascii() or context.workspace is None:
             return False
         if path.resolved is None:
@@ -130,7 +134,7 @@ class PreparedPaths:
 
     def certainly_misses(self, path: Path, context: PathContext, *, meets: bool) -> bool:
         """Return whether no reading of the path can be in the set, exceptions disregarded."""
-        several = path.folds or path.names or path.contents is not None
+        several = path.folds or path.names or path.contents is not None or path.is_limited
         if several or not path.lexical.isascii() or context.workspace is None:
             return False
         sides = self._sides(context)

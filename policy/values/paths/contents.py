@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from policy.model import DiskAnswer, DiskQuery, FolderContents, LookAt
+from policy.model import DiskAnswer, DiskQuery, Exclusions, FolderContents, LookAt
 from policy.values.globs import compile_name_glob, literal_text, path_segments
+from policy.values.paths.exclusion import is_excluded
 from policy.values.shell_globs import compile_step
 from policy.values.text import normalise, without_invisible
 
@@ -36,6 +37,11 @@ class ContentsBelow:
         self._seen: tuple[DiskAnswer | None] | None = None
 
     @property
+    def are_files(self) -> bool:
+        """Whether the tree stands for the files of certain names that are below it."""
+        return self.asked.exclusions is not None and self.asked.exclusions.only_files
+
+    @property
     def seen(self) -> DiskAnswer | None:
         """The disk's answer; None where there is none."""
         if self._seen is None:
@@ -57,7 +63,7 @@ class ContentsBelow:
 
         Only entries with the name that a glob ends with are judged, unless `everything` is set.
         """
-        if not floating:
+        if not (floating or everything):
             return False
         seen = self.seen
         if seen is None:
@@ -70,7 +76,12 @@ class ContentsBelow:
                     return True
                 answer = None if found is None else answer
         for held in seen.contents:
-            for below in _candidates(held, floating, folds=folds, everything=everything):
+            entries = (
+                _files(held, self.asked.exclusions)
+                if self.are_files
+                else _candidates(held, floating, folds=folds, everything=everything)
+            )
+            for below in entries:
                 found = judged(_below(held.lexical, below), _below(held.resolved, below))
                 if found:
                     return True
@@ -88,6 +99,14 @@ def _may_be_named(path: str, asked: DiskQuery) -> bool:
     if not asked.steps or asked.tree:
         return True
     return compile_step(asked.steps[-1], loose=asked.lenient)(path.rpartition("/")[2])
+
+
+def _files(held: FolderContents, exclusions: Exclusions | None) -> Iterator[str]:
+    """Yield the paths of the files that the exclusions leave."""
+    assert exclusions is not None
+    for name, below in held.names.items():
+        if not is_excluded(exclusions, name, folder=False):
+            yield from below
 
 
 def _candidates(

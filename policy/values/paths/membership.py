@@ -8,15 +8,23 @@ None.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
 
 from policy.model import ResolvePath
-from policy.values.globs import compile_name_glob, compile_path_glob, literal_text, path_segments
+from policy.values.globs import (
+    compile_name_glob,
+    compile_path_glob,
+    escape_glob,
+    literal_text,
+    path_segments,
+)
 from policy.values.logic import any_of, both, negate
 from policy.values.paths.path import STREAMS, Path, PathContext
 from policy.values.paths.pattern import PathPattern, glob_below
 from policy.values.paths.possible_names import expansion_may_match
+from policy.values.paths.reach import begins_above, passes_name, reaches
 from policy.values.text import is_ordinary, normalise, without_invisible
 
 Judge: TypeAlias = Callable[[str, str], bool]
@@ -42,10 +50,15 @@ def path_overlaps(
     context: PathContext,
 ) -> bool | None:
     """Return whether part of the path is in the set; a floating item matches only spelled names."""
-    wanted, unwanted = (_meets, _covers) if path.tree else (_matches, _matches)
+    if path.contents is not None and path.contents.are_files:
+        return _holds(path, patterns, excluded, context=context)
+    wanted, unwanted = (_meets_of(path), _covers) if path.tree else (_matches, _matches)
     answer = _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
     if answer is False and wildcard_may_match(path, patterns):
         answer = None
+    if answer is False and _may_be_named(path, patterns):
+        left_out = _judge(path, (excluded, _covers), ((), _covers), context=context)
+        answer = False if excluded and left_out else None
     if path.contents is None or answer is True:
         return answer
     return any_of((answer, _holds(path, patterns, excluded, context=context)))
@@ -59,9 +72,9 @@ def path_within(
     context: PathContext,
 ) -> bool | None:
     """Return whether all of the path is in the set: of a tree, everything that may be below it."""
-    wanted, unwanted = (_covers, _meets) if path.tree else (_matches, _matches)
+    wanted, unwanted = (_covers, _meets_of(path)) if path.tree else (_matches, _matches)
     answer = _judge(path, (patterns, wanted), (excluded, unwanted), context=context)
-    if answer and wildcard_may_match(path, excluded):
+    if answer and (wildcard_may_match(path, excluded) or _may_be_named(path, excluded)):
         answer = None
     if path.contents is None or answer is False:
         return answer
@@ -84,7 +97,8 @@ def _holds(
         file = Path(lexical=lexical, resolved=known, folds=path.folds)
         return path_overlaps(file, patterns, excluded, context=context)
 
-    return path.contents.any_matches(floating, judged, folds=path.folds, everything=bool(excluded))
+    everything = bool(excluded) or (path.contents.are_files and bool(patterns))
+    return path.contents.any_matches(floating, judged, folds=path.folds, everything=everything)
 
 
 def wildcard_may_match(path: Path, patterns: tuple[PathPattern, ...]) -> bool:
@@ -96,6 +110,17 @@ def wildcard_may_match(path: Path, patterns: tuple[PathPattern, ...]) -> bool:
         expansion_may_match(names, pattern.glob.casefold() if path.folds else pattern.glob)
         for pattern in patterns
         if pattern.base == "floating"
+    )
+
+
+def _may_be_named(path: Path, patterns: tuple[PathPattern, ...]) -> bool:
+    """Return whether a file that a floating item matches may be created in the tree."""
+    if not path.tree or path.new_names not in ("any", "patched"):
+        return False
+    never = "" if path.reach is None else path.reach.never
+    return any(
+        pattern.base == "floating" and not (never and passes_name(pattern.glob, never))
+        for pattern in patterns
     )
 
 
@@ -201,6 +226,33 @@ def _matches(glob: str, text: str) -> bool:
 def _covers(glob: str, text: str) -> bool:
     """Return whether the glob matches the folder and everything that can be below it."""
     return (glob == "**" or glob.endswith("/**")) and compile_path_glob(glob)(text)
+
+
+def tree_reaches(path: Path, name: str) -> bool:
+    """Return whether what writes a tree may write the file of this absolute name."""
+    meets, glob = _meets_of(path), escape_glob(name)
+    for reading in (path.lexical, path.resolved or path.lexical):
+        if meets(glob, reading):
+            return True
+        if path.folds and meets(glob.casefold(), without_invisible(reading).casefold()):
+            return True
+    return False
+
+
+def _meets_of(path: Path) -> Judge:
+    """Return whether a glob matches a tree, or something that may be below it, as a function."""
+    if not path.is_limited:
+        return _meets
+    reach, copied = path.reach, path.new_names in ("copied", "any")
+    if reach is not None and path.folds:
+        reach = replace(reach, folds=True)
+
+    def meets(glob: str, text: str) -> bool:
+        if reach is not None:
+            return reaches(reach, glob, text)
+        return _meets(glob, text) or (copied and begins_above(glob, text))
+
+    return meets
 
 
 def _meets(glob: str, text: str) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 from policy.model import FoldsCase, HasOtherNames, LookAt, ResolvePath
 from policy.values.paths.contents import ContentsBelow
+from policy.values.paths.reach import Reach
 from policy.values.paths.spelling import path_spelled
 from policy.values.text import normalise, quote
 from policy.values.unreadable import Unreadable
@@ -63,7 +64,9 @@ class Path:
     `tree` includes everything below it. `resolved` is None without a resolver. `folds`: letter case
     may be ignored there. `walked` is the path as spelled, dots included, where links lead off it.
     `names` is the glob of the names meant below a tree, where a wildcard of a command spelled it.
-    `contents` has the contents of a tree, where the disk can be queried.
+    `contents` has the contents of a tree, where the disk can be queried. Of a written tree, `reach`
+    is what may be written below it, None if anything, and `new_names` what the names of new files
+    come from: the program, the copied files, its input, a repository.
     """
 
     lexical: str
@@ -73,6 +76,13 @@ class Path:
     names: str = ""
     walked: str | None = field(default=None, compare=False, repr=False)
     contents: ContentsBelow | None = field(default=None, compare=False, repr=False)
+    reach: Reach | None = None
+    new_names: str = "own"
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether a written tree is judged by the names that are written below it."""
+        return self.reach is not None or self.new_names != "own"
 
 
 def read_path(text: str, context: PathContext, *, tree: bool = False) -> Path | Unreadable:

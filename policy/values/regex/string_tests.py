@@ -1,4 +1,8 @@
-"""Translates simple RE2 expressions into equivalent tests by `str` methods."""
+"""Translates simple RE2 expressions into equivalent tests by `str` methods.
+
+A second way to what RE2 does: without it the goal for a decision fails (decision 0065).
+`tests/laws/test_regexes.py` holds the two equal.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from policy.values.regex.tokens import Token, Word, Words, longest_literal, words_of
+from policy.values.regex.tokens import RegexToken, Word, Words, longest_literal, words_of
 
 # Searching for more alternatives, or for a single character, is no faster than RE2.
 _MOST_NEEDS = 8
@@ -52,8 +56,8 @@ def plan_regex(source: str) -> RegexPlan:
         return RegexPlan()
     words, lower = read
     return RegexPlan(
-        found=_plain([(Token.TEXT, *word, Token.TEXT) for word in words], lower=lower),
-        whole=_plain([(Token.START, *word, Token.END) for word in words], lower=lower),
+        found=_plain([(RegexToken.TEXT, *word, RegexToken.TEXT) for word in words], lower=lower),
+        whole=_plain([(RegexToken.START, *word, RegexToken.END) for word in words], lower=lower),
         needs=_needs(words),
         lower=lower,
     )
@@ -106,7 +110,7 @@ def _in_all(text: str, words: Words) -> bool:
 def _plain(words: list[Word], *, lower: bool) -> StringRegex | None:
     shapes: list[_Shape] = []
     for word in words:
-        if Token.OPAQUE in word:
+        if RegexToken.OPAQUE in word:
             return None
         core = _core(word)
         if core is None:
@@ -135,8 +139,8 @@ def _core(word: Word) -> Word | None:
 
     The tokens before START must match the empty string, as all but literal text can.
     """
-    first = max((at for at, token in enumerate(word) if token is Token.START), default=0)
-    rest = [at for at, token in enumerate(word) if token is Token.END]
+    first = max((at for at, token in enumerate(word) if token is RegexToken.START), default=0)
+    rest = [at for at, token in enumerate(word) if token is RegexToken.END]
     last = min(rest, default=len(word) - 1)
     outside = word[:first] + word[last + 1 :]
     if any(isinstance(token, str) for token in outside):
@@ -144,7 +148,9 @@ def _core(word: Word) -> Word | None:
     if last < first:
         # The text is empty: the part between END and START is, so all of the word must be.
         between = word[last : first + 1]
-        return None if any(isinstance(t, str) for t in between) else (Token.START, Token.END)
+        return (
+            None if any(isinstance(t, str) for t in between) else (RegexToken.START, RegexToken.END)
+        )
     return word[first : last + 1]
 
 
@@ -176,24 +182,24 @@ def _shape(core: Word) -> _Shape | None:
     if None in sides:
         return None
     gaps = [side for side in sides if side is not _NO_GAP]
-    if Token.LINE in gaps and Token.TEXT in gaps:
+    if RegexToken.LINE in gaps and RegexToken.TEXT in gaps:
         return None
-    return _Shape(text, sides[0] in gaps, sides[1] in gaps, Token.LINE in gaps)
+    return _Shape(text, sides[0] in gaps, sides[1] in gaps, RegexToken.LINE in gaps)
 
 
-_NO_GAP = Token.START
-_GAPS = (Token.LINE, Token.TEXT, Token.MAYBE)
+_NO_GAP = RegexToken.START
+_GAPS = (RegexToken.LINE, RegexToken.TEXT, RegexToken.MAYBE)
 
 
-def _side(tokens: Word) -> Token | None:
+def _side(tokens: Word) -> RegexToken | None:
     """Return what may be on one side of the text; None where it is not one token."""
     gaps = {token for token in tokens if token in _GAPS}
     if not gaps:
         return _NO_GAP
-    if Token.TEXT in gaps:
+    if RegexToken.TEXT in gaps:
         # Any text, followed by something unknown or nothing: any text.
-        return Token.TEXT
-    return Token.LINE if gaps == {Token.LINE} else None
+        return RegexToken.TEXT
+    return RegexToken.LINE if gaps == {RegexToken.LINE} else None
 
 
 def _texts(shapes: list[_Shape], *, left: bool, right: bool) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ _OPAQUE_ESCAPES = frozenset("wDWSbB")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~ ")
 
 
-class Token(Enum):
+class RegexToken(Enum):
     """What a word may contain besides literal text."""
 
     START = "the text begins here"
@@ -39,12 +39,12 @@ class Token(Enum):
     OPAQUE = "something unknown"
 
 
-Word: TypeAlias = tuple["str | Token", ...]
+Word: TypeAlias = tuple["str | RegexToken", ...]
 # All words of a language, each once.
 Words: TypeAlias = tuple[Word, ...]
 
 _EMPTY: Words = ((),)
-_UNKNOWN: Words = ((Token.OPAQUE,),)
+_UNKNOWN: Words = ((RegexToken.OPAQUE,),)
 
 
 class _Unread(Exception):
@@ -56,20 +56,20 @@ def words_of(source: str) -> tuple[Words, bool] | None:
     flags = _FLAGS.match(source)
     folds = flags is not None and "i" in flags[1]
     reader = _PatternReader(source, folds=folds, crosses=flags is not None and "s" in flags[1])
-    reader.place = flags.end() if flags else 0
+    reader.position = flags.end() if flags else 0
     try:
         words = reader.choice(0)
     except (_Unread, IndexError):
         return None
-    return (words, folds) if reader.place == len(source) else None
+    return (words, folds) if reader.position == len(source) else None
 
 
 class _PatternReader:
     def __init__(self, source: str, *, folds: bool, crosses: bool) -> None:
         self.source = source
-        self.place = 0
+        self.position = 0
         self._folds = folds
-        self._gap = Token.TEXT if crosses else Token.LINE
+        self._gap = RegexToken.TEXT if crosses else RegexToken.LINE
         self._steps = 0
 
     def choice(self, depth: int) -> Words:
@@ -83,12 +83,12 @@ class _PatternReader:
 
     def _sequence(self, depth: int) -> Words:
         found = _EMPTY
-        while self.place < len(self.source) and self.source[self.place] not in "|)":
+        while self.position < len(self.source) and self.source[self.position] not in "|)":
             found = self._join(found, self._repeated(depth))
         return found
 
     def _repeated(self, depth: int) -> Words:
-        is_dot = self.source[self.place] == "."
+        is_dot = self.source[self.position] == "."
         item = self._atom(depth)
         least, most = self._times()
         if (least, most) == (1, 1):
@@ -101,7 +101,7 @@ class _PatternReader:
         for _ in range(least):
             found = self._join(found, item)
         if most is None:
-            return self._join(found, ((Token.MAYBE,),))
+            return self._join(found, ((RegexToken.MAYBE,),))
         ending = _EMPTY
         for _ in range(most - least):
             ending = _either(_EMPTY, self._join(item, ending))
@@ -120,27 +120,27 @@ class _PatternReader:
             return 0, None
         if self._next("+"):
             return 1, None
-        found = _REPEAT.match(self.source, self.place)
+        found = _REPEAT.match(self.source, self.position)
         if found is None:
             return 1, 1
-        self.place = found.end()
+        self.position = found.end()
         if found[2] is None:
             return int(found[1]), int(found[1])
         return int(found[1]), int(found[3]) if found[3] else None
 
     def _atom(self, depth: int) -> Words:
-        char = self.source[self.place]
+        char = self.source[self.position]
         if char == "(":
             return self._group(depth)
-        self.place += 1
+        self.position += 1
         if char == "[":
             return self._class()
         if char == "\\":
             return self._escape()
         if char == "^":
-            return ((Token.START,),)
+            return ((RegexToken.START,),)
         if char == "$":
-            return ((Token.END,),)
+            return ((RegexToken.END,),)
         if char == ".":
             return _UNKNOWN
         if char in "*+?{}]":
@@ -148,21 +148,21 @@ class _PatternReader:
         return self._one_of(char)
 
     def _group(self, depth: int) -> Words:
-        opening = _GROUP.match(self.source, self.place)
+        opening = _GROUP.match(self.source, self.position)
         assert opening is not None
-        self.place = opening.end()
+        self.position = opening.end()
         found = self.choice(depth + 1)
         if not self._next(")"):
             raise _Unread
         return found
 
     def _escape(self) -> Words:
-        char = self.source[self.place]
-        self.place += 1
+        char = self.source[self.position]
+        self.position += 1
         if char == "A":
-            return ((Token.START,),)
+            return ((RegexToken.START,),)
         if char == "z":
-            return ((Token.END,),)
+            return ((RegexToken.END,),)
         if char in _OPAQUE_ESCAPES:
             return _UNKNOWN
         if char in _CLASSES:
@@ -174,33 +174,33 @@ class _PatternReader:
         negated = self._next("^")
         chars: list[str] = []
         first = True
-        while first or self.source[self.place] != "]":
+        while first or self.source[self.position] != "]":
             first = False
             low = self._class_char()
             high = low
-            if self.source[self.place] == "-" and self.source[self.place + 1] != "]":
-                self.place += 1
+            if self.source[self.position] == "-" and self.source[self.position + 1] != "]":
+                self.position += 1
                 high = self._class_char()
             if len(low) > 1 or ord(high) - ord(low) > _MOST_IN_CLASS:
                 negated = True
             else:
                 chars += map(chr, range(ord(low), ord(high) + 1))
-        self.place += 1
+        self.position += 1
         return _UNKNOWN if negated or len(chars) > _MOST_IN_CLASS else self._one_of("".join(chars))
 
     def _class_char(self) -> str:
         """Return the next character; several that stand for "many" where an escape means many."""
-        char = self.source[self.place]
-        if char == "[" and self.source[self.place + 1] == ":":
+        char = self.source[self.position]
+        if char == "[" and self.source[self.position + 1] == ":":
             raise _Unread
-        self.place += 1
+        self.position += 1
         if char != "\\":
             return char
-        char = self.source[self.place]
-        self.place += 1
+        char = self.source[self.position]
+        self.position += 1
         if char in "dswDSW":
             # A range cannot begin or end with one of these.
-            if self.source[self.place] == "-":
+            if self.source[self.position] == "-":
                 raise _Unread
             return _CLASSES["d"]
         return _escaped(char)
@@ -214,8 +214,8 @@ class _PatternReader:
         return tuple((char,) for char in dict.fromkeys(chars))
 
     def _next(self, char: str) -> bool:
-        found = self.source.startswith(char, self.place)
-        self.place += found
+        found = self.source.startswith(char, self.position)
+        self.position += found
         return found
 
 
@@ -255,7 +255,7 @@ def _row(first: Word, second: Word) -> Word:
 
 def _bounded(word: Word) -> Word:
     size = sum(len(token) if isinstance(token, str) else 1 for token in word)
-    return word if size <= _LONGEST_WORD else (Token.OPAQUE,)
+    return word if size <= _LONGEST_WORD else (RegexToken.OPAQUE,)
 
 
 def _certain(words: Words) -> int:

@@ -14,10 +14,12 @@ import pytest
 
 from policy.approvals import SqliteApprovals
 from policy.model import PermissionDenied
+from tests.examples import examples
 from tests.service.approvals.earlier_store import given
 from tests.service.approvals.worker import ANN, NOW, stage
 
 ROOT = Path(__file__).parents[3]
+CALLS = examples(1_000)
 
 
 class Others:
@@ -165,6 +167,7 @@ async def test_no_use_comes_back_when_a_process_is_killed(others: Others) -> Non
         assert await desk.spend(("g1",), now=NOW)
 
 
+@pytest.mark.counted
 async def test_a_thousand_calls_wait_on_a_file_with_one_thread(others: Others) -> None:
     async with SqliteApprovals(others.file) as desk:
         s, gate = stage(others.here, desk)
@@ -174,18 +177,18 @@ async def test_a_thousand_calls_wait_on_a_file_with_one_thread(others: Others) -
 
         def note(id: str) -> None:
             put.add(id)
-            if len(put) == 1_000:
+            if len(put) == CALLS:
                 all_put.set()
 
         gate.subscribe(lambda filed: note(filed.request.id))
-        calls = [asyncio.ensure_future(s.call(amount=number)) for number in range(1_000)]
+        calls = [asyncio.ensure_future(s.call(amount=number)) for number in range(CALLS)]
         await all_put.wait()
         assert threading.active_count() <= before
         for filed in (await gate.pending())[:50]:
             await gate.approve(filed.request.id, ANN)
-        assert await gate.deny_all("default", ANN, "stop") == 950
+        assert await gate.deny_all("default", ANN, "stop") == CALLS - 50
         ended = await asyncio.gather(*calls, return_exceptions=True)
-        assert sum(isinstance(one, PermissionDenied) for one in ended) == 950
+        assert sum(isinstance(one, PermissionDenied) for one in ended) == CALLS - 50
         assert s.runs == 50
         assert threading.active_count() <= before
 

@@ -17,6 +17,8 @@ from policy.tools import ToolOutput
 from tests.service.approvals_commands.desk import Office, asking, office, question
 from tests.unit.cli.running import run
 
+pytestmark = pytest.mark.people
+
 PAGE = (Path(__file__).parents[3] / "docs" / "approvals.md").read_text(encoding="utf-8")
 POLICY = re.findall(r"```policy\n(.*?)```", PAGE, re.S)[0]
 SETTINGS = re.findall(r"```toml\n(.*?)```", PAGE, re.S)[0]
@@ -120,3 +122,33 @@ def test_the_program_of_the_page_runs(tmp_path: Path) -> None:
     serving = names["serving"]
     assert callable(serving)
     assert serving(place.rules, tmp_path / "a.sqlite").list()
+
+
+async def test_a_remembered_approval_whose_rule_was_edited_is_listed_as_suspended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(person, "_user", lambda: "ada")
+    rule = "allow file_delete when writes only workspace with approval remember 1h up to 2 times"
+    text = f"policy for every agent\n\ndefault deny\n\n{rule}\n"
+    place = office(tmp_path, text)
+
+    def listed() -> tuple[bool | None, str]:
+        (record,) = place.placet("grants", "--format", "json").record["grants"]
+        return record["suspended"], place.placet("grants").out
+
+    async with place.serving() as service:
+        deleting = asking(service, "file_delete", CODER, path="a.txt")
+        id = (await question(place)).request.id
+        await asyncio.to_thread(place.placet, "approve", id)
+        assert isinstance(await deleting, ToolOutput)
+        live, shown = await asyncio.to_thread(listed)
+        assert live is False
+        assert "suspended" not in shown
+    (place.rules / "global.policy").write_text(text.replace("remember 1h", "remember 2h"), "utf-8")
+    edited, shown = await asyncio.to_thread(listed)
+    assert edited is True
+    assert shown.rstrip().endswith("(suspended: its rule was edited)")
+    (place.rules / "global.policy").write_text("nonsense\n", "utf-8")
+    broken, shown = await asyncio.to_thread(listed)
+    assert broken is None
+    assert "suspended" not in shown

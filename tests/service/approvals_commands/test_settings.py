@@ -11,6 +11,8 @@ from policy.approvals import ApprovalGate, Approved, ScriptedApprover, SqliteApp
 from policy.model import PermissionDenied
 from tests.service.approvals_commands.desk import office
 
+pytestmark = pytest.mark.people
+
 POLICY = "policy for every agent\n\ndefault ask\n"
 
 

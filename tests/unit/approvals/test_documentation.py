@@ -75,7 +75,7 @@ async def test_the_own_tool_works(tmp_path: Path) -> None:
     assert definition.llm_context == 'Examples:\n{"path":"a.txt"}'
 
 
-async def test_questions_wait_at_a_gate_until_somebody_answers_them(tmp_path: Path) -> None:
+async def test_requests_wait_at_a_gate_until_somebody_answers_them(tmp_path: Path) -> None:
     names = names_of("gated")
     (tmp_path / "old.txt").write_text("")
     service, gate = names["gated"](FakeStore(always(Verdict.ASK)), workspace=tmp_path)
@@ -97,7 +97,7 @@ def names_in(folder: Path) -> list[str]:
 
 
 class Put:
-    """Waits until questions were put at a gate."""
+    """Waits until requests are filed at a gate."""
 
     def __init__(self, gate: ApprovalGate) -> None:
         self._seen: asyncio.Queue[object] = asyncio.Queue()

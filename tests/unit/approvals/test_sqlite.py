@@ -269,7 +269,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-async def test_a_damaged_question_is_never_an_approval(tmp_path: Path, damage: str) -> None:
+async def test_a_damaged_request_is_never_an_approval(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "approvals.db"
     async with SqliteApprovals(path) as store:
         filed = await store.file(a_request(), "k", now=NOW)

@@ -7,7 +7,6 @@ import json
 import os
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,33 +15,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.audit import AuditRecord, JsonlSink, MemorySink, bounded, digest_of, record_line
-from policy.model import Caller, Reason, Verdict, freeze, thaw
+from policy.audit import JsonlSink, MemorySink, bounded, digest_of, record_line
+from policy.model import Reason, Verdict, freeze, thaw
+from tests.unit.audit.records import record
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(), inner, max_size=5),
     max_leaves=30,
 )
-
-
-def record(**more: Any) -> AuditRecord:
-    given: dict[str, Any] = {
-        "id": "1",
-        "at": datetime(2026, 11, 21, 20, 0, tzinfo=UTC),
-        "caller": Caller(agent="coder", parent=Caller(agent="root")),
-        "asked_tool": "Echo",
-        "tool": "echo",
-        "input": freeze({"a": [1]}),
-        "input_digest": "sha256:0",
-        "final_input": freeze({"a": [1]}),
-        "final_digest": "sha256:0",
-        "verdict": Verdict.ALLOW,
-        "outcome": "ok",
-        "latency_ms": 3,
-        **more,
-    }
-    return AuditRecord(**given)
 
 
 @given(JSON)

@@ -18,7 +18,7 @@ import pytest
 
 from policy.audit import AuditFileUnfit, JsonlSink
 from policy.audit.sinks import appending
-from tests.unit.audit.test_audit import record
+from tests.unit.audit.records import record
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -97,7 +97,7 @@ def test_a_link_to_a_regular_file_is_written_through(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from policy.audit import JsonlSink
-from tests.unit.audit.test_audit import record
+from tests.unit.audit.records import record
 import resource, signal
 from policy.audit import bounded
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -162,7 +162,7 @@ def test_somebody_who_keeps_the_lock_does_not_hold_the_service(
 KILLED = """
 import os, signal, sys
 from policy.audit import JsonlSink
-from tests.unit.audit.test_audit import record
+from tests.unit.audit.records import record
 sink = JsonlSink(sys.argv[1])
 sink.write_start(record(id="done"), durable=False)
 sink.write(record(id="done"))

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 from policy.cli.agent_settings.entry import hook_command, is_ours, with_hook, without_hook
 from policy.cli.agent_settings.json_text import NotJson, read
+from policy.cli.agent_settings.own_tools import notes_on_policy
+from tests.unit.cli.running import run
 
 EVENT, AGENT = "PreToolUse", "claude-code"
 COMMAND = "/opt/placet hook claude-code --policy /srv/rules || sh -c 'exit 2'"
@@ -41,6 +43,20 @@ SETTINGS = [
 }
 """,
 ]
+
+
+def test_a_policy_by_which_the_agent_cannot_work_is_told_of(tmp_path: Path) -> None:
+    policy = tmp_path / "global.policy"
+    policy.write_text("policy for every agent\n\ndefault deny\n", "utf-8")
+    (unknown,) = notes_on_policy(str(policy), AGENT)
+    assert "knows none of the agent's own tools" in unknown
+    assert list(notes_on_policy(str(policy), "codex")) == []  # it has none
+    policy.write_text("nonsense\n", "utf-8")
+    (broken,) = notes_on_policy(str(policy), AGENT)
+    assert "has errors, so every call is denied" in broken
+    init = run("init", tmp_path / "rules")
+    assert init.code == 0
+    assert list(notes_on_policy(str(tmp_path / "rules"), AGENT)) == []
 
 
 @pytest.mark.parametrize("text", SETTINGS)

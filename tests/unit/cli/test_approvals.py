@@ -19,6 +19,8 @@ from policy.generation import ApprovalSettings
 from policy.model import Caller, Reason, Terms, Verdict
 from tests.unit.cli.running import Ran, rules_in, run
 
+pytestmark = pytest.mark.people
+
 NOW = datetime.now(UTC)
 SETTINGS = '[approvals]\nstore = "../s/a.sqlite"\n[approvals.groups]\nfinance = ["ada"]\n'
 

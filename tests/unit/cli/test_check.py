@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,17 @@ def test_a_good_policy_is_fine(tmp_path: Path) -> None:
     ran = run("check", rules_in(tmp_path))
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == "fine: 1 policy file, 2 test cases passed\n"
+
+
+@pytest.mark.parametrize("command", ["check", "test"])
+def test_a_policy_without_tests_is_noted(tmp_path: Path, command: str) -> None:
+    ran = run(command, rules_in(tmp_path, "policy for every agent\n\ndefault deny\n"))
+    assert ran.code == 0
+    assert ran.err.startswith("note: no tests show")
+    (code,) = re.findall(r"--explain ([a-z-]+)", ran.err)
+    assert "Tests are written at the end of a rule file" in page_of(code)
+    (tmp_path / "rules" / "global.policy").write_text(POLICY, "utf-8")
+    assert run(command, tmp_path / "rules").err == ""
 
 
 def test_every_mistake_is_shown_at_its_place(tmp_path: Path) -> None:

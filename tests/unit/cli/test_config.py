@@ -10,6 +10,8 @@ import pytest
 import policy
 from tests.unit.cli.running import Ran, rules_in, run
 
+pytestmark = pytest.mark.people
+
 FILE = """\
 # What the desk may do.
 [permissions.tools]

@@ -480,3 +480,15 @@ class TestACatalogue:
             assert (ran.code, ran.out) == (2, "")
             (line,) = ran.err.splitlines()
             assert told in line
+
+
+def test_a_policy_whose_tests_fail_decides_nothing_and_names_the_command_that_explains(
+    tmp_path: Path,
+) -> None:
+    rules = rules_in(tmp_path)
+    failing = POLICY + '  file_read {path: "b.txt"} -> deny\n'
+    (rules / "global.policy").write_text(failing, "utf-8")
+    ran = decide(rules, READ)
+    assert (ran.code, ran.out) == (1, "")
+    assert "error[failed-test]" in ran.err
+    assert ran.err.endswith("`placet explain` shows what it would decide, and why\n")

@@ -310,3 +310,66 @@ def test_a_line_that_is_no_call_is_told(tmp_path: Path) -> None:
     ran = run("explain", rules_in(tmp_path), stdin='{"tool": 5}')
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == "placet: not a call: `tool` is not a string\n"
+
+
+FAILING = POLICY + '  file_read {path: "/etc/hosts"} -> allow by read\n'
+
+
+def failing_in(folder: Path) -> Path:
+    rules = rules_in(folder)
+    (rules / "global.policy").write_text(FAILING, "utf-8")
+    return rules
+
+
+@pytest.mark.parametrize("format", ["text", "json"])
+def test_a_policy_with_a_failing_test_is_explained_as_one_that_is_not_in_force(
+    tmp_path: Path, format: str
+) -> None:
+    asked = ("--tool", "file_read", "--input", '{"path": "/etc/hosts"}')
+    ran = run("explain", failing_in(tmp_path), *asked, "--format", format)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("deny  file_read ")
+    assert "✗ when reads only workspace" in ran.err
+    assert "error[failed-test]" in ran.err
+    assert ran.err.endswith("placet: this policy is not in force, because 1 test case fails\n")
+
+
+def test_a_policy_with_another_error_is_not_explained(tmp_path: Path) -> None:
+    rules = failing_in(tmp_path)
+    with (rules / "global.policy").open("a", encoding="utf-8") as file:
+        file.write("wrong: deny file_raed\n")
+    ran = run("explain", rules, "--command", "ls")
+    assert (ran.code, ran.out) == (1, "")
+    assert "error[unknown-tool]" in ran.err
+
+
+def test_a_command_is_explained_as_it_is_typed(tmp_path: Path) -> None:
+    rules, script = rules_in(tmp_path), "echo 'a \"b\"' > c"
+    input = json.dumps({"command": script})
+    typed = run("explain", rules, "--command", script)
+    assert typed.code == 0
+    assert typed == run("explain", rules, "--tool", "bash_exec", "--input", input)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--command", "ls", "--tool", "bash_exec"), "--command is the whole call"),
+        (("--input", "{}"), "--input needs --tool"),
+        (("--agent", "coder"), "--agent needs --tool or --command"),
+    ],
+)
+def test_options_that_would_count_for_nothing_are_refused(
+    tmp_path: Path, options: tuple[str, ...], said: str
+) -> None:
+    ran = run("explain", rules_in(tmp_path), *options, stdin='{"tool": "list_tools"}')
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+
+
+def test_two_calls_are_refused(tmp_path: Path) -> None:
+    call = tmp_path / "call.json"
+    call.write_text('{"tool": "list_tools"}', "utf-8")
+    ran = run("explain", rules_in(tmp_path), "--call", call, "--command", "ls")
+    assert ran.code == 2
+    assert "give one call" in ran.err

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from policy.store import Freezer
-from tests.unit.cli.running import run
+from tests.unit.cli.running import rules_in, run
+
+pytestmark = pytest.mark.people
 
 
 def _folder(path: Path) -> None:
@@ -43,3 +45,29 @@ def test_what_cannot_be_recorded_is_frozen_all_the_same_and_not_lifted(
     assert lifted.code == 2
     assert "it cannot be recorded" in lifted.err
     assert Freezer.of(rules).current()
+
+
+def frozen(rules: Path, *tools: str) -> str:
+    """Freeze tools, and return what is warned of."""
+    ran = run("freeze", *tools, "--because", "stop", "--rules", str(rules))
+    assert ran.code == 0
+    assert all(tool in ran.out for tool in tools)
+    run("unfreeze", "--rules", str(rules))
+    return ran.err
+
+
+def test_a_misspelt_name_is_frozen_and_the_nearest_one_is_suggested(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path)
+    assert frozen(rules, "file_write", "file_*", "mcp *") == ""
+    assert frozen(rules, "fiel_write") == (
+        "placet: these rules know no tool called `fiel_write`: did you mean `file_write`?\n"
+    )
+    assert "`fiel_*`" in frozen(rules, "fiel_*")
+    assert "frozen all the same" in frozen(rules, "pay_invoice")
+
+
+def test_a_name_is_looked_up_even_if_the_policy_does_not_load(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path)
+    (rules / "global.policy").write_text("nonsense\n", "utf-8")
+    assert "did you mean `file_write`?" in frozen(rules, "file_wirte")
+    assert frozen(rules, "file_write") == ""

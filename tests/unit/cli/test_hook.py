@@ -16,6 +16,8 @@ import pytest
 from policy.cli import hook_call
 from policy.cli.agent_settings import entry
 
+pytestmark = pytest.mark.people
+
 Run = Callable[..., tuple[int, str, str]]
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from policy.cli.init.starting_sets import STARTING_SETS, files_of
+from policy.cli.init.write_set import all_files_of
+from policy.daemon import AGENT_NAMES, agent_settings
 from policy.decision import explain
 from policy.environment import Disk
 from policy.generation import load
@@ -38,7 +40,7 @@ def test_a_set_passes_every_check_without_a_warning(tmp_path: Path, name: str) -
 @pytest.mark.parametrize("name", SETS)
 def test_every_file_is_named_and_written_as_it_is_packaged(tmp_path: Path, name: str) -> None:
     made = run("init", tmp_path / "rules", "--for", name)
-    files = files_of(name)
+    files = all_files_of(name)
     assert {"global.policy", "placet.toml"} <= set(files)
     for file, content in files.items():
         assert f"wrote {tmp_path}/rules/{file}\n" in made.out
@@ -147,6 +149,26 @@ def test_the_names_of_the_sets_are_those_that_are_packaged() -> None:
     assert sorted(os.listdir(packaged)) == SETS
 
 
+@pytest.mark.parametrize("agent", AGENT_NAMES)
+def test_a_coding_agent_keeps_its_own_tools(tmp_path: Path, agent: str) -> None:
+    run("init", tmp_path / "rules")
+    generation = load(tmp_path / "rules")
+    asked = {"WebSearch", "Skill", "google_web_search", "activate_skill"}
+    for tool in agent_settings(agent)[2]:
+        # What it says of secrets accesses none.
+        decided = generation.answer(tool, {"text": "look at .env"}, caller=Caller(agent=agent))
+        wanted = Verdict.ASK if tool in asked else Verdict.ALLOW
+        assert decided.decision.verdict is wanted, tool
+
+
+def test_the_lists_of_own_tools_are_those_of_the_agents() -> None:
+    files = all_files_of("coding-agent")
+    for agent in AGENT_NAMES:
+        own = set(agent_settings(agent)[2])
+        listed = json.loads(files.get(f"{agent}.json", b'{"tools": []}'))["tools"]
+        assert {tool["name"] for tool in listed} == own
+
+
 def test_a_coding_agent_searches_a_project_with_installed_packages(tmp_path: Path) -> None:
     run("init", tmp_path / "rules")
     work = tmp_path / "work"
@@ -187,5 +209,6 @@ def test_what_the_coding_agent_may_do_of_the_bypass_corpus_stays_in_the_workspac
         for use in explain(generation.program, decision, caller=Caller(), facts=facts).resources:
             assert use.verb in ("reads", "writes", "runs"), (command, use)
             path = use.leads_to or use.resource
-            assert use.verb == "runs" or path.startswith(str(work)), (command, use)
+            within = path == "/dev/null" or path.startswith(str(work))
+            assert use.verb == "runs" or within, (command, use)
     assert seen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -14,6 +15,7 @@ from policy.cli import person
 from policy.cli.commands import commands
 from policy.cli.demo.command import server_environment
 from policy.generation import Builder
+from policy.pins import LOCK_FILE, Lock, Reviewed, accepted, recorded_definitions, write_lock
 from policy.program import ALL_SHORTCUTS, NO_SHORTCUTS
 from policy.syntax import statement
 from policy.syntax import tables as tables_module
@@ -32,6 +34,27 @@ store = "../s/a.sqlite"
 bash = "ask"
 """
 CALL = ("--tool", "file_read", "--input", '{"path": "a"}')
+SERVED = [{"name": "look"}]
+
+
+def _recorded(rules: Path) -> tuple[str | Path, ...]:
+    file = rules.parent / "answers.json"
+    file.write_text(json.dumps(SERVED), "utf-8")
+    return rules, "--server", "hub", "--recording", file
+
+
+def _reviewed(rules: Path) -> tuple[str | Path, ...]:
+    place = _recorded(rules)
+    digest = run("pin", "review", *place, "--format", "json").record["digest"]
+    return *place, "--reviewed", digest
+
+
+def _pinned(rules: Path) -> tuple[str | Path, ...]:
+    reviewed = Reviewed(by="ada", at="2026-01-01T00:00:00Z")
+    lock = accepted(Lock(), recorded_definitions("hub", SERVED), reviewed=reviewed)
+    (rules / LOCK_FILE).write_bytes(write_lock(lock))
+    return "hub", rules
+
 
 # How each command is made to load the rules at a path.
 LOADING: dict[str, Words] = {
@@ -46,6 +69,8 @@ LOADING: dict[str, Words] = {
     "approvals propose": lambda rules: ("q1", rules, "--workspace", "/srv"),
     "approvals approve": lambda rules: ("q1", rules, "--always"),
     "plugins": lambda rules: ("--rules", rules),
+    "pin accept": _reviewed,
+    "pin forget": _pinned,
     "status": lambda rules: (rules,),
 }
 # The others read the configuration at most.
@@ -57,7 +82,9 @@ OTHERS: dict[str, Words] = {
     "approvals deny": lambda rules: ("q1", rules),
     "approvals grants": lambda rules: (rules,),
     "approvals revoke": lambda rules: ("q1", rules),
-    "freeze": lambda rules: ("bash", "--because", "x", "--rules", rules),
+    "freeze": lambda rules: ("mcp *", "--because", "x", "--rules", rules),
+    "pin list": lambda rules: (rules,),
+    "pin review": _recorded,
     "unfreeze": lambda rules: ("--rules", rules),
     "init": lambda rules: (rules / "new",),
     "catalog export": lambda rules: ("no_such_module:tools",),
@@ -178,6 +205,18 @@ def test_a_question_is_not_answered_where_a_name_is_none(
 def test_the_other_commands_load_no_rules(name: str, rules: Path, seen: Seen) -> None:
     run(*name.split(), *OTHERS[name](rules))
     assert not seen.anything
+
+
+def test_a_freeze_that_names_an_unknown_tool_stands_whatever_is_switched_off(
+    rules: Path, seen: Seen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("freeze", "bahs_exec", "--because", "x", "--rules", rules)
+    assert "did you mean" in run(*words).err
+    assert seen.builders
+    monkeypatch.setenv("PLACET_NO_FAST", "quickly")
+    ran = run(*words)
+    assert ran.code == 0
+    assert "bahs_exec" in ran.out
 
 
 def test_the_server_of_the_demo_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from policy.daemon.agents import AGENTS
 from policy.daemon.context import HookContext
 from policy.daemon.decider import Decider
-from policy.daemon.request import Answer, Request
+from policy.daemon.request import HookAnswer, Request
 
 
 def request(rules: Path, agent: str, text: str, **more: Any) -> Request:
@@ -42,6 +42,6 @@ def hook_input(rules: Path, agent: str, tool: str, input: object, **more: Any) -
     return json.dumps(given)
 
 
-def decided(asked: Request) -> Answer:
+def decided(asked: Request) -> HookAnswer:
     """Return the answer of a decider made for this one request."""
     return asyncio.run(Decider(HookContext.of(asked)).answer(asked))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from policy.daemon.endpoint import Endpoint, EndpointUnusable, identity, sockets
+from policy.daemon.endpoint import DaemonFiles, EndpointUnusable, identity, sockets
 from policy.daemon.peer import is_ours
 
 
@@ -19,14 +19,14 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_folder_is_made_for_its_owner_alone(runtime: Path) -> None:
-    endpoint = Endpoint("/srv/rules")
+    endpoint = DaemonFiles("/srv/rules")
     assert runtime.stat().st_mode & 0o777 == 0o700
     assert {Path(file).parent for file in endpoint.files} == {runtime}
 
 
 def test_policies_have_places_of_their_own(runtime: Path) -> None:
-    assert Endpoint("/a").socket != Endpoint("/b").socket
-    assert Endpoint("/a").socket == Endpoint("/a").socket
+    assert DaemonFiles("/a").socket != DaemonFiles("/b").socket
+    assert DaemonFiles("/a").socket == DaemonFiles("/a").socket
     assert identity("/a") != identity("/b")
 
 
@@ -35,7 +35,7 @@ def test_a_folder_that_others_can_enter_is_not_used(runtime: Path, mode: int) ->
     runtime.mkdir()
     runtime.chmod(mode)
     with pytest.raises(EndpointUnusable, match="0700"):
-        Endpoint("/srv/rules")
+        DaemonFiles("/srv/rules")
     with pytest.raises(EndpointUnusable):
         sockets()
 
@@ -46,18 +46,18 @@ def test_a_folder_of_somebody_else_is_not_used(
     runtime.mkdir(mode=0o700)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     with pytest.raises(EndpointUnusable, match="another user"):
-        Endpoint("/srv/rules")
+        DaemonFiles("/srv/rules")
 
 
 def test_a_link_or_a_file_is_not_used(runtime: Path) -> None:
     (runtime.parent / "other").mkdir(mode=0o700)
     runtime.symlink_to(runtime.parent / "other")
     with pytest.raises(EndpointUnusable, match="not a folder"):
-        Endpoint("/srv/rules")
+        DaemonFiles("/srv/rules")
     runtime.unlink()
     runtime.write_text("")
     with pytest.raises(EndpointUnusable, match="not a folder"):
-        Endpoint("/srv/rules")
+        DaemonFiles("/srv/rules")
 
 
 def test_without_a_folder_there_are_no_daemons(runtime: Path) -> None:

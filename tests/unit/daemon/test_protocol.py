@@ -8,7 +8,7 @@ import pytest
 
 from policy.daemon import blocked
 from policy.daemon.protocol import Malformed, answered, line_of, message_in
-from policy.daemon.request import Answer, Request
+from policy.daemon.request import HookAnswer, Request
 
 ASKED: dict[str, Any] = {
     "kind": "ask",
@@ -29,7 +29,7 @@ ASKED: dict[str, Any] = {
 def test_a_message_survives_the_way() -> None:
     assert message_in(line_of(ASKED)) == ASKED
     assert Request.of(ASKED).input == "\udcff"
-    assert Answer(status=2, stderr="x").message() == answered(2, stderr="x")
+    assert HookAnswer(status=2, stderr="x").message() == answered(2, stderr="x")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 
 from policy.daemon import daemons, stop_daemon
 from policy.daemon.connection import NoDaemon, ask_daemon, exchange
-from policy.daemon.endpoint import Endpoint, sockets
+from policy.daemon.endpoint import DaemonFiles, sockets
 from policy.daemon.launch import start
 from policy.daemon.protocol import line_of
 from policy.daemon.server import serve
@@ -45,7 +45,7 @@ def served(rules: Path, ask: Callable[[str], _T]) -> _T:
     def client() -> _T:
         try:
             assert os.read(ready, 1) == b"1"
-            return ask(Endpoint(str(rules)).socket)
+            return ask(DaemonFiles(str(rules)).socket)
         finally:
             os.close(ready)
             for where in sockets():
@@ -135,7 +135,7 @@ def test_a_client_of_another_version_ends_the_daemon(rules: Path) -> None:
 
 
 def test_what_a_killed_daemon_left_is_in_nobodys_way(rules: Path) -> None:
-    where = Endpoint(str(rules)).socket
+    where = DaemonFiles(str(rules)).socket
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(where)
     assert daemons() == []
@@ -143,7 +143,7 @@ def test_what_a_killed_daemon_left_is_in_nobodys_way(rules: Path) -> None:
 
 
 def test_a_daemon_that_is_started_says_when_it_listens(rules: Path) -> None:
-    endpoint = Endpoint(str(rules))
+    endpoint = DaemonFiles(str(rules))
     start(endpoint, str(rules), lambda: False)
     (status,) = daemons()
     assert status["pid"] != os.getpid()
@@ -161,7 +161,7 @@ def test_a_daemon_that_cannot_start_is_no_daemon(
 
 
 def test_a_socket_that_answers_nothing_is_no_daemon(rules: Path) -> None:
-    where = Endpoint(str(rules)).socket
+    where = DaemonFiles(str(rules)).socket
     with socket.socket(socket.AF_UNIX) as listening, ThreadPoolExecutor(1) as pool:
         listening.bind(where)
         listening.listen()

@@ -221,6 +221,41 @@ def test_so_many_links_that_nobody_looks_at_each(generation: policy.Generation, 
     assert verdict(generation, f"{moves}; cat c.txt", here) is Verdict.DENY
 
 
+_SECRET = """\
+policy for every agent
+
+default allow
+
+secret: deny * when reads "secret.txt"
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        ("git checkout x && git log --oneline origin/main..HEAD", Verdict.ALLOW),
+        ("git checkout x && git diff main..HEAD && git show HEAD -- b.txt", Verdict.ALLOW),
+        ("ln -sfn keep k; git log -p k/data", Verdict.ALLOW),
+        ("git checkout x && git log -p secret.txt", Verdict.DENY),
+        ("git checkout x && cat b.txt", Verdict.DENY),
+        # The folder decides which repository it is; two paths may be compared on the disk.
+        ("git checkout x && cd sub && git log -p f", Verdict.DENY),
+        ("git checkout x && git -C sub log -p f", Verdict.DENY),
+        ("git checkout x && git diff a.txt b.txt", Verdict.DENY),
+        ("git checkout x && git diff --no-index b.txt", Verdict.DENY),
+        ("git checkout x && git diff $X b.txt", Verdict.DENY),
+        ("git checkout x && git blame b.txt", Verdict.DENY),
+        ("git checkout x && git diff -O b.txt HEAD", Verdict.DENY),
+    ],
+)
+def test_git_follows_no_link_to_what_its_repository_holds(
+    command: str, wanted: Verdict, here: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "global.policy"
+    file.write_text(_SECRET)
+    assert verdict(policy.load(file), command, here) is wanted
+
+
 @pytest.mark.parametrize("glob", [".?", ".*", "\\.?", "'.'?", ".[.]", "?/../..", ".[^a]"])
 def test_a_glob_that_some_shells_take_for_the_folder_above_is_that(
     glob: str, generation: policy.Generation, here: Path
@@ -233,3 +268,31 @@ def test_a_glob_that_no_shell_takes_for_the_folder_above_is_below(
     glob: str, generation: policy.Generation, here: Path
 ) -> None:
     assert verdict(generation, f"cd sub && cat {glob}", here) is Verdict.ALLOW
+
+
+_FENCED = """\
+policy for every agent
+
+default allow
+
+fence: deny * when writes outside workspace
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        # git takes nothing called `.git` out of its store.
+        ("git checkout x && git tag v1", Verdict.ALLOW),
+        ("git stash && git pull && git commit -m x", Verdict.ALLOW),
+        ("git checkout x && cd sub && git tag v1", Verdict.DENY),
+        ("git checkout x && cp a.txt sub/f", Verdict.DENY),
+        ("tar xf a.tar && git tag v1", Verdict.DENY),
+    ],
+)
+def test_git_makes_no_link_of_its_own_records(
+    command: str, wanted: Verdict, here: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "global.policy"
+    file.write_text(_FENCED)
+    assert verdict(policy.load(file), command, here) is wanted

@@ -162,3 +162,44 @@ def test_without_a_workspace_nothing_is_covered(tmp_path: Path) -> None:
     call = policy.ToolCall(tool="bash_exec", input={"command": "./run.sh"})
     verdict = policy.load(file).decide(call, facts=policy.Facts(cwd="/srv/x")).verdict
     assert verdict is not policy.Verdict.ALLOW
+
+
+_NAMED = 'run: allow bash_exec when runs only ["./** *", "python -m pytest *", "rm *"]'
+
+
+@pytest.fixture(scope="module")
+def environment(here: Path) -> Path:
+    """The workspace with an environment of Python beside a folder that is linked."""
+    python = next(
+        place for place in ("/usr/bin/python3", "/usr/local/bin/python3") if os.path.exists(place)
+    )
+    for folder in ("ws/.venv/bin", "other/venv/bin"):
+        (here.parent / folder).mkdir(parents=True, exist_ok=True)
+        (here.parent / folder / "python").symlink_to(python)
+    (here / ".venv/bin/pytest").symlink_to("/bin/rm")
+    return here
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["./rm a.txt", ".venv/bin/python -m pytest -q", "cd sub && ../.venv/bin/python -m pytest"],
+)
+def test_a_link_to_the_installed_program_of_its_name_is_that_program(
+    tmp_path: Path, script: str, environment: Path
+) -> None:
+    assert may_run(tmp_path, _NAMED, script, environment)
+    assert not may_run(tmp_path, _RUN, script, environment)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        ".venv/bin/python -m evil",
+        ".venv/bin/python x.py",
+        ".venv/bin/pytest",
+        "beside/venv/bin/python -m pytest",
+        "../other/venv/bin/python -m pytest",
+    ],
+)
+def test_another_program_or_folder_is_not(tmp_path: Path, script: str, environment: Path) -> None:
+    assert not may_run(tmp_path, _NAMED, script, environment)

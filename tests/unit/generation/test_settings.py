@@ -212,7 +212,7 @@ def test_places_of_any_text_end(text: str) -> None:
     assert all(place.key.end <= len(text) for place in found.values())
 
 
-def test_where_questions_wait_and_who_is_who_can_be_said() -> None:
+def test_where_requests_wait_and_who_is_who_can_be_configured() -> None:
     assert good("").approvals is None
     settings = good(
         """

@@ -93,7 +93,7 @@ def test_what_a_pack_is_given_is_part_of_the_meaning() -> None:
     assert used("bob") == used("bob") != used("eve")
 
 
-def test_the_same_rule_in_another_layer_is_another_question() -> None:
+def test_the_same_rule_in_another_layer_is_another_request() -> None:
     body = "m: ask pay\n"
     other = {"agents/a.policy": f'policy for agent "ann"\n{body}'}
     both = asking({"global.policy": f"{GLOBAL}default allow\ng: ask pay\n", **other})

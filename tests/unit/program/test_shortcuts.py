@@ -28,8 +28,3 @@ def test_without_expressions_re2_is_asked(monkeypatch: pytest.MonkeyPatch, gener
     asked = _with(replace(ALL_SHORTCUTS, expressions=False, generated=generated))
     found = {text: str(ask(asked, "t", {"x": text}).decision.verdict) for text in ("a", "ab", "b")}
     assert found == {"a": "deny", "ab": "allow", "b": "allow"}
-
-
-@pytest.mark.parametrize("whole", [True, False])
-def test_without_scripts_every_script_is_read_wholly(whole: bool) -> None:
-    assert _with(replace(ALL_SHORTCUTS, scripts=not whole)).profiles.whole is whole

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+
 import pytest
 
 from policy.generation import shipped_profiles
@@ -102,3 +104,45 @@ def test_a_subcommand_follows_links_as_its_program_does_unless_it_says_otherwise
 def test_another_word_than_those_is_a_mistake() -> None:
     profiles = Profiles.of({"scan.toml": 'follows_links = "sometimes"'})
     assert ["follows_links" in each.message for each in profiles.faults()] == [True]
+
+
+@pytest.mark.parametrize(
+    ("script", "names"),
+    [
+        ("tar xf a.tar", "any"), ("tar xf a.tar -C b", "any"), ("tar --one-top-level -xf a", "any"),
+        ("unzip a.zip", "any"), ("unzip a.zip -d b", "any"), ("patch -p1", "any"),
+        ("bsdtar xf a.tar", "any"), ("7z x a.7z -ob", "any"), ("7zz x a.7z", "any"),
+        ("python -m zipfile -e a.zip b", "any"), ("ar x a.a", "any"), ("cpio -i", "any"),
+        ("cp -r a b", "copied"), ("cp -rt a b", "copied"),
+        ("git apply a", "patched"), ("git am a", "patched"),
+        ("git checkout x", "stored"), ("git checkout -- .", "stored"), ("git switch x", "stored"),
+        ("git switch -c x y", "stored"), ("git checkout -b x y", "stored"), ("git pull", "stored"),
+        ("git switch -c x -f", "stored"), ("git stash", "stored"), ("git stash pop", "stored"),
+        ("git reset --hard", "stored"), ("git restore .", "stored"), ("git merge x", "stored"),
+        ("rm -rf a", "own"), ("cargo build", "own"), ("ruff format", "own"), ("npm ci", "own"),
+    ],
+)  # fmt: skip
+def test_whose_names_new_files_have(script: str, names: str) -> None:
+    trees = [each for each in effects(script) if each.verb == "writes" and each.tree]
+    assert {each.new_names for each in trees} == {names}
+
+
+@pytest.mark.parametrize("script", ["git switch -c x", "git checkout -b x", "git switch -C x -q"])
+def test_a_new_branch_at_the_same_commit_changes_no_file(script: str) -> None:
+    assert not [each for each in effects(script) if each.verb == "writes" and each.tree]
+
+
+@pytest.mark.parametrize(
+    ("script", "source", "other"),
+    [
+        ("ruff format .", "a.py", "a.json"), ("black .", "a.pyi", "a.toml"),
+        ("gofmt -w .", "a.go", "a.py"), ("go fmt ./...", "a.go", "go.mod"),
+        ("cargo fmt", "a.rs", "Cargo.toml"), ("prettier --write .", ".prettierrc", "a.py"),
+        ("eslint --fix .", "a.ts", "a.py"), ("npm ci", "node_modules/**", "src"),
+    ],
+)  # fmt: skip
+def test_which_files_a_program_writes_below_a_folder(script: str, source: str, other: str) -> None:
+    trees = [each for each in effects(script) if each.verb == "writes" and each.tree]
+    assert len(trees) == 1
+    assert any(source == glob or fnmatchcase(source, glob) for glob in trees[0].sources)
+    assert not any(fnmatchcase(other, glob) for glob in trees[0].sources)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
-import threading
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,41 +13,25 @@ import pytest
 import policy
 from policy.approvals import SqliteApprovals
 from policy.audit import JsonlSink
-from policy.catalog import CatalogError, Origin, ToolSpec
 from policy.generation import state_folder
 from policy.model import Verdict
-from policy.store import PolicyStore, Reloaded, Status
+from policy.store import PolicyStore
+from tests.unit.store.opened import (
+    BROKEN,
+    CALL,
+    folder_of_rules,
+    number,
+    open_store,
+    rules,
+    verdict,
+)
 
-LIMIT = 20.0
-CALL = policy.ToolCall(tool="file_read", input={"path": "/srv/a"})
 LOST = "no policy could be loaded"
-
-
-def rules(verdict: str) -> str:
-    return f"policy for every agent\ndefault {verdict}\n"
-
-
-BROKEN = "policy for every agent\ndefault deny\nallow file_raed file_list\n"
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    root = tmp_path / "above" / "rules"
-    root.mkdir(parents=True)
-    (root / "global.policy").write_text(rules("deny"))
-    return root
-
-
-def open_store(path: Path, **options: object) -> PolicyStore:
-    return PolicyStore(path, settle=0.0, **options)  # type: ignore[arg-type]
-
-
-def verdict(store: PolicyStore) -> Verdict:
-    return store.decide(CALL).verdict
-
-
-def number(store: PolicyStore) -> int | None:
-    return None if store.current is None else store.current.id.number
+    return folder_of_rules(tmp_path)
 
 
 def test_the_first_load_is_in_force_at_once(folder: Path) -> None:
@@ -336,138 +317,6 @@ def test_a_policy_that_appears_later_is_loaded(tmp_path: Path) -> None:
     assert verdict(store) is Verdict.ALLOW
 
 
-def test_half_a_save_is_never_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = PolicyStore(folder, settle=1.0)
-    events: list[Reloaded] = []
-    store.subscribe(events.append)
-    (folder / "global.policy").write_text("policy for every agent\ndefault al")
-    # The other half arrives while the error waits to be believed.
-    monkeypatch.setattr(
-        "policy.store.store.time.sleep",
-        lambda _: (folder / "global.policy").write_text(rules("allow")),
-    )
-    assert store.reload().changed
-    assert [event.changed for event in events] == [True]
-    assert not store.status.stale
-
-
-def test_an_older_build_never_follows_a_newer_one(folder: Path) -> None:
-    store = open_store(folder)
-    (folder / "global.policy").write_text(rules("ask"))
-    build = store._builder.build
-    saved = iter([rules("allow")])
-
-    def slow(*args: object, **options: object) -> object:
-        built = build(*args, **options)  # type: ignore[arg-type]
-        for text in saved:  # a save while the first build is still under way
-            (folder / "global.policy").write_text(text)
-        return built
-
-    store._builder.build = slow  # type: ignore[assignment, method-assign]
-    store.reload()
-    assert number(store) == 2
-    assert verdict(store) is Verdict.ALLOW
-
-
-def test_reloads_from_many_threads_publish_once(folder: Path) -> None:
-    store = open_store(folder)
-    (folder / "global.policy").write_text(rules("allow"))
-    outcomes: list[Reloaded] = []
-    threads = [threading.Thread(target=lambda: outcomes.append(store.reload())) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [outcome.changed for outcome in outcomes].count(True) == 1
-    assert number(store) == 2
-
-
-def test_subscribers_hear_of_swaps_and_of_the_status(folder: Path) -> None:
-    heard: list[tuple[bool, bool]] = []
-    store = open_store(folder, on_change=[lambda e: heard.append((e.changed, e.status.stale))])
-    for text in (BROKEN, BROKEN, rules("ask")):
-        (folder / "global.policy").write_text(text)
-        store.reload()
-    assert heard == [(True, False), (False, True), (True, False)]
-
-
-def test_a_subscriber_can_leave_and_may_fail(folder: Path) -> None:
-    store = open_store(folder)
-    heard: list[Reloaded] = []
-
-    def fail(_: Reloaded) -> None:
-        raise RuntimeError
-
-    store.subscribe(fail)
-    leave = store.subscribe(heard.append)
-    (folder / "global.policy").write_text(rules("ask"))
-    assert store.reload().changed
-    leave()
-    leave()
-    (folder / "global.policy").write_text(rules("allow"))
-    store.reload()
-    assert len(heard) == 1
-
-
-def tool(name: str, server: str = "") -> ToolSpec:
-    origin = Origin(kind="mcp" if server else "host", server=server, tool=name)
-    return ToolSpec(name=origin.flat_name(), origin=origin, schema={"type": "object"})
-
-
-def test_tools_that_are_registered_later_are_decided(folder: Path) -> None:
-    (folder / "global.policy").write_text(rules("allow"))
-    store = open_store(folder)
-    ping = policy.ToolCall(tool="ping")
-    assert store.decide(ping).verdict is Verdict.DENY
-    outcome = store.extend_catalog([tool("ping")])
-    assert outcome.changed
-    assert number(store) == 2
-    assert store.decide(ping).verdict is Verdict.ALLOW
-
-
-def test_tools_that_cannot_stand_beside_others_change_nothing(folder: Path) -> None:
-    store = open_store(folder)
-    before = store.catalog
-    with pytest.raises(CatalogError):
-        store.extend_catalog([tool("a"), tool("a")])
-    assert store.catalog is before
-    assert number(store) == 1
-
-
-def test_a_flaw_of_ours_keeps_the_last_good_generation(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = open_store(folder)
-    before = store.current
-
-    def broken(*_: object, **__: object) -> object:
-        raise ZeroDivisionError("oops")
-
-    monkeypatch.setattr("policy.generation.builder.check", broken)
-    (folder / "global.policy").write_text(rules("allow"))
-    assert [d.code for d in store.reload().diagnostics] == ["internal-error"]
-    assert store.current is before
-    assert store.status.stale
-
-
-def test_reading_that_fails_keeps_the_last_good_generation(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = open_store(folder)
-    before = store.current
-
-    def broken(_: object) -> object:
-        raise MemoryError
-
-    with monkeypatch.context() as patch:
-        patch.setattr("policy.store.store.read_folder", broken)
-        store.reload()
-        assert store.current is before
-        assert store.status.stale
-    store.reload()
-    assert not store.status.stale
-
-
 def test_a_call_may_not_write_the_policy(folder: Path) -> None:
     (folder / "global.policy").write_text(rules("allow"))
     store = open_store(folder)
@@ -553,163 +402,3 @@ def test_the_state_of_every_policy_of_this_user_is_out_of_reach(
     assert closes(store, state_folder(folder) / "freeze.json")
     assert closes(store, state_folder(other) / "freeze.json")
     assert closes(store, state_folder(other) / "approvals.sqlite")
-
-
-def test_half_a_save_that_would_load_does_not_take_effect(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = folder / "global.policy"
-    head, tail = rules("allow"), 'keys: deny file_read when reads "/srv/**"\n'
-    file.write_text(head + tail)
-    store = open_store(folder)
-    told: list[Reloaded] = []
-    store.subscribe(told.append)
-    with file.open("w") as half:
-        half.write(f"# 1\n{head}")
-        half.flush()
-
-        def finish(seconds: float) -> None:
-            assert verdict(store) is Verdict.DENY
-            half.write(tail)
-            half.flush()
-
-        monkeypatch.setattr("policy.store.store.time.sleep", finish)
-        store.reload()
-    assert verdict(store) is Verdict.DENY
-    (only,) = told
-    assert only.generation is not None
-    assert only.generation.id.number == 2
-
-
-def test_a_file_that_is_cut_and_stays_so_takes_effect(folder: Path) -> None:
-    file = folder / "global.policy"
-    file.write_text(rules("deny") + "# a remark\n")
-    store = PolicyStore(folder, settle=0.01)
-    file.write_text(rules("allow"))
-    assert store.reload().changed
-    assert verdict(store) is Verdict.ALLOW
-
-
-def test_a_shorter_file_in_the_place_of_another_takes_effect_at_once(folder: Path) -> None:
-    file = folder / "global.policy"
-    file.write_text(rules("deny") + "# a remark\n")
-    store = PolicyStore(folder, settle=3600.0)
-    (folder / "fresh").write_text(rules("allow"))
-    (folder / "fresh").replace(file)
-    assert store.reload().changed
-    assert verdict(store) is Verdict.ALLOW
-
-
-# ------------------------------------------------------------------ watching
-
-
-@asynccontextmanager
-async def watched(path: Path) -> AsyncIterator[tuple[PolicyStore, Waiter]]:
-    """Watch with events alone."""
-    store = PolicyStore(path, settle=0.05, poll=3600.0)
-    waiter = Waiter(store)
-    async with asyncio.timeout(LIMIT), store.watch():
-        yield store, waiter
-
-
-class Waiter:
-    """Waits for a status or a verdict, woken by the store's events."""
-
-    def __init__(self, store: PolicyStore) -> None:
-        self.store = store
-        self.loop = asyncio.get_running_loop()
-        self.woken = asyncio.Event()
-        store.subscribe(self.wake)
-
-    def wake(self, _: Reloaded) -> None:
-        self.loop.call_soon_threadsafe(self.woken.set)
-
-    async def until(self, fits: Callable[[Status], bool]) -> None:
-        while not fits(self.store.status):
-            await self.woken.wait()
-            self.woken.clear()
-
-    async def until_verdict(self, wanted: Verdict) -> None:
-        await self.until(lambda _: verdict(self.store) is wanted)
-
-
-def replace(path: Path, text: str) -> None:
-    path.with_suffix(".tmp").write_text(text)
-    os.replace(path.with_suffix(".tmp"), path)
-
-
-async def test_every_save_takes_effect_while_watching(folder: Path) -> None:
-    async with watched(folder) as (_, waiter):
-        for save in (lambda p, t: p.write_text(t), replace):
-            for wanted in (Verdict.ALLOW, Verdict.ASK, Verdict.DENY):
-                save(folder / "global.policy", rules(wanted))
-                await waiter.until_verdict(wanted)
-
-
-async def test_a_burst_ends_in_its_last_save(folder: Path) -> None:
-    async with watched(folder) as (store, waiter):
-        for _ in range(50):
-            (folder / "global.policy").write_text(rules("ask"))
-            (folder / "global.policy").write_text(rules("deny"))
-        (folder / "global.policy").write_text(rules("allow"))
-        await waiter.until_verdict(Verdict.ALLOW)
-        assert not store.status.stale
-
-
-async def test_watching_sees_damage_and_repair(folder: Path) -> None:
-    async with watched(folder) as (store, waiter):
-        (folder / "global.policy").write_text(BROKEN)
-        await waiter.until(lambda status: status.stale)
-        assert verdict(store) is Verdict.DENY
-        shutil.rmtree(folder)
-        await waiter.until(lambda s: s.because is not None and "does not exist" in s.because)
-        os.mkdir(folder)
-        replace(folder / "global.policy", rules("allow"))
-        await waiter.until_verdict(Verdict.ALLOW)
-        assert not store.status.stale
-
-
-async def test_an_edit_between_loading_and_watching_is_not_missed(folder: Path) -> None:
-    store = PolicyStore(folder, poll=3600.0)
-    replace(folder / "global.policy", rules("allow"))
-    async with store.watch():
-        assert verdict(store) is Verdict.ALLOW
-
-
-async def test_a_swapped_mount_takes_effect(tmp_path: Path) -> None:
-    root = tmp_path / "mount"
-    for name in ("deny", "allow", "ask"):
-        (root / f"..{name}").mkdir(parents=True)
-        (root / f"..{name}/global.policy").write_text(rules(name))
-    (root / "..data").symlink_to("..deny")
-    (root / "global.policy").symlink_to("..data/global.policy")
-    async with watched(root) as (_, waiter):
-        for wanted in (Verdict.ALLOW, Verdict.ASK):
-            (root / "..tmp").symlink_to(f"..{wanted}")
-            os.replace(root / "..tmp", root / "..data")
-            await waiter.until_verdict(wanted)
-
-
-async def test_the_end_of_watching_leaves_the_policy_in_force(folder: Path) -> None:
-    before = asyncio.all_tasks()
-    async with watched(folder) as (store, _):
-        pass
-    assert asyncio.all_tasks() == before
-    assert verdict(store) is Verdict.DENY
-    (folder / "global.policy").write_text(rules("allow"))
-    assert store.reload().changed
-
-
-async def test_the_block_that_watches_may_be_cancelled(folder: Path) -> None:
-    entered = asyncio.Event()
-
-    async def serve() -> None:
-        async with PolicyStore(folder).watch():
-            entered.set()
-            await asyncio.Event().wait()
-
-    task = asyncio.create_task(serve())
-    await asyncio.wait_for(entered.wait(), LIMIT)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task

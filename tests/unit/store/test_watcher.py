@@ -87,6 +87,8 @@ async def test_files_that_come_and_go_are_seen(rules: Path) -> None:
         await seen.until_current()
         (rules / "a.policy").write_text("again")
         await seen.until_current()
+        (rules / "tools.lock").write_text("{}")
+        await seen.until_current()
 
 
 async def test_a_root_that_was_deleted_and_made_again_is_watched(rules: Path) -> None:

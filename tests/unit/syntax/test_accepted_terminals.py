@@ -7,7 +7,7 @@ from lark import UnexpectedInput
 
 from policy.model import Source
 from policy.syntax.accepted_terminals import accepted_terminals
-from policy.syntax.builder import Builder
+from policy.syntax.builder import NodeBuilder
 from policy.syntax.grammar import Start
 from policy.syntax.lark_engine import read
 from policy.syntax.mistakes import MISTAKES
@@ -21,7 +21,7 @@ EXAMPLES = [
 
 def error_of(text: str, start_rule: Start = "statement") -> UnexpectedInput:
     found = read(
-        Builder(Source(name="a.policy", text=text), 0, len(text)), text, start_rule=start_rule
+        NodeBuilder(Source(name="a.policy", text=text), 0, len(text)), text, start_rule=start_rule
     )
     assert isinstance(found, UnexpectedInput), text
     return found

@@ -10,7 +10,7 @@ import pytest
 
 from policy.model import Source
 from policy.syntax import lark_engine, statement, table_engine, tables
-from policy.syntax.builder import Builder
+from policy.syntax.builder import NodeBuilder
 from tests.unit.syntax.table_writer import tables_text
 
 FILE = Path(tables.__file__).with_suffix(".json")
@@ -62,14 +62,14 @@ def test_a_policy_that_is_right_needs_no_lark() -> None:
     ],
 )
 def test_the_driver_leaves_to_lark_what_does_not_parse(text: str) -> None:
-    builder = Builder(Source(name="a.policy", text=text), 0, len(text))
+    builder = NodeBuilder(Source(name="a.policy", text=text), 0, len(text))
     assert table_engine.run(tables.tables(), builder, text, start_rule="statement") is None
 
 
 def test_words_of_one_saying_stand_apart_by_any_blanks() -> None:
     text = 'allow a\n  when x starts \t with "b" and y named by  user\n  two   people'
     source = Source(name="a.policy", text=text)
-    builder = Builder(source, 0, len(text))
+    builder = NodeBuilder(source, 0, len(text))
     node = table_engine.run(tables.tables(), builder, text, start_rule="statement")
     assert node is not None
     assert (

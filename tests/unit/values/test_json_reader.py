@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from policy.values import Limits, Unreadable, check_value, read_json
+from policy.values import JsonLimits, Unreadable, check_value, read_json
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_digits_that_a_double_cannot_hold_stay_digits() -> None:
 
 
 def test_limits_are_the_callers() -> None:
-    limits = Limits(depth=1, digits=3, bytes=8)
+    limits = JsonLimits(depth=1, digits=3, bytes=8)
     assert read_json("[1]", limits=limits) == (1,)
     assert isinstance(read_json("[[1]]", limits=limits), Unreadable)
     assert isinstance(read_json("1234", limits=limits), Unreadable)
@@ -89,5 +89,5 @@ def test_a_parsed_value_is_held_to_the_same() -> None:
         object(),
     ]
     assert [value for value in bad if check_value(value) is None] == []
-    assert check_value(wide, limits=Limits(bytes=10_000)) is not None
+    assert check_value(wide, limits=JsonLimits(bytes=10_000)) is not None
     assert check_value({"a": [1, 2.5, True, None, "é", (1,)]}) is None

@@ -142,7 +142,7 @@ def test_of_a_set_only_patterns_that_may_fit_are_asked() -> None:
         ('sort "$x"', ["sort *"], "may be an option of `sort`"),
         ("prog -x", ["prog *"], "`-x` may be an option of `prog`"),
         ("./git status", ["git *"], "`./git` may be another program"),
-        ("A=1 git status", ["git *"], "the variable `A`"),
+        ("A_HOST=b git status", ["git *"], "the variable `A_HOST`"),
         ("echo x > f", ["echo *"], "the redirection `>` `f`"),
         ("vim x", ["vim *"], "may run commands that its words do not show"),
         ("sudo git push", ["sudo *", "git status"], "no pattern names `git push`"),

@@ -1,10 +1,11 @@
 """Runs one command and ends everything that it started; a separate program.
 
-    python -I -S supervisor.py PROGRAM ARGUMENT...
+    python -I -S supervisor.py DESCRIPTOR PROGRAM ARGUMENT...
 
-Standard input is a pipe whose other end the server holds and never writes to. Where it closes, the
+The descriptor is a pipe whose other end the server holds and never writes to. Where it closes, the
 server is gone (killed with -9, too) or wants the command ended, and every process that descends
-from the command is killed. The same happens where the command has ended by itself.
+from the command is killed. The same happens where the command has ended by itself. The command gets
+the standard streams; the supervisor keeps none of them open.
 
 On Linux the supervisor adopts orphans, so a process that started its own session is found as well,
 and the command dies with the supervisor. Elsewhere the processes of its group are killed.
@@ -20,7 +21,6 @@ import time
 from collections.abc import Iterator
 from typing import NoReturn
 
-_SERVER = 0  # the descriptor that closes when the server ends
 _PATIENCE = 2.0  # seconds; some cannot be killed: of another user, or stuck in the kernel
 _PAUSE = 0.002
 # <sys/prctl.h>
@@ -28,8 +28,12 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
 
-def main(command: list[str]) -> NoReturn:
-    """Run `command` to its end and exit with its exit status."""
+def main(server: int, command: list[str]) -> NoReturn:
+    """Run `command` to its end and exit with its exit status.
+
+    `server` is the descriptor that closes when the server ends.
+    """
+    os.set_inheritable(server, False)  # noqa: FBT003 - so the system has it
     _set_process(_PR_SET_CHILD_SUBREAPER, 1)
     woken = _woken_by_children()
     _take_no_signals()
@@ -37,7 +41,8 @@ def main(command: list[str]) -> NoReturn:
     child = os.fork()
     if child == 0:
         _become(command, supervisor)
-    status = _watched(child, woken)
+    _leave_streams()
+    status = _watched(child, woken, server)
     _end_descendants()
     if status is None:
         os.killpg(0, signal.SIGKILL)
@@ -52,11 +57,16 @@ def _become(command: list[str], supervisor: int) -> NoReturn:
             os._exit(1)
         for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
             signal.signal(number, signal.SIG_DFL)
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)
         os.execvp(command[0], command)  # noqa: S606 - what the call asked for
     finally:
         os._exit(127)
+
+
+def _leave_streams() -> None:
+    """Close this process's ends of the command's streams: they end when the command closes them."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
 
 
 def _woken_by_children() -> int:
@@ -75,14 +85,14 @@ def _take_no_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def _watched(child: int, woken: int) -> int | None:
+def _watched(child: int, woken: int, server: int) -> int | None:
     """Wait for the child and return its status; None if the server ends first."""
     while True:
         for ended, status in _reaped():
             if ended == child:
                 return status
-        ready, _, _ = select.select([_SERVER, woken], [], [])
-        if _SERVER in ready:
+        ready, _, _ = select.select([server, woken], [], [])
+        if server in ready:
             return None
         os.read(woken, 4096)
 
@@ -167,4 +177,4 @@ def _set_process(option: int, value: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(int(sys.argv[1]), sys.argv[2:])

@@ -1,0 +1,129 @@
+"""`placet pin accept` and `forget`: what a person has reviewed, or takes back, in the lock."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from policy.cli.loading import WRONG_POLICY, counted, exit_with
+from policy.cli.options import path_argument
+from policy.cli.people_only import refuse_agents
+from policy.cli.person import person_of
+from policy.cli.pin.lock_at import lock_at
+from policy.cli.pin.reviewed_server import ReviewedServer, ServerCommand, reviewed_server
+from policy.cli.pin.text import review_lines
+from policy.diagnostics import did_you_mean, visible
+from policy.pins import Reviewed, accepted, proposed_resources, without
+
+
+@click.command("accept", cls=ServerCommand)
+@reviewed_server
+@click.option(
+    "--tool",
+    "tools",
+    multiple=True,
+    metavar="NAME",
+    help="Accept only this tool of the server; the pins of others stay as they are.",
+)
+@click.option(
+    "--resources",
+    type=click.Choice(["none", "proposed"]),
+    default="none",
+    show_default=True,
+    help="Whether the proposed resources of new and changed tools are right.",
+)
+@click.option(
+    "--reviewed",
+    metavar="DIGEST",
+    help="Accept without a question what `placet pin review` has shown with this digest.",
+)
+def accept_command(
+    found: ReviewedServer, *, tools: tuple[str, ...], resources: str, reviewed: str | None
+) -> None:
+    """Accept what a server declares now, as the user who runs this command.
+
+    Shows the review and asks. Of a changed tool, the resources that were confirmed before do not
+    count any more: they are confirmed again with --resources proposed, or in `[tools.NAME]`.
+
+    \b
+    Examples:
+      placet pin accept --server git -- uvx mcp-server-git
+      placet pin accept --server git --tool git_status --resources proposed -- uvx mcp-server-git
+    """
+    refuse_agents("accepting the tools of a server")
+    known, server = found.definitions.tools, visible(found.definitions.server, 80)
+    for name in tools:
+        if name not in known:
+            help = did_you_mean(name, known)
+            exit_with(
+                f"server {server} has no tool {visible(name, 80)}{f'; {help}' if help else ''}"
+            )
+    if not found.review.items:
+        click.echo(f"server {server}: everything is accepted already")
+        return
+    _confirm(found, reviewed)
+    chosen = frozenset(tools) or None
+    wanted: dict[str, Any] = {}
+    if resources == "proposed":
+        wanted = {
+            name: said
+            for name, said in proposed_resources(found.review).items()
+            if chosen is None or name in chosen
+        }
+    lock = accepted(
+        found.at.lock, found.definitions, reviewed=_review(), tools=chosen, resources=wanted
+    )
+    found.at.replace(lock)
+    pinned = len(lock.servers[found.definitions.server].tools)
+    click.echo(f"accepted: server {server}, {counted(pinned, 'tool')} in {found.at.shown}")
+
+
+@click.command("forget")
+@click.argument("server")
+@path_argument
+def forget_command(server: str, path: Path) -> None:
+    """Remove the pins of SERVER: its tools are new again.
+
+    \b
+    Example:
+      placet pin forget git rules/
+    """
+    refuse_agents("taking back a pin")
+    at = lock_at(path)
+    if server not in at.lock.servers:
+        help = did_you_mean(server, at.lock.servers)
+        exit_with(
+            f"no server {visible(server, 80)} is pinned{f'; {help}' if help else ''}",
+            code=WRONG_POLICY,
+        )
+    at.replace(without(at.lock, server))
+    click.echo(f"forgotten: server {visible(server, 80)}, in {at.shown}")
+
+
+def _confirm(found: ReviewedServer, reviewed: str | None) -> None:
+    if reviewed is not None:
+        if reviewed != found.review.digest:
+            exit_with(
+                "this is not what was reviewed: the server declares something else now; "
+                "see `placet pin review`",
+                code=WRONG_POLICY,
+            )
+        return
+    for line in review_lines(found.review):
+        click.echo(line)
+    if not sys.stdin.isatty():
+        exit_with(
+            "accepting needs an answer on a terminal, or --reviewed with the digest that "
+            "`placet pin review` shows"
+        )
+    if not click.confirm("Accept this?"):
+        exit_with("nothing was accepted", code=WRONG_POLICY)
+
+
+def _review() -> Reviewed:
+    now = datetime.now(UTC).replace(microsecond=0, tzinfo=None)
+    return Reviewed(by=person_of(None).id, at=f"{now.isoformat()}Z")

@@ -1,0 +1,221 @@
+"""What the commands of `placet pin` share: the server that is named, asked, and compared."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from policy.catalog import ALIASES, builtin_catalog
+from policy.cli.loading import exit_code, exit_with, prefix
+from policy.cli.mcp_server import NamedServer, server_options
+from policy.cli.options import path_argument
+from policy.cli.pin.lock_at import LockAt, lock_at
+from policy.diagnostics import did_you_mean, has_errors, render, visible
+from policy.generation import (
+    HttpServer,
+    ServerTransport,
+    StdioServer,
+    configuration,
+    read_folder,
+)
+from policy.pins import (
+    KnownNames,
+    Lock,
+    Review,
+    ServerDefinitions,
+    UnusableDefinitions,
+    compare,
+    definitions_of,
+    recorded_definitions,
+    review,
+)
+from policy.values import Unreadable, read_plain_json
+
+if TYPE_CHECKING:
+    from policy.cli.mcp_server import ServerPlace
+
+_LARGEST = 16 * 1024 * 1024
+_COMMAND = "policy.cli.pin.command"
+
+
+class ServerCommand(click.Command):
+    """A command of which all that stands after `--` is the command of a server."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what stands after `--` aside."""
+        own, after = _split(args)
+        ctx.meta[_COMMAND] = tuple(after)
+        return super().parse_args(ctx, own)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Return the words of the usage line."""
+        return [*super().collect_usage_pieces(ctx), "[-- COMMAND [ARGS]...]"]
+
+
+def _split(args: list[str]) -> tuple[list[str], list[str]]:
+    at = args.index("--") if "--" in args else len(args)
+    return args[:at], args[at + 1 :]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewedServer:
+    """A server's definitions beside the lock of a policy."""
+
+    at: LockAt
+    definitions: ServerDefinitions
+    review: Review
+
+
+def reviewed_server(command: Callable[..., None]) -> Callable[..., Any]:
+    """Add the policy's path and the options that name a server; the command gets the comparison."""
+
+    @functools.wraps(command)
+    def named(
+        *,
+        path: Path,
+        server: str,
+        recording: Path | None,
+        url: str | None,
+        token_file: Path | None,
+        variables: tuple[str, ...],
+        timeout: float,
+        **options: Any,
+    ) -> None:
+        given = click.get_current_context().meta.get(_COMMAND, ())
+        named_server = NamedServer(
+            name=server,
+            command=given,
+            url=url,
+            token_file=token_file,
+            variables=variables,
+            timeout=timeout,
+        )
+        at = lock_at(path)
+        try:
+            definitions = (
+                _asked(named_server, at)
+                if recording is None
+                else _recorded(named_server, recording)
+            )
+        except UnusableDefinitions as error:
+            exit_with(f"server {visible(server, 80)}: {error}")
+        found = review(compare(at.lock, definitions), known=_known_names(at.lock, server))
+        command(ReviewedServer(at=at, definitions=definitions, review=found), **options)
+
+    decorated: Callable[..., Any] = named
+    for option in (
+        click.option(
+            "--recording",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            help="Read the server's answers from this file instead: an object by method "
+            "(`initialize`, `tools/list`, `prompts/list`), or the answer to tools/list.",
+        ),
+        server_options,
+        click.option(
+            "--server",
+            metavar="NAME",
+            required=True,
+            help="The server, by the name that rules call it: as the policy configures it, or the "
+            "COMMAND after `--`.",
+        ),
+        path_argument,
+    ):
+        decorated = option(decorated)
+    return decorated
+
+
+def _asked(server: NamedServer, at: LockAt) -> ServerDefinitions:
+    place = _place(server, at)
+    from policy.mcp import resolved_program
+    from policy.proxy import ServerListingError, ServerProgram, ask_server
+
+    try:
+        told = ask_server(place, seconds=server.timeout)
+    except ServerListingError as error:
+        exit_with(f"server {visible(server.name, 80)}: {error}")
+    return definitions_of(
+        server.name,
+        tools=told.tools,
+        prompts=told.prompts,
+        instructions=told.instructions,
+        program=resolved_program(place.command, folder=place.folder, said=told.version)
+        if isinstance(place, ServerProgram)
+        else None,
+    )
+
+
+def _place(server: NamedServer, at: LockAt) -> ServerPlace:
+    """Return where a server is: as the command line says, or else as the policy configures it."""
+    if server.command or server.url is not None:
+        return server.place()
+    transport = _configured(server, at)
+    if transport is None or find_spec("mcp") is None:
+        return server.place()
+    from policy.mcp import NotSent, read_value, read_values
+    from policy.proxy import ServerAddress, ServerProgram
+
+    try:
+        match transport:
+            case StdioServer(command=command, env=env, folder=folder):
+                return ServerProgram(command=command, env=read_values(env), folder=folder)
+            case HttpServer(url=url, headers=headers, token=token, oauth=None) if not headers:
+                return ServerAddress(url=url, token=None if token is None else read_value(token))
+            case _:
+                name = visible(server.name, 80)
+                exit_with(f"server {name} cannot be asked as it is configured: give a --recording")
+    except NotSent as error:
+        exit_with(f"server {visible(server.name, 80)}: {error}")
+
+
+def _configured(server: NamedServer, at: LockAt) -> ServerTransport | None:
+    """Return how the policy reaches a server, None if it configures none; or end the command.
+
+    The rules need not be valid: those that name the server's tools may wait for its pins.
+    """
+    found = configuration(read_folder(at.policy))
+    if has_errors(found.diagnostics):
+        shown = render(found.diagnostics, sources=found.sources, root=prefix(at.policy))
+        click.echo(shown.rstrip("\n"), err=True)
+        raise SystemExit(exit_code(found.diagnostics))
+    servers = {one.name: one.transport for one in found.settings.mcp_servers}
+    if servers and server.name not in servers:
+        help = did_you_mean(server.name, servers) or ("give its command after `--`, or --url")
+        exit_with(f"no server {visible(server.name, 80)} is configured; {help}")
+    return servers.get(server.name)
+
+
+def _recorded(server: NamedServer, file: Path) -> ServerDefinitions:
+    if server.command or server.url is not None:
+        exit_with("--recording stands in place of a command after `--`, or of --url")
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(_LARGEST + 1)
+    except OSError as error:
+        exit_with(f"{file} cannot be read: {error.strerror or error}")
+    value = read_plain_json(content)
+    if isinstance(value, Unreadable):
+        exit_with(f"{file} cannot be read as JSON: {value.reason}")
+    return recorded_definitions(server.name, value)
+
+
+def _known_names(lock: Lock, server: str) -> KnownNames:
+    """Return the names of all tools that a tool of this server could be taken for."""
+    from policy.daemon import agent_tools
+
+    owners: dict[str, list[str]] = {}
+    for spec in builtin_catalog().specs:
+        owners.setdefault(spec.name, []).append("Placet itself")
+    for alias in ALIASES:
+        owners.setdefault(alias, []).append("Placet itself")
+    for name, agents in agent_tools().items():
+        owners.setdefault(name, []).append(agents)
+    for other, pins in lock.servers.items():
+        for name in pins.tools if other != server else ():
+            owners.setdefault(name, []).append(f"server {other}")
+    return KnownNames(owners={name: tuple(each) for name, each in owners.items()})

@@ -1,0 +1,375 @@
+"""`Connection`: one session with a server, over any transport and in any revision of the protocol.
+
+Lists and results are returned as the server has sent them: the SDK's types would drop what they do
+not know.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from typing import Any, assert_never
+
+from mcp import Client, MCPError
+from mcp.client.subscriptions import SubscriptionLost
+from mcp.types import (
+    CONNECTION_CLOSED,
+    HEADER_MISMATCH,
+    REQUEST_TIMEOUT,
+    CallToolRequest,
+    CallToolRequestParams,
+    EmptyResult,
+    Implementation,
+    ListToolsRequest,
+    PaginatedRequestParams,
+    PingRequest,
+    ToolListChangedNotification,
+)
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import RootModel, ValidationError
+
+from policy.generation import HttpServer, McpServer, StdioServer, WebSocketServer
+from policy.mcp.error_text import is_end_of_connection, text_of
+from policy.mcp.errors import McpFailure, NotSent, Refused, Uncertain
+from policy.mcp.http import DELIVERY, Delivery, OAuthTokens, http_streams
+from policy.mcp.listed_tool import Era, ListedTool, Progress
+from policy.mcp.stdio import stdio_streams
+from policy.mcp.streams import LARGEST
+from policy.mcp.websocket import websocket_streams
+from policy.model import freeze
+from policy.processes import Launcher, Lost, Unavailable
+from policy.version import VERSION
+
+MOST_PAGES = 100
+MOST_TOOLS = 10_000
+_ANSWERING = 10.0  # seconds for the answer to a check
+_LISTENING_AGAIN = 5.0  # seconds
+_INPUT_REQUIRED = "input_required"
+
+
+class _Raw(RootModel[dict[str, Any]]):
+    """A result as it was sent."""
+
+
+class Connection:
+    """One session with a server; `lose` ends it, because it cannot be used any more.
+
+    `notes_sending` is whether the transport notes which requests it has sent. `announced` is set
+    when the server announces another list of tools in this session.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        lose: Lost,
+        *,
+        notes_sending: bool = False,
+        announced: asyncio.Event | None = None,
+    ) -> None:
+        self._client = client
+        self._lose = lose
+        self._notes_sending = notes_sending
+        self._calls = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self._suspected = asyncio.Event()
+        self._announced = announced or asyncio.Event()
+        self._listing = asyncio.Lock()
+        self._announced_tools: tuple[ListedTool, ...] | None = None
+        self.lost_because: str | None = None
+
+    @property
+    def protocol_version(self) -> str:
+        """The revision of the protocol that both speak."""
+        return self._client.protocol_version
+
+    @property
+    def era(self) -> Era:
+        """Whether the revision has a handshake, or each request stands for itself."""
+        modern = self.protocol_version in MODERN_PROTOCOL_VERSIONS
+        return "stateless" if modern else "handshake"
+
+    @property
+    def instructions(self) -> str | None:
+        """What the server says about its use."""
+        return self._client.instructions
+
+    @property
+    def server_version(self) -> str:
+        """The version that the server says it has, empty if it does not say."""
+        about = self._client.server_info
+        return "" if about is None else about.version
+
+    @property
+    def announces_changes(self) -> bool:
+        """Whether the server says when its list of tools changes."""
+        tools = self._client.server_capabilities.tools
+        return tools is not None and tools.list_changed is True
+
+    def lost(self, why: str) -> None:
+        """Note why the session has ended, and end it."""
+        if self.lost_because is None:
+            self.lost_because = why
+        self._lose(why)
+
+    async def list_tools(self) -> tuple[ListedTool, ...]:
+        """Return all tools; raise McpFailure. Pages, tools and bytes are bounded, time is not."""
+        found: list[ListedTool] = []
+        size, cursor, cursors = 0, None, set[str]()
+        for _ in range(MOST_PAGES):
+            page = await self._page(cursor)
+            for entry in page.get("tools", ()):
+                size += len(json.dumps(entry))
+                raw: Any = freeze(entry)
+                found.append(ListedTool(name=entry["name"], raw=raw))
+            if size > LARGEST:
+                raise McpFailure(f"the server's list has more than {LARGEST:,} bytes")
+            if len(found) > MOST_TOOLS:
+                raise McpFailure(f"the server lists more than {MOST_TOOLS:,} tools")
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return tuple(found)
+            if cursor in cursors:
+                raise McpFailure("the server's list leads back to a page before")
+            cursors.add(cursor)
+        raise McpFailure(f"the server's list has more than {MOST_PAGES} pages")
+
+    async def announced_tools(self) -> tuple[ListedTool, ...] | None:
+        """Return the tools as of the last announcement in this session, None if there was none.
+
+        Raises McpFailure; then they are listed again the next time.
+        """
+        async with self._listing:
+            while self._announced.is_set():
+                self._announced.clear()
+                try:
+                    self._announced_tools = await self.list_tools()
+                except BaseException:
+                    self._announced.set()
+                    raise
+            return self._announced_tools
+
+    async def _page(self, cursor: str | None) -> dict[str, Any]:
+        params = None if cursor is None else PaginatedRequestParams(cursor=cursor)
+        request = ListToolsRequest(params=params)
+        with self._translated():
+            return (await self._client.session.send_request(request, _Raw)).root
+
+    async def call_tool(
+        self, name: str, arguments: Mapping[str, Any], *, progress: Progress | None = None
+    ) -> dict[str, Any]:
+        """Return the result of a call as the server sends it; raise McpFailure.
+
+        It is sent once. NotSent means that it has certainly not run.
+        """
+        params = CallToolRequestParams(name=name, arguments=dict(arguments))
+        request = CallToolRequest(params=params)
+
+        async def send() -> dict[str, Any]:
+            result = await self._client.session.send_request(
+                request, _Raw, progress_callback=progress
+            )
+            return result.root
+
+        with self._counted(), self._translated():
+            try:
+                result = await send()
+            except MCPError as error:
+                if error.error.code != HEADER_MISMATCH or self.era != "stateless":
+                    raise
+                # The server has refused it before running it: it wants arguments as headers too,
+                # which the SDK knows from a list that it has read itself.
+                await self._absorb_list()
+                result = await send()
+        if result.get("resultType") == _INPUT_REQUIRED:
+            raise Refused("the server asks for input from its user, which it cannot be given here")
+        return result
+
+    async def _absorb_list(self) -> None:
+        cursor: str | None = None
+        for _ in range(MOST_PAGES):
+            params = None if cursor is None else PaginatedRequestParams(cursor=cursor)
+            cursor = (await self._client.session.list_tools(params=params)).next_cursor
+            if cursor is None:
+                return
+
+    async def check(self) -> bool:
+        """Return whether the server answers; a session that does not is lost."""
+        try:
+            with self._translated():
+                async with asyncio.timeout(_ANSWERING):
+                    await self._ask_for_life()
+        except TimeoutError:
+            self.lost(f"the server has not answered within {_ANSWERING:g} seconds")
+            return False
+        except NotSent as error:
+            self.lost(str(error))
+            return False
+        except Uncertain:
+            return False  # it has ended, and is lost already
+        except McpFailure:
+            return True  # an error is an answer
+        return True
+
+    async def _ask_for_life(self) -> None:
+        session = self._client.session
+        try:
+            if self.era == "stateless":
+                await session.send_discover(self.protocol_version)
+            else:
+                await session.send_request(PingRequest(), EmptyResult)
+        except MCPError as error:
+            if error.error.code == REQUEST_TIMEOUT:
+                raise TimeoutError from error
+            raise
+
+    async def watch_health(self, every: float) -> None:
+        """Check the session from time to time, and after a call that was given up.
+
+        A server may serve one call at a time, so it is not checked while calls run.
+        """
+        while True:
+            try:
+                async with asyncio.timeout(every):
+                    await self._suspected.wait()
+            except TimeoutError:
+                pass
+            self._suspected.clear()
+            await self._quiet.wait()
+            await self.check()
+
+    async def listen(self, changed: Callable[[], None]) -> None:
+        """Report changes of the list of tools, as long as the server announces them."""
+        if self.era != "stateless" or not self.announces_changes:
+            return  # with a handshake they come as notifications
+        while True:
+            try:
+                async with self._client.listen(tools_list_changed=True) as events:
+                    async for _ in events:
+                        changed()
+            except MCPError:
+                return  # the server does not do it
+            except SubscriptionLost:
+                pass
+            await asyncio.sleep(_LISTENING_AGAIN)
+            changed()  # what was announced meanwhile is lost
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Count a call that runs; suspect the server of hanging if it is given up."""
+        self._calls += 1
+        self._quiet.clear()
+        try:
+            yield
+        except asyncio.CancelledError:
+            self._suspected.set()
+            raise
+        finally:
+            self._calls -= 1
+            if not self._calls:
+                self._quiet.set()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Raise what went wrong by what it means for the request."""
+        delivery = Delivery(may_have_left=not self._notes_sending)
+        token = DELIVERY.set(delivery)
+        try:
+            yield
+        except MCPError as error:
+            if delivery.not_taken is not None:
+                raise NotSent(delivery.not_taken) from error
+            if error.error.code == CONNECTION_CLOSED:
+                if is_end_of_connection(error):
+                    self.lost(text_of(error))
+                why = self.lost_because or text_of(error)
+                raise (Uncertain if delivery.may_have_left else NotSent)(why) from error
+            raise Refused(text_of(error)) from error
+        except ValidationError as error:
+            raise Refused(text_of(error)) from error
+        finally:
+            DELIVERY.reset(token)
+
+
+@asynccontextmanager
+async def connected(
+    server: McpServer,
+    *,
+    lost: Lost,
+    launcher: Launcher | None = None,
+    tokens: OAuthTokens | None = None,
+    changed: Callable[[], None] | None = None,
+    listening: bool = True,
+) -> AsyncIterator[Connection]:
+    """Connect to a server and agree with it on a revision of the protocol.
+
+    `changed` is called when the server announces that its list of tools has changed;
+    without `listening`, no subscription is opened to hear of it.
+    """
+    announced = asyncio.Event()
+    connection: Connection | None = None
+
+    def end(why: str) -> None:
+        if connection is None:
+            lost(why)
+        else:
+            connection.lost(why)
+
+    def announce() -> None:
+        announced.set()
+        if changed is not None:
+            changed()
+
+    async def hear(message: Any) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            announce()
+
+    client = Client(
+        _streams(server, lost=end, launcher=launcher, tokens=tokens or OAuthTokens()),
+        mode="auto",
+        cache=None,
+        message_handler=hear,
+        client_info=Implementation(name="placet", version=VERSION),
+    )
+    try:
+        async with client:
+            over_http = isinstance(server.transport, HttpServer)
+            connection = Connection(client, lost, notes_sending=over_http, announced=announced)
+            work: list[Coroutine[Any, Any, None]] = [connection.watch_health(server.check)]
+            if changed is not None and listening:
+                work.append(connection.listen(announce))
+            async with _beside(work):
+                yield connection
+    except Exception as error:
+        why = text_of(error)
+        end(why)
+        raise Unavailable(why) from error
+
+
+def _streams(
+    server: McpServer, *, lost: Lost, launcher: Launcher | None, tokens: OAuthTokens
+) -> AbstractAsyncContextManager[Any]:
+    transport = server.transport
+    match transport:
+        case StdioServer():
+            return stdio_streams(transport, name=server.name, launcher=launcher, lost=lost)
+        case HttpServer():
+            return http_streams(transport, tokens=tokens)
+        case WebSocketServer():
+            return websocket_streams(transport, lost=lost)
+        case _:
+            assert_never(transport)
+
+
+@asynccontextmanager
+async def _beside(work: list[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+    """Run coroutines until the block ends."""
+    tasks = [asyncio.create_task(each) for each in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,83 @@
+"""`McpHandler`: a tool of an MCP server, under the name `server__tool`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from policy.catalog import ToolSpec
+from policy.mcp.client import McpClient
+from policy.mcp.errors import NotSent, Redefined, Refused, Uncertain
+from policy.model import Execution, Transport
+from policy.pins import Definition
+from policy.tools import ExecutionContext, NotAsListed, RelayedResult, ToolDefinition, ToolOutput
+
+# How a result travelled, which concerns this server and us alone.
+_OF_THE_HOP = ("io.modelcontextprotocol/serverInfo",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpHandler:
+    """Calls one tool of a server, in the session of the caller.
+
+    `listed` is the definition as the server has listed it. Handlers are equal if they call the same
+    tool, by the same definition, through the same client.
+    """
+
+    client: McpClient
+    tool: str
+    spec: ToolSpec
+    definition: ToolDefinition
+    listed: Definition
+
+    @property
+    def defined_at(self) -> str:
+        """Where the tool is defined, for messages."""
+        return f"the MCP server {self.client.server.name}"
+
+    async def invoke(self, input: dict[str, Any], ctx: ExecutionContext) -> ToolOutput:
+        """Call the tool; return what the server returns, also where that reports a failure."""
+        name, server = self.spec.name, self.client.server.name
+        try:
+            result = await self.client.call_tool(
+                self.tool, input, caller=ctx.caller, judged=self.listed
+            )
+        except Redefined as error:
+            raise NotAsListed from error
+        except NotSent as error:
+            why = f"the server `{server}` was not called: {error}"
+            raise Transport(name, why) from error
+        except Uncertain as error:
+            why = f"the call may have run, but the server `{server}` did not answer: {error}"
+            raise Transport(name, why) from error
+        except Refused as error:
+            raise Execution(name, f"{name} failed: {error}") from error
+        return output_of(result)
+
+
+def output_of(result: Mapping[str, Any]) -> ToolOutput:
+    """Return the result of a call as an output; its value is what rules and chains see."""
+    content = tuple(result.get("content", ()))
+    meta = {key: value for key, value in result.get("_meta", {}).items() if key not in _OF_THE_HOP}
+    known = ("content", "_meta", "isError", "structuredContent", "resultType")
+    return ToolOutput(
+        value=_value(result, content),
+        is_error=result.get("isError") is True,
+        relayed=RelayedResult(
+            content=content,
+            meta=meta,
+            more={key: value for key, value in result.items() if key not in known},
+            structured=result.get("structuredContent"),
+        ),
+    )
+
+
+def _value(result: Mapping[str, Any], content: tuple[Mapping[str, Any], ...]) -> Any:
+    """Return the structured content; without any, the text; else the content blocks."""
+    structured = result.get("structuredContent")
+    if structured is not None:
+        return structured
+    if all(block.get("type") == "text" for block in content):
+        return "\n".join(str(block.get("text", "")) for block in content)
+    return list(content)

@@ -1,0 +1,336 @@
+"""`McpServers`: the servers behind one tool service, and their tools in it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeAlias
+
+from policy.catalog import CatalogError
+from policy.generation import Generation, McpServer, StdioServer
+from policy.mcp.client import McpClient, ServerStatus
+from policy.mcp.errors import McpFailure
+from policy.mcp.handler import McpHandler
+from policy.mcp.names import refused_names
+from policy.mcp.resolved_program import resolved_program
+from policy.model import PolicyInvalid, ToolError, thaw
+from policy.pins import (
+    LOCK_FILE,
+    Comparison,
+    Lock,
+    PinState,
+    Program,
+    UnusableDefinitions,
+    compare,
+    definitions_of,
+    live_specs,
+    read_lock,
+)
+from policy.processes import Launcher, RestartLimits
+from policy.runtime import Threads
+from policy.service import GovernedService
+from policy.tools import define
+
+_LOG = logging.getLogger(__name__)
+_QUIET = 0.1  # seconds to wait for the end of a burst of changes
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0  # seconds before a list that failed is asked for again
+# Registering builds the policy anew, which the event loop must not wait for.
+_REGISTERING = Threads("tools of MCP servers", most=1)
+
+# Returns the program of a server over stdio as it is pinned; the version is its own statement.
+ProgramOf: TypeAlias = Callable[[McpServer, str], Program | None]
+LockOf: TypeAlias = Callable[[], Lock]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerReport:
+    """One server: how it is, the states of its pins, and what is wrong with it."""
+
+    status: ServerStatus
+    pins: Mapping[str, PinState]
+    problems: tuple[str, ...]
+
+
+def _program_of(server: McpServer, version: str) -> Program | None:
+    transport = server.transport
+    if not isinstance(transport, StdioServer):
+        return None
+    return resolved_program(transport.command, folder=transport.folder, said=version)
+
+
+class McpServers:
+    """Keeps the tools of servers in a service, for as long as the block lasts.
+
+    The tools of a server that cannot be reached stay: calls of them fail until it can be again.
+    `lock` returns the reviewed definitions. `program_of` finds the program of a server, which was
+    reviewed with them.
+    """
+
+    def __init__(
+        self,
+        service: GovernedService,
+        *,
+        lock: LockOf = Lock,
+        program_of: ProgramOf = _program_of,
+        launcher: Launcher | None = None,
+        restarts: RestartLimits | None = None,
+    ) -> None:
+        self._service = service
+        self._lock = lock
+        self._program_of = program_of
+        self._launcher = launcher
+        self._restarts = restarts
+        self._served: dict[str, _Served] = {}
+        self._changing = asyncio.Lock()
+
+    async def use(self, servers: Iterable[McpServer]) -> None:
+        """Make these the servers; those that are configured as before are left as they are.
+
+        Returns when each new one has listed its tools, or has failed to in its time.
+        """
+        wanted = {server.name: server for server in servers}
+        async with self._changing:
+            gone = [
+                name
+                for name, served in self._served.items()
+                if wanted.get(name) != served.client.server
+            ]
+            await asyncio.gather(*(self._end(name, kept=name in wanted) for name in gone))
+            new = [server for name, server in wanted.items() if name not in self._served]
+            await asyncio.gather(*(self._begin(server) for server in new))
+
+    def review_again(self) -> None:
+        """Compare all tools with their reviewed definitions again: these have changed."""
+        for served in self._served.values():
+            served.wake()
+
+    def report(self) -> Mapping[str, ServerReport]:
+        """Return how each server is, by name."""
+        return {name: served.report() for name, served in sorted(self._served.items())}
+
+    def client(self, server: str) -> McpClient | None:
+        """Return the client of a server, None if there is none of this name."""
+        served = self._served.get(server)
+        return None if served is None else served.client
+
+    async def close(self) -> None:
+        """End all sessions; the tools stay in the service, and calls of them fail."""
+        async with self._changing:
+            await asyncio.gather(*(served.end() for served in self._served.values()))
+            self._served.clear()
+
+    async def _begin(self, server: McpServer) -> None:
+        served = self._served[server.name] = _Served(
+            server,
+            self._service,
+            lock=self._lock,
+            program_of=self._program_of,
+            launcher=self._launcher,
+            restarts=self._restarts,
+        )
+        await served.listed()
+
+    async def _end(self, name: str, *, kept: bool) -> None:
+        """End a server; its tools leave the service unless another takes its name."""
+        await self._served.pop(name).end()
+        if not kept:
+            await _REGISTERING.run(self._service.replace_all, name, ())
+
+
+class _Served:
+    """One server: its client, and the task that keeps its tools in the service."""
+
+    def __init__(
+        self,
+        server: McpServer,
+        service: GovernedService,
+        *,
+        lock: LockOf,
+        program_of: ProgramOf,
+        launcher: Launcher | None,
+        restarts: RestartLimits | None,
+    ) -> None:
+        self._service = service
+        self._lock = lock
+        self._program_of = program_of
+        self._changed = asyncio.Event()
+        self._tried = asyncio.Event()
+        self._problems: tuple[str, ...] = ()
+        self._pins: Mapping[str, PinState] = {}
+        self.client = McpClient(
+            server, launcher=launcher, restarts=restarts, changed=self._changed.set
+        )
+        self._task = asyncio.create_task(self._keep())
+
+    def wake(self) -> None:
+        """Have the tools listed and registered again."""
+        self._changed.set()
+
+    async def listed(self) -> None:
+        """Wait until the tools have been listed for the first time, or could not be."""
+        await self._tried.wait()
+
+    def report(self) -> ServerReport:
+        return ServerReport(status=self.client.status, pins=self._pins, problems=self._problems)
+
+    async def end(self) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        await self.client.close()
+
+    async def _keep(self) -> None:
+        """List the tools whenever they may have changed, until the task is cancelled."""
+        pause = _FIRST_PAUSE
+        while True:
+            self._changed.clear()
+            try:
+                await self._list()
+                pause = _FIRST_PAUSE
+                self._tried.set()
+                await self.client.changes(self._changed)
+            except Exception as error:  # noqa: BLE001 - no server may end what serves the others
+                self._problems = (_text_of(error),)
+                name = self.client.server.name
+                _LOG.warning("tools of the MCP server %s: %s", name, self._problems[0])
+                self._tried.set()
+                self._changed.clear()  # by the session that has failed
+                await self._changed_within(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+            else:
+                await asyncio.sleep(_QUIET)
+
+    async def _changed_within(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._changed.wait()
+        except TimeoutError:
+            return
+
+    async def _list(self) -> None:
+        """List the tools, and make them those of the service, in one change."""
+        tools = await self.client.list_tools()
+        server = self.client.server
+        refused = refused_names(server.name, (tool.name for tool in tools))
+        definitions = definitions_of(
+            server.name,
+            tools=[thaw(tool.raw) for tool in tools if tool.name not in refused],
+            instructions=self.client.instructions,
+            program=self._program_of(server, self.client.server_version),
+        )
+        compared = compare(self._lock(), definitions)
+        handlers = tuple(_handlers(self.client, compared))
+        await _REGISTERING.run(self._service.replace_all, server.name, handlers)
+        self._pins = {name: compared.state_of(name) for name in definitions.tools}
+        self._problems = (*refused.values(), *definitions.problems)
+
+
+def _handlers(client: McpClient, compared: Comparison) -> Iterator[McpHandler]:
+    for spec in live_specs(compared):
+        tool = spec.origin.tool
+        definition = define(spec)
+        now = compared.tools[tool].now or {}
+        if compared.state_of(tool) is not PinState.CHANGED:
+            output = now.get("outputSchema")
+            definition = replace(definition, output=output if isinstance(output, Mapping) else None)
+        yield McpHandler(client=client, tool=tool, spec=spec, definition=definition, listed=now)
+
+
+def _text_of(error: Exception) -> str:
+    match error:
+        case PolicyInvalid():
+            first = error.diagnostics[0].message if error.diagnostics else str(error)
+            return f"the policy has errors with these tools: {first}"
+        case McpFailure() | ToolError() | CatalogError() | UnusableDefinitions():
+            return str(error)
+        case _:
+            return f"{type(error).__name__}: {error}"
+
+
+class Store(Protocol):
+    """The part of a policy store that says which servers there are."""
+
+    @property
+    def path(self) -> str:
+        """The folder or file of the policy."""
+        ...
+
+    @property
+    def current(self) -> Generation | None:
+        """The generation in force."""
+        ...
+
+    def subscribe(self, callback: Callable[[Any], None]) -> Callable[[], None]:
+        """Call back after every change."""
+        ...
+
+
+@asynccontextmanager
+async def configured_servers(
+    service: GovernedService,
+    store: Store,
+    *,
+    program_of: ProgramOf = _program_of,
+    launcher: Launcher | None = None,
+) -> AsyncIterator[McpServers]:
+    """Keep the servers that a policy configures behind a service, until the block ends.
+
+    An edit of the configuration restarts the servers that it changes, and no others.
+    """
+    lock = _LockBeside(store.path)
+    servers = McpServers(service, lock=lock, program_of=program_of, launcher=launcher)
+    edited = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def changed(outcome: object) -> None:
+        loop.call_soon_threadsafe(edited.set)
+
+    async def follow() -> None:
+        reviewed = lock()
+        while True:
+            await edited.wait()
+            edited.clear()
+            await servers.use(_configured(store))
+            if lock() != reviewed:
+                reviewed = lock()
+                servers.review_again()
+
+    stop = store.subscribe(changed)
+    following = asyncio.create_task(follow())
+    try:
+        await servers.use(_configured(store))
+        yield servers
+    finally:
+        stop()
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+        await servers.close()
+
+
+def _configured(store: Store) -> tuple[McpServer, ...]:
+    generation = store.current
+    return () if generation is None else generation.settings.mcp_servers
+
+
+class _LockBeside:
+    """The reviewed definitions beside a policy; those of the last time while they are damaged."""
+
+    def __init__(self, path: str) -> None:
+        folder = path if os.path.isdir(path) else os.path.dirname(path)
+        self._file = os.path.join(folder, LOCK_FILE)
+        self._last = Lock()
+
+    def __call__(self) -> Lock:
+        try:
+            with open(self._file, "rb") as file:
+                read = read_lock(file.read())
+        except FileNotFoundError:
+            read = Lock()
+        except OSError:
+            return self._last
+        if isinstance(read, Lock):
+            self._last = read
+        return self._last

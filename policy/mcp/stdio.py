@@ -1,0 +1,79 @@
+"""MCP over the standard streams of a program that Placet starts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from policy.diagnostics import visible
+from policy.generation import StdioServer
+from policy.mcp.secrets import read_values
+from policy.mcp.streams import LARGEST, Streams, TooLarge, message_streams
+from policy.processes import ChildProcess, Launcher, Lost, Program, named_environment
+from policy.tools import CALL_VARIABLE
+
+_CHUNK = 65_536
+_SHOWN_ERRORS = 300  # characters
+_LAST_MOMENT = 1.0  # seconds for a program to end after its output has
+
+
+@asynccontextmanager
+async def stdio_streams(
+    server: StdioServer, *, name: str, launcher: Launcher | None, lost: Lost
+) -> AsyncIterator[Streams]:
+    """Start the server, and end it with all that it has started when the block ends."""
+    marked = {CALL_VARIABLE: f"mcp {name}"}
+    program = Program(
+        arguments=server.command,
+        env=named_environment(more={**read_values(server.env), **marked}),
+        folder=server.folder,
+    )
+    async with ChildProcess(program, launcher=launcher) as child:
+
+        async def send(text: str) -> None:
+            child.stdin.write(text.encode() + b"\n")
+            await child.stdin.drain()
+
+        async def ended() -> str:
+            return await _ended(child)
+
+        async with message_streams(_lines(child.stdout), send, lost=lost, ended=ended) as streams:
+            yield streams
+
+
+async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[bytes]:
+    """Yield the lines of a stream; raise TooLarge for one that is too long."""
+    partial = bytearray()
+    while chunk := await stream.read(_CHUNK):
+        *ended, rest = chunk.split(b"\n")
+        for line in ended:
+            partial += line
+            _require_short(partial)
+            yield bytes(partial)
+            partial.clear()
+        partial += rest
+        _require_short(partial)
+    if partial:
+        yield bytes(partial)
+
+
+def _require_short(line: bytearray) -> None:
+    if len(line) > LARGEST:
+        raise TooLarge
+
+
+async def _ended(child: ChildProcess) -> str:
+    """Say how a program has ended, with the end of what it has written to standard error."""
+    try:
+        async with asyncio.timeout(_LAST_MOMENT):
+            code = await child.wait()
+    except TimeoutError:
+        return f"the server has closed its output{_last_words(child)}"
+    how = f"by signal {-code}" if code < 0 else f"with exit status {code}"
+    return f"the server has ended {how}{_last_words(child)}"
+
+
+def _last_words(child: ChildProcess) -> str:
+    said = " ".join(child.errors().split())
+    return f"; it wrote: {visible(said[-_SHOWN_ERRORS:], _SHOWN_ERRORS)}" if said else ""

@@ -1,0 +1,99 @@
+"""The two ends of a connection as the SDK's client reads and writes it, fed by our own transports.
+
+A transport gives text and gets text, one message each. What is no message is counted, and too much
+of it ends the connection: a server that writes something else would never answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TypeAlias
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp.types import jsonrpc_message_adapter
+
+from policy.mcp.error_text import text_of
+from policy.processes import Lost
+
+# The size of one message in bytes, as much as a list of tools may have.
+LARGEST = 16 * 1024 * 1024
+_MOST_GARBAGE = 1_000  # lines in a row
+
+Streams: TypeAlias = tuple[
+    MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]
+]
+Receive: TypeAlias = AsyncIterator[str | bytes]
+Send: TypeAlias = Callable[[str], Awaitable[object]]
+Ended: TypeAlias = Callable[[], Awaitable[str]]
+
+
+class TooLarge(Exception):
+    """A message is longer than any that is accepted."""
+
+    def __init__(self) -> None:
+        super().__init__(f"the server has sent a message of more than {LARGEST:,} bytes")
+
+
+@asynccontextmanager
+async def message_streams(
+    receive: Receive, send: Send, *, lost: Lost, ended: Ended
+) -> AsyncIterator[Streams]:
+    """Connect a transport to the SDK's client; `ended` says why a transport has come to its end."""
+    to_client, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    to_server, from_client = anyio.create_memory_object_stream[SessionMessage](0)
+
+    async def read() -> None:
+        async with to_client:
+            try:
+                await _deliver(receive, to_client)
+                lost(await ended())
+            except anyio.BrokenResourceError:
+                return  # the client has left
+            except Exception as error:  # noqa: BLE001 - whatever ends a transport
+                lost(str(error) if isinstance(error, TooLarge) else text_of(error))
+
+    async def write() -> None:
+        async with from_client:
+            try:
+                async for message in from_client:
+                    text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                    await send(text)
+            except Exception as error:  # noqa: BLE001 - whatever ends a transport
+                lost(text_of(error))
+                # No answer can come: those who wait for one are told so.
+                to_client.close()
+
+    async with anyio.create_task_group() as tasks, from_server, to_server:
+        tasks.start_soon(read)
+        tasks.start_soon(write)
+        yield from_server, to_server
+        tasks.cancel_scope.cancel()
+
+
+async def _deliver(
+    receive: Receive, to_client: MemoryObjectSendStream[SessionMessage | Exception]
+) -> None:
+    garbage = 0
+    async for text in receive:
+        if not text.strip():
+            continue
+        try:
+            message = jsonrpc_message_adapter.validate_json(text, by_name=False)
+        except ValueError as error:
+            garbage += 1
+            if garbage >= _MOST_GARBAGE:
+                raise NotMcp(garbage) from error
+            await to_client.send(error)
+        else:
+            garbage = 0
+            await to_client.send(SessionMessage(message))
+
+
+class NotMcp(Exception):
+    """A server sends something else than messages."""
+
+    def __init__(self, lines: int) -> None:
+        super().__init__(f"the server has sent {lines:,} lines in a row that are no MCP messages")

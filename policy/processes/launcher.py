@@ -1,0 +1,174 @@
+"""Starts programs so that nothing which they start outlives them, or this process."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import shutil
+import signal
+import sys
+from asyncio.subprocess import Process
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+from policy.processes import supervisor
+
+# Without the environment or site-packages, so that it starts fast and loads only this file.
+_SUPERVISED = ("-I", "-S", supervisor.__file__)
+# How long the supervisor may take to end what was started; longer than its own patience.
+_GRACE = 4.0
+_ENDING: set[asyncio.Task[None]] = set()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A program to start. `env` is its whole environment: nothing is inherited."""
+
+    arguments: tuple[str, ...]
+    env: Mapping[str, str]
+    folder: str | None = None
+
+
+class LaunchedProgram(Protocol):
+    """A running program, with all that it has started."""
+
+    @property
+    def pid(self) -> int:
+        """The leader of the program's process group."""
+        ...
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit status; None while it runs. A negative one is the signal that ended it."""
+        ...
+
+    async def wait(self) -> int:
+        """Wait until the program has ended and return its exit status."""
+        ...
+
+    def terminate(self) -> None:
+        """Ask every process of its group to end."""
+        ...
+
+    async def end(self) -> None:
+        """Kill every process that it has started, itself too, even if waiting is cancelled."""
+        ...
+
+
+class Launcher(Protocol):
+    """Starts programs; a sandbox is one that starts them confined."""
+
+    async def launch(
+        self, program: Program, *, stdin: int, stdout: int, stderr: int
+    ) -> LaunchedProgram:
+        """Start a program on these descriptors, which stay the caller's; raise OSError."""
+        ...
+
+
+class SupervisedLauncher:
+    """Starts each program below a small supervisor, which ends whatever the program has started.
+
+    It does so when the program has ended, when `end` is called, and when this process is gone,
+    even if it was killed.
+    """
+
+    async def launch(
+        self, program: Program, *, stdin: int, stdout: int, stderr: int
+    ) -> LaunchedProgram:
+        """Start a program; raise OSError, or ValueError for arguments that no program can get."""
+        _require_program(program)
+        watched, life = os.pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *_SUPERVISED,
+                str(watched),
+                *program.arguments,
+                cwd=program.folder,
+                env=dict(program.env),
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                pass_fds=(watched,),
+                start_new_session=True,
+            )
+        except BaseException:
+            # The supervisor sees its server gone, and ends what was started meanwhile.
+            os.close(life)
+            raise
+        finally:
+            os.close(watched)
+        return _Supervised(process, life)
+
+
+def _require_program(program: Program) -> None:
+    """Raise FileNotFoundError for a program that is not there: the supervisor could not say so."""
+    name = program.arguments[0]
+    if os.sep in name:
+        found = shutil.which(os.path.join(program.folder or os.curdir, name))
+    else:
+        found = shutil.which(name, path=program.env.get("PATH", os.defpath))
+    if found is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+
+
+class _Supervised:
+    """A supervised program. `life` is the pipe whose closing ends it."""
+
+    def __init__(self, process: Process, life: int) -> None:
+        self._process = process
+        self._life = life
+        self._swept = False
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.returncode
+
+    async def wait(self) -> int:
+        code = await self._process.wait()
+        self._sweep()
+        return code
+
+    def terminate(self) -> None:
+        if self._process.returncode is None:
+            self._signal(signal.SIGTERM)
+
+    async def end(self) -> None:
+        if self._life >= 0:
+            os.close(self._life)
+            self._life = -1
+        if self._process.returncode is None:
+            ending = asyncio.ensure_future(self._ended())
+            _ENDING.add(ending)
+            ending.add_done_callback(_ENDING.discard)
+            await asyncio.shield(ending)
+
+    async def _ended(self) -> None:
+        try:
+            async with asyncio.timeout(_GRACE):
+                await self._process.wait()
+        except TimeoutError:
+            self._signal(signal.SIGKILL)
+            await self._process.wait()
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Kill what is left of the group: the program may have stopped or killed its supervisor.
+
+        Once only, since a later process may get the group's number.
+        """
+        if not self._swept:
+            self._swept = True
+            self._signal(signal.SIGKILL)
+
+    def _signal(self, number: int) -> None:
+        # The supervisor leads the group, so the group keeps its number while it has members.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)

@@ -1,0 +1,112 @@
+"""Adds tools to the catalogue of a store, if its policy stays valid with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from policy.catalog import Catalog, RunningTool, ToolSpec
+from policy.diagnostics import Diagnostic, Severity
+from policy.generation import Builder, no_collecting
+from policy.model import PolicyInvalid
+from policy.store.publisher import Publisher
+from policy.store.running_tools import Registrar, RunningTools
+from policy.store.status import Reloaded
+
+
+class CatalogExtension:
+    """The tools of one store. `builders` are those whose builds must know where tools run.
+
+    `given` is the catalogue that the store was made with, and `running` where each tool is
+    defined that runs from the beginning.
+    """
+
+    def __init__(
+        self,
+        publisher: Publisher,
+        builders: tuple[Builder, ...],
+        *,
+        given: Catalog,
+        running: Mapping[str, str],
+    ) -> None:
+        self._publisher = publisher
+        self._builders = builders
+        self._tools = RunningTools(given)
+        # A revision that was tried and failed is not used again.
+        self._revision = 0
+        self._set_running(running)
+
+    def extend(self, specs: Iterable[ToolSpec]) -> Reloaded:
+        """Add tools to the catalogue, and check the policy against it again."""
+        with self._publisher.lock:
+            return self._extend(specs, running=self._running, others_follow=True)
+
+    def register(
+        self, tools: Iterable[RunningTool], *, by: Registrar, others_follow: bool
+    ) -> Reloaded:
+        """Add tools that a program runs, by their own definitions."""
+        with self._publisher.lock:
+            tools = tuple(tools)
+            specs = self._tools.definitions(tools, by=by)
+            places = {tool.spec.name: tool.defined_at for tool in tools}
+            running = {**self._running, **places}
+            outcome = self._extend(specs, running=running, others_follow=others_follow)
+            self._tools.add(by)
+            return outcome
+
+    def _set_running(self, running: Mapping[str, str]) -> None:
+        self._running = running
+        for builder in self._builders:
+            builder.running = running
+
+    def _extend(
+        self, specs: Iterable[ToolSpec], *, running: Mapping[str, str], others_follow: bool
+    ) -> Reloaded:
+        publisher, running_before = self._publisher, self._running
+        known = publisher.in_force.catalog
+        extended = known.with_tools(specs, converting=True)
+        changed = extended != known or _differs_in_coercion(extended, known)
+        if not changed and not (running.keys() - running_before.keys() and self._may_list_tools()):
+            self._set_running(running)
+            return publisher.reload()
+        without = publisher.reload()
+        before = publisher.in_force
+        self._revision += 1
+        publisher.in_force = replace(before, catalog=extended, revision=self._revision)
+        self._set_running(running)
+        with no_collecting():
+            outcome = publisher.read_files()
+        caused = _new_errors(outcome, without)
+        if any(found.code != "unknown-tool" or not others_follow for found in caused):
+            publisher.in_force = before
+            self._set_running(running_before)
+            others = (found for found in outcome.diagnostics if found not in caused)
+            raise PolicyInvalid((*caused, *others), sources=publisher.sources)
+        publisher.subscribers.notify_if_changed(outcome, before=before.status)
+        return outcome
+
+    def _may_list_tools(self) -> bool:
+        """Return whether the policy may list tools of its own."""
+        generation = self._publisher.in_force.generation
+        if generation is None:
+            return True
+        catalogue = generation.settings.catalogue
+        return bool(catalogue.files or catalogue.servers)
+
+
+def _differs_in_coercion(tools: Catalog, before: Catalog) -> bool:
+    """Return whether a tool, otherwise equal, converts its input in a different way."""
+    pairs = zip(tools.specs, before.specs, strict=True)
+    return any(one.coerce is not other.coerce for one, other in pairs)
+
+
+def _new_errors(after: Reloaded, before: Reloaded) -> tuple[Diagnostic, ...]:
+    """Return the errors that the files did not have before."""
+    had = set(map(_without_advice, before.diagnostics))
+    errors = (found for found in after.diagnostics if found.severity is Severity.ERROR)
+    return tuple(found for found in errors if _without_advice(found) not in had)
+
+
+def _without_advice(found: Diagnostic) -> tuple[object, ...]:
+    """Return what is wrong, without the advice: that changes with the tools there are."""
+    return found.severity, found.code, found.span, found.file, found.message, found.label

@@ -1,0 +1,237 @@
+"""Reads and builds the files of a policy, and puts a valid build in force.
+
+Builds run one after another, and a build is published only if the files have not changed since
+they were read, so an older build never replaces a newer one. After an error the last good
+generation stays in force, and the status says since when and why.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from policy.catalog import Catalog
+from policy.diagnostics import Diagnostic
+from policy.generation import (
+    Builder,
+    Built,
+    Generation,
+    ProtectedFiles,
+    Signature,
+    Snapshot,
+    is_cut,
+    no_collecting,
+    read_folder,
+    signature,
+    unexpected,
+)
+from policy.model import EMPTY, Source
+from policy.store.status import Reloaded, Status, first_error
+from policy.store.subscribers import Subscriber, Subscribers
+
+# How often a folder that changes during a build is built again before the last result is published
+# anyway; the watcher will look again.
+_ROUNDS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildInput:
+    """What a build depends on: the files, the catalogue's revision, and the protected files."""
+
+    digest: str
+    revision: int
+    guarded: ProtectedFiles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InForce:
+    """A generation, its status, and what it was built from: replaced as one.
+
+    `built` is the input of the last build, `good` that of the generation in force, and `files`
+    the signature of that generation's files. `revision` is the catalogue's.
+    """
+
+    generation: Generation | None
+    status: Status
+    catalog: Catalog
+    revision: int = 0
+    built: BuildInput | None = None
+    good: BuildInput | None = None
+    files: Signature = ()
+
+
+class Publisher:
+    """The owner of what is in force for one path. Readers of `in_force` need no lock.
+
+    `lock` is held while files are read, built and published. `settle` is how many seconds an
+    invalid or shortened file is left alone before it is read again. `last_read` is when the last
+    completed read of the files began, by `ticks` and by `clock`.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        builder: Builder,
+        *,
+        catalog: Catalog,
+        settle: float,
+        on_change: Iterable[Subscriber],
+        clock: Callable[[], datetime],
+        ticks: Callable[[], float],
+    ) -> None:
+        self._path = path
+        self._builder = builder
+        self._settle = settle
+        self._clock = clock
+        self._ticks = ticks
+        self.lock = threading.RLock()
+        self.subscribers = Subscribers(on_change, changing=self.lock)
+        self.last_read = (ticks(), clock())
+        # The texts of the last build, for showing its diagnostics.
+        self.sources: Mapping[str, Source] = EMPTY
+        status = Status(
+            generation=None, stale_since=None, because=None, diagnostics=(), checked_at=clock()
+        )
+        self.in_force = InForce(generation=None, status=status, catalog=catalog)
+
+    @property
+    def next_number(self) -> int:
+        """The number of the generation that is built next."""
+        current = self.in_force.generation
+        return 1 if current is None else current.id.number + 1
+
+    def reload(self) -> Reloaded:
+        """Read the files, put them in force if they are changed and valid, notify subscribers."""
+        with self.lock, no_collecting():
+            before = self.in_force.status
+            outcome = self.read_files()
+            self.subscribers.notify_if_changed(outcome, before=before)
+        return outcome
+
+    def read_files(self) -> Reloaded:
+        """Read the files and publish the result, without notifying subscribers."""
+        started = time.perf_counter()
+        before, began = self.in_force, (self._ticks(), self._clock())
+        try:
+            self._bring_up_to_date()
+        except Exception as error:  # noqa: BLE001 — watching must survive an error in Placet
+            self.in_force = replace(self.in_force, built=None)
+            self._keep_stale((unexpected(error),), self._clock())
+        self.last_read = began
+        after = self.in_force
+        return Reloaded(
+            changed=after.generation is not before.generation,
+            generation=after.generation,
+            diagnostics=after.status.diagnostics,
+            status=after.status,
+            milliseconds=(time.perf_counter() - started) * 1000,
+        )
+
+    def found_unchanged(self, began: float) -> None:
+        """Record a look at the files, begun at this time, that found no change."""
+        if began > self.last_read[0]:
+            self.last_read = (began, self._clock())
+
+    def protect(self, more: ProtectedFiles) -> None:
+        """Build with more protected files from now on, and reload if none protects them yet."""
+        with self.lock:
+            self._builder.guarded |= more
+            now = self.in_force
+            if now.generation is None or now.good is None:
+                return
+            if not more.is_in(now.generation.program.floor):
+                self.reload()
+                return
+            good = replace(now.good, guarded=self._builder.guarded)
+            built = good if now.built == now.good else now.built
+            self.in_force = replace(now, good=good, built=built)
+
+    def _bring_up_to_date(self) -> None:
+        """Build until the result matches the files on disk, and publish it."""
+        waited: tuple[BuildInput, Built] | None = None
+        for last in (*(False,) * _ROUNDS, True):
+            seen = signature(self._path)
+            snapshot = read_folder(self._path)
+            work = BuildInput(
+                digest=snapshot.digest,
+                revision=self.in_force.revision,
+                guarded=self._builder.guarded,
+            )
+            if work == self.in_force.built:
+                self._set_checked()
+                return
+            if work == self.in_force.good:
+                self._restore(work)
+                return
+            if waited is not None and waited[0] == work:
+                built = waited[1]
+            else:
+                built = self._build(snapshot, work)
+                if (built.generation is None or is_cut(self.in_force.files, seen)) and not last:
+                    # This may be half a save: it is published if it is still there later.
+                    waited = (work, built)
+                    time.sleep(self._settle)
+                    continue
+            if last or signature(self._path) == seen:
+                self._publish(built, work, seen)
+                return
+
+    def _set_checked(self) -> None:
+        status = replace(self.in_force.status, checked_at=self._clock())
+        self.in_force = replace(self.in_force, status=status)
+
+    def _build(self, snapshot: Snapshot, work: BuildInput) -> Built:
+        current, good = self.in_force.generation, self.in_force.good
+        number = self.next_number
+        if current is not None and good is not None and replace(good, guarded=work.guarded) == work:
+            number = current.id.number  # the same policy, with more protected files
+        return self._builder.build(
+            snapshot, catalog=self.in_force.catalog, number=number, now=self._clock()
+        )
+
+    def _publish(self, built: Built, work: BuildInput, seen: Signature) -> None:
+        self.sources = built.sources
+        now = self._clock()
+        self.in_force = replace(self.in_force, built=work)
+        if built.generation is None:
+            self._keep_stale(built.diagnostics, now)
+            return
+        self.in_force = replace(
+            self.in_force,
+            generation=built.generation,
+            status=_fresh(built.generation, built.diagnostics, now),
+            good=work,
+            files=seen,
+        )
+
+    def _keep_stale(self, diagnostics: tuple[Diagnostic, ...], now: datetime) -> None:
+        """Keep the generation in force, and record since when and why it differs from the files."""
+        before = self.in_force
+        status = Status(
+            generation=None if before.generation is None else before.generation.id,
+            stale_since=before.status.stale_since or now,
+            because=first_error(diagnostics),
+            diagnostics=diagnostics,
+            checked_at=now,
+        )
+        self.in_force = replace(before, status=status)
+
+    def _restore(self, work: BuildInput) -> None:
+        """Reset the status: the files are again those of the generation in force."""
+        generation = self.in_force.generation
+        assert generation is not None
+        status = _fresh(generation, generation.warnings, self._clock())
+        self.in_force = replace(self.in_force, status=status, built=work)
+
+
+def _fresh(generation: Generation, diagnostics: tuple[Diagnostic, ...], now: datetime) -> Status:
+    return Status(
+        generation=generation.id,
+        stale_since=None,
+        because=None,
+        diagnostics=diagnostics,
+        checked_at=now,
+    )

@@ -1,0 +1,204 @@
+"""The settings of an agent in its project: everyday commands pass, what may write them does not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from policy.daemon.agents import AGENTS
+from policy.daemon.context import HookContext
+from policy.daemon.decider import Decider
+from policy.daemon.request import HookAnswer
+from tests.unit.daemon.deciding import hook_input, request
+
+_POLICY = "policy for every agent\n\ndefault allow\n"
+_AS = {f"GIT_{who}_{what}": "x" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+
+
+def _git(folder: Path, *words: str) -> None:
+    subprocess.run(
+        ["git", *words], cwd=folder, env={**os.environ, **_AS}, check=True, capture_output=True
+    )
+
+
+class _Project:
+    """A project in which an agent runs, with a daemon of its own for each agent."""
+
+    def __init__(self, folder: Path) -> None:
+        self.rules = folder / "rules"
+        self.folder = folder / "project"
+        self.audit = folder / "audit.jsonl"
+        self._deciders: dict[str, Decider] = {}
+
+    def answer(self, command: str, agent: str = "claude-code") -> HookAnswer:
+        tool = "Bash" if agent != "gemini-cli" else "run_shell_command"
+        text = hook_input(self.rules, agent, tool, {"command": command})
+        asked = request(self.rules, agent, text, audit=str(self.audit))
+        if agent not in self._deciders:
+            self._deciders[agent] = Decider(HookContext.of(asked))
+        return asyncio.run(self._deciders[agent].answer(asked))
+
+    def told(self, command: str) -> tuple[str, str]:
+        output = json.loads(self.answer(command).stdout)["hookSpecificOutput"]
+        return output["permissionDecision"], output.get("permissionDecisionReason", "")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> _Project:
+    place = _Project(tmp_path_factory.mktemp("work"))
+    place.rules.mkdir()
+    (place.rules / "global.policy").write_text(_POLICY)
+    folder = place.folder
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "a.py").write_text("x\n")
+    _git(folder, "init", "-q", "-b", "main")
+    _git(folder, "add", "-A")
+    _git(folder, "commit", "-q", "-m", "one")
+    _git(folder, "switch", "-q", "-c", "evil")
+    (folder / ".claude").mkdir()
+    (folder / ".claude" / "settings.json").write_text('{"disableAllHooks": true}')
+    _git(folder, "add", "-A")
+    _git(folder, "commit", "-q", "-m", "evil")
+    _git(folder, "switch", "-q", "main")
+    (folder / "src" / "a.py").write_text("y\n")
+    _git(folder, "stash")
+    return place
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git checkout main", "git switch -c x", "git stash pop", "git stash",
+        "git checkout -- .", "git checkout HEAD~0 -- src", "git reset --hard", "git merge main",
+        "cd src && git checkout main", "git add -A && git commit -m x && git checkout main",
+        "ruff format .", "black .", "npm ci", "cargo fmt", "gofmt -w .", "prettier --write .",
+        "eslint --fix .", "rm -rf *.egg-info", "rm -rf build", "find . -name '*.pyc' -delete",
+        "find . -name __pycache__ -exec rm -rf {} +", "tar xf a.tar -C build", "cp -r src build",
+        "go build ./...", "git clone https://a.example/x", "cd ../other && git pull",
+        "git branch && git status && git checkout main",
+    ],
+)  # fmt: skip
+def test_everyday_commands_pass(project: _Project, command: str) -> None:
+    assert project.told(command) == ("allow", "")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "tar xf a.tar", "unzip a.zip", "patch -p1 < a.patch", "git apply a.patch",
+        "git pull", "git switch -", "git rebase main", "git fetch && git checkout main",
+        "git checkout evil", "GIT_DIR=../x/.git git checkout main",
+        "export GIT_WORK_TREE=. GIT_DIR=../x/.git; git checkout main",
+        "cd src && git checkout evil", "git -C src checkout evil", "git merge evil",
+        "git checkout evil -- .", "git restore --source=evil .", "git restore --source evil .",
+        "git reset --hard evil", "git reset --hard main...evil", "git switch --orphan x",
+        "git stash -u", "git checkout $X", "git checkout :/evil", "git merge FETCH_HEAD",
+        "git cherry-pick evil", "git branch -f x evil && git checkout x",
+        "git tag -f x evil && git checkout x", "git update-ref refs/heads/x evil; git checkout x",
+        "cp x .git/refs/heads/x && git checkout x", "git checkout -B main evil",
+        "git branch new evil && git checkout new", "git push . evil:main && git checkout main",
+        "git diff --output=.git/refs/heads/x && git checkout x", "cp -r src/. .", "cmake .",
+    ],
+)  # fmt: skip
+def test_what_may_write_the_settings_asks(project: _Project, command: str) -> None:
+    verdict, reason = project.told(command)
+    assert verdict == "ask"
+    assert f"{project.folder}/.c" in reason
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cd build/r && git checkout theirs", "git -C build/r reset --hard theirs",
+        "cd build/r/src && git checkout theirs", "cd build/w && git checkout theirs",
+        "cd build/f && git checkout theirs", "git -C ../away reset --hard theirs",
+        "cd .. && git --git-dir=away/.git --work-tree=project checkout theirs",
+        "cd ../other && GIT_DIR=../away/.git GIT_WORK_TREE=../project git checkout theirs",
+    ],
+)  # fmt: skip
+def test_a_repository_whose_files_lie_elsewhere_asks(project: _Project, command: str) -> None:
+    folder, away = project.folder, project.folder.parent / "away"
+    if not away.exists():
+        _lay_out_repositories(folder, away)
+    assert project.told(command)[0] in ("ask", "deny")
+
+
+def _lay_out_repositories(folder: Path, away: Path) -> None:
+    """Make repositories with the project as work tree, and a branch that its own lacks."""
+    shutil.copytree(folder / ".git", folder / "build" / "r")
+    (folder / "build" / "r" / "src").mkdir()
+    shutil.copytree(folder / ".git", folder / "build" / "w" / ".git")
+    shutil.copytree(folder / ".git", away / ".git")
+    (folder / "build" / "f").mkdir()
+    (folder / "build" / "f" / ".git").write_text("gitdir: ../r\n")
+    for store in (folder / "build" / "r", folder / "build" / "w" / ".git", away / ".git"):
+        _git(folder, "config", "-f", str(store / "config"), "core.worktree", str(folder))
+        _git(folder, "config", "-f", str(store / "config"), "core.bare", "false")
+        _git(store, "branch", "theirs", "evil")
+    # That git goes there: the branch is checked out in the project, and put back.
+    _git(folder / "build" / "r", "checkout", "-q", "theirs")
+    assert (folder / ".claude" / "settings.json").exists()
+    _git(folder / "build" / "r", "checkout", "-q", "-f", "main")
+    assert not (folder / ".claude").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "touch .claude/settings.json", "echo x > .claude/settings.local.json", "mv x .claude",
+        "mkdir -p .codex && cp x .codex/hooks.json", "rm -rf .gemini", "cp -r x .claude",
+        "cd .claude && tar xf ../a.tar", "unzip a.zip -d .claude", "rsync -a x/ .claude/",
+        "cd src && cp x ../.claude/settings.json", "ln -s x .claude",
+    ],
+)  # fmt: skip
+def test_what_names_the_settings_is_denied_with_their_name(project: _Project, command: str) -> None:
+    verdict, reason = project.told(command)
+    assert verdict == "deny"
+    assert f"{project.folder}/.c" in reason or f"{project.folder}/.gemini" in reason
+
+
+def test_codex_is_told_which_file_it_is(project: _Project) -> None:
+    told = json.loads(project.answer("tar xf a.tar", "codex").stdout)["hookSpecificOutput"]
+    assert told["permissionDecision"] == "deny"
+    assert f"{project.folder}/.claude/settings.json" in told["permissionDecisionReason"]
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [("touch .claude/settings.json", "project/.claude"), ("rm -rf ../rules", "rules")],
+)
+def test_the_record_and_the_denial_name_the_file(
+    project: _Project, command: str, name: str
+) -> None:
+    _, reason = project.told(command)
+    record = json.loads(project.audit.read_text().splitlines()[-1])
+    (floor,) = [one for one in record["reasons"] if one["rule"] == "floor"]
+    assert name in floor["clause"]
+    assert name in reason
+
+
+def test_a_settings_file_that_exists_is_deleted_or_formatted_as_one(tmp_path: Path) -> None:
+    place = _Project(tmp_path)
+    for agent in AGENTS.values():
+        for name in agent.settings:
+            if name.startswith("./"):
+                (place.folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (place.folder / name).write_text("{}")
+    place.rules.mkdir()
+    (place.rules / "global.policy").write_text(_POLICY)
+    for command, verdict in (
+        ("rm -rf .", "deny"),
+        ("chmod -R 777 .", "deny"),
+        ("find . -name 'set*' -delete", "deny"),
+        ("sed -i s/a/b/ .cl*/sett*", "deny"),
+        ("find . -name '*.pyc' -delete", "allow"),
+        ("prettier --write .", "ask"),
+        ("ruff format .", "allow"),
+    ):
+        assert place.told(command)[0] == verdict, command
