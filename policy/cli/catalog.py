@@ -88,12 +88,12 @@ def _of_program(targets: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def _of_server(server: NamedServer) -> list[dict[str, Any]]:
-    place, name = server.place(), server.name
-    from policy.proxy import ServerListingError, list_server_tools
+    configured, name = server.as_configured(), server.name
+    from policy.mcp import McpFailure, list_server_tools
 
     try:
-        told = list_server_tools(place, seconds=server.timeout)
-    except ServerListingError as error:
+        told = list_server_tools(configured, seconds=server.timeout)
+    except McpFailure as error:
         exit_with(f"server {visible(name, 80)}: {error}")
     entries = [{"server": name, **entry} for entry in told]
     return _usable(entries, name)

@@ -7,19 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import click
 
 from policy.catalog import Origin, identifier_problem
 from policy.cli.loading import exit_with
 from policy.diagnostics import visible
-
-if TYPE_CHECKING:
-    from policy.proxy import ServerAddress, ServerProgram
-
-    # Where a server is.
-    ServerPlace: TypeAlias = ServerProgram | ServerAddress
+from policy.generation import McpServer, read_server
 
 _OPTIONS = (
     click.option("--url", help="The address of an MCP server over HTTP."),
@@ -63,23 +58,27 @@ class NamedServer:
     variables: tuple[str, ...]
     timeout: float
 
-    def place(self) -> ServerPlace:
-        """Return where it is; ends the command if that is not said, or not usable."""
+    def as_configured(self) -> McpServer:
+        """Return it as if a policy configured it; ends the command if that is not possible."""
         if (self.url is None) is (not self.command):
             exit_with("--server needs a command after `--`, or --url, and not both")
-        if find_spec("mcp") is None:
-            exit_with("asking a server needs the extra `mcp`: install placet[mcp]")
-        from policy.proxy import ServerAddress, ServerProgram
-
+        require_client()
         self.require_name()
         missing = [each for each in self.variables if each not in os.environ]
         if missing:
             exit_with(f"there is no environment variable {visible(', '.join(missing), 200)}")
+        found = read_server(self.name, self._table(), root=os.getcwd())
+        if isinstance(found, str):
+            exit_with(f"server {visible(self.name, 80)}: {found}")
+        return found
+
+    def _table(self) -> dict[str, Any]:
         if self.url is None:
-            given = {key: os.environ[key] for key in self.variables}
-            return ServerProgram(command=self.command, env=given)
-        token = None if self.token_file is None else _token(self.token_file)
-        return ServerAddress(url=self.url, token=token)
+            command, *arguments = self.command
+            passed = {name: {"env": name} for name in self.variables}
+            return {"command": command, "args": arguments, "env": passed}
+        token = None if self.token_file is None else {"file": str(self.token_file)}
+        return {"url": self.url} if token is None else {"url": self.url, "token": token}
 
     def require_name(self) -> None:
         """End the command if no server can be called so."""
@@ -88,8 +87,7 @@ class NamedServer:
             exit_with(f"a server cannot be called so: {problem}")
 
 
-def _token(file: Path) -> str:
-    try:
-        return file.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        exit_with(f"{file} cannot be read: {error}")
+def require_client() -> None:
+    """End the command if the client for MCP is not installed."""
+    if find_spec("mcp") is None:
+        exit_with("asking a server needs the extra `mcp`: install placet[mcp]")

@@ -29,6 +29,7 @@ from policy.generation.mcp_servers import (
     StdioServer,
     WebSocketServer,
 )
+from policy.generation.mcp_tables import read_server
 from policy.generation.protected_files import (
     ProtectedFiles,
     approvals_protected,
@@ -83,6 +84,7 @@ __all__ = [
     "parse_toml",
     "read_folder",
     "read_policy",
+    "read_server",
     "read_server_file",
     "read_settings",
     "shipped_packs",

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from policy.catalog import Origin, identifier_problem
 from policy.diagnostics import visible
@@ -192,6 +192,20 @@ def name_problem(name: str) -> str | None:
 def servers_of(table: McpTable, root: str) -> tuple[McpServer, ...]:
     """Return the servers of a table; paths are relative to `root`."""
     return tuple(server_of(name, server, root) for name, server in table.servers.items())
+
+
+def read_server(name: str, entry: Mapping[str, Any], *, root: str) -> McpServer | str:
+    """Return a server as a table describes it, or what is wrong with the table, in one line.
+
+    Relative paths in it are taken relative to `root`. The name is taken as it is.
+    """
+    try:
+        return server_of(name, ServerTable.model_validate(dict(entry)), root)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        message = first["msg"].removeprefix("Value error, ")
+        return f"`{visible(place, 200)}`: {message}" if place else message
 
 
 def server_of(name: str, table: ServerTable, root: str) -> McpServer:

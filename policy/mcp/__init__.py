@@ -1,10 +1,11 @@
 """MCP servers behind Placet: their sessions, their tools, and calls of them."""
 
+from policy.mcp.asking import ServerAnswers, ask_server, list_server_tools
 from policy.mcp.client import McpClient, ServerStatus
 from policy.mcp.errors import McpFailure, NotSent, Refused, Uncertain
 from policy.mcp.handler import McpHandler
 from policy.mcp.listed_tool import Era, ListedTool, Progress
-from policy.mcp.resolved_program import resolved_program
+from policy.mcp.resolved_program import program_of, resolved_program
 from policy.mcp.secrets import read_value, read_values
 from policy.mcp.servers import McpServers, ProgramOf, ServerReport, configured_servers
 
@@ -19,10 +20,14 @@ __all__ = [
     "ProgramOf",
     "Progress",
     "Refused",
+    "ServerAnswers",
     "ServerReport",
     "ServerStatus",
     "Uncertain",
+    "ask_server",
     "configured_servers",
+    "list_server_tools",
+    "program_of",
     "read_value",
     "read_values",
     "resolved_program",

@@ -7,7 +7,6 @@ not know.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import Any, assert_never
@@ -22,6 +21,7 @@ from mcp.types import (
     CallToolRequestParams,
     EmptyResult,
     Implementation,
+    ListPromptsRequest,
     ListToolsRequest,
     PaginatedRequestParams,
     PingRequest,
@@ -34,16 +34,13 @@ from policy.generation import HttpServer, McpServer, StdioServer, WebSocketServe
 from policy.mcp.error_text import is_end_of_connection, text_of
 from policy.mcp.errors import McpFailure, NotSent, Refused, Uncertain
 from policy.mcp.http import DELIVERY, Delivery, OAuthTokens, http_streams
-from policy.mcp.listed_tool import Era, ListedTool, Progress
+from policy.mcp.listed_tool import Era, ListedTool, Progress, frozen
+from policy.mcp.pages import MOST_PAGES, Pages
 from policy.mcp.stdio import stdio_streams
-from policy.mcp.streams import LARGEST
 from policy.mcp.websocket import websocket_streams
-from policy.model import freeze
 from policy.processes import Launcher, Lost, Unavailable
 from policy.version import VERSION
 
-MOST_PAGES = 100
-MOST_TOOLS = 10_000
 _ANSWERING = 10.0  # seconds for the answer to a check
 _LISTENING_AGAIN = 5.0  # seconds
 _INPUT_REQUIRED = "input_required"
@@ -116,25 +113,16 @@ class Connection:
 
     async def list_tools(self) -> tuple[ListedTool, ...]:
         """Return all tools; raise McpFailure. Pages, tools and bytes are bounded, time is not."""
-        found: list[ListedTool] = []
-        size, cursor, cursors = 0, None, set[str]()
-        for _ in range(MOST_PAGES):
-            page = await self._page(cursor)
-            for entry in page.get("tools", ()):
-                size += len(json.dumps(entry))
-                raw: Any = freeze(entry)
-                found.append(ListedTool(name=entry["name"], raw=raw))
-            if size > LARGEST:
-                raise McpFailure(f"the server's list has more than {LARGEST:,} bytes")
-            if len(found) > MOST_TOOLS:
-                raise McpFailure(f"the server lists more than {MOST_TOOLS:,} tools")
-            cursor = page.get("nextCursor")
-            if cursor is None:
-                return tuple(found)
-            if cursor in cursors:
-                raise McpFailure("the server's list leads back to a page before")
-            cursors.add(cursor)
-        raise McpFailure(f"the server's list has more than {MOST_PAGES} pages")
+        return tuple(
+            ListedTool(name=entry["name"], raw=frozen(entry))
+            for entry in await Pages().of("tools", self._tools)
+        )
+
+    async def list_prompts(self) -> tuple[Mapping[str, Any], ...]:
+        """Return all prompts, none if the server has none; raise McpFailure."""
+        if self._client.server_capabilities.prompts is None:
+            return ()
+        return tuple(frozen(entry) for entry in await Pages().of("prompts", self._prompts))
 
     async def announced_tools(self) -> tuple[ListedTool, ...] | None:
         """Return the tools as of the last announcement in this session, None if there was none.
@@ -151,9 +139,13 @@ class Connection:
                     raise
             return self._announced_tools
 
-    async def _page(self, cursor: str | None) -> dict[str, Any]:
-        params = None if cursor is None else PaginatedRequestParams(cursor=cursor)
-        request = ListToolsRequest(params=params)
+    async def _tools(self, cursor: str | None) -> dict[str, Any]:
+        return await self._page(ListToolsRequest(params=_from(cursor)))
+
+    async def _prompts(self, cursor: str | None) -> dict[str, Any]:
+        return await self._page(ListPromptsRequest(params=_from(cursor)))
+
+    async def _page(self, request: ListToolsRequest | ListPromptsRequest) -> dict[str, Any]:
         with self._translated():
             return (await self._client.session.send_request(request, _Raw)).root
 
@@ -190,8 +182,8 @@ class Connection:
     async def _absorb_list(self) -> None:
         cursor: str | None = None
         for _ in range(MOST_PAGES):
-            params = None if cursor is None else PaginatedRequestParams(cursor=cursor)
-            cursor = (await self._client.session.list_tools(params=params)).next_cursor
+            listed = await self._client.session.list_tools(params=_from(cursor))
+            cursor = listed.next_cursor
             if cursor is None:
                 return
 
@@ -293,6 +285,10 @@ class Connection:
             DELIVERY.reset(token)
 
 
+def _from(cursor: str | None) -> PaginatedRequestParams | None:
+    return None if cursor is None else PaginatedRequestParams(cursor=cursor)
+
+
 @asynccontextmanager
 async def connected(
     server: McpServer,
@@ -302,11 +298,13 @@ async def connected(
     tokens: OAuthTokens | None = None,
     changed: Callable[[], None] | None = None,
     listening: bool = True,
+    garbage: Callable[[], None] | None = None,
 ) -> AsyncIterator[Connection]:
     """Connect to a server and agree with it on a revision of the protocol.
 
     `changed` is called when the server announces that its list of tools has changed;
-    without `listening`, no subscription is opened to hear of it.
+    without `listening`, no subscription is opened to hear of it. `garbage` is called for each line
+    of its output that is no message.
     """
     announced = asyncio.Event()
     connection: Connection | None = None
@@ -325,6 +323,8 @@ async def connected(
     async def hear(message: Any) -> None:
         if isinstance(message, ToolListChangedNotification):
             announce()
+        elif isinstance(message, Exception) and garbage is not None:
+            garbage()
 
     client = Client(
         _streams(server, lost=end, launcher=launcher, tokens=tokens or OAuthTokens()),

@@ -21,6 +21,7 @@ from policy.mcp.secrets import read_value, read_values
 from policy.mcp.streams import LARGEST
 
 _CONNECTING = 10.0  # seconds
+_LEAVING = 2.0  # seconds for a server to note that a session has ended
 _SESSION = "mcp-session-id"
 _UNKNOWN_SESSION = 404
 
@@ -107,6 +108,8 @@ class _NotingClient(httpx2.AsyncClient):
         delivery = DELIVERY.get()
         if delivery is not None:
             delivery.may_have_left = True
+        if request.method == "DELETE":
+            request.extensions["timeout"] = httpx2.Timeout(_LEAVING).as_dict()
         try:
             response = await super().send(request, **options)
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:

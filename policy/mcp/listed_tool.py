@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
+from policy.model import freeze
+
 # Whether the revision of the protocol has a handshake, or each request stands for itself.
 Era: TypeAlias = Literal["handshake", "stateless"]
 
@@ -24,3 +26,9 @@ class ListedTool:
 
     name: str
     raw: Mapping[str, Any]
+
+
+def frozen(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an entry of a list that nobody can change."""
+    kept: Any = freeze(entry)
+    return kept  # type: ignore[no-any-return]

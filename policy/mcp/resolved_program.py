@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from policy.generation import McpServer, StdioServer
 from policy.pins import Program
 
 # Programs that fetch a package and run it, with the words that come before its name.
@@ -31,6 +32,14 @@ _RUNNERS = {
 _VERSIONED = re.compile(r"(@?[^@=<>~!\s]+)(?:@|==)([^@=<>~!\s]+)")
 _LARGEST = 1_000_000  # bytes of a file that describes a package
 _MOST_FOLDERS = 20
+
+
+def program_of(server: McpServer, said: str) -> Program | None:
+    """Return the program of a server over stdio, None for another; `said` as below."""
+    transport = server.transport
+    if not isinstance(transport, StdioServer):
+        return None
+    return resolved_program(transport.command, folder=transport.folder, said=said)
 
 
 def resolved_program(

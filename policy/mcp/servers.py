@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
 from policy.catalog import CatalogError
-from policy.generation import Generation, McpServer, StdioServer
+from policy.generation import Generation, McpServer
 from policy.mcp.client import McpClient, ServerStatus
 from policy.mcp.errors import McpFailure
 from policy.mcp.handler import McpHandler
 from policy.mcp.names import refused_names
-from policy.mcp.resolved_program import resolved_program
+from policy.mcp.resolved_program import program_of
 from policy.model import PolicyInvalid, ToolError, thaw
 from policy.pins import (
     LOCK_FILE,
@@ -55,13 +55,6 @@ class ServerReport:
     problems: tuple[str, ...]
 
 
-def _program_of(server: McpServer, version: str) -> Program | None:
-    transport = server.transport
-    if not isinstance(transport, StdioServer):
-        return None
-    return resolved_program(transport.command, folder=transport.folder, said=version)
-
-
 class McpServers:
     """Keeps the tools of servers in a service, for as long as the block lasts.
 
@@ -75,7 +68,7 @@ class McpServers:
         service: GovernedService,
         *,
         lock: LockOf = Lock,
-        program_of: ProgramOf = _program_of,
+        program_of: ProgramOf = program_of,
         launcher: Launcher | None = None,
         restarts: RestartLimits | None = None,
     ) -> None:
@@ -273,7 +266,7 @@ async def configured_servers(
     service: GovernedService,
     store: Store,
     *,
-    program_of: ProgramOf = _program_of,
+    program_of: ProgramOf = program_of,
     launcher: Launcher | None = None,
 ) -> AsyncIterator[McpServers]:
     """Keep the servers that a policy configures behind a service, until the block ends.

@@ -33,7 +33,8 @@ class ChildProcess:
 
     Its processes end with the block, and with this process, even if it is killed (as far as
     `launcher` sees to that). `grace` is how many seconds it may take to end by itself: once after
-    its input was closed, and once after it was asked to by SIGTERM.
+    its input was closed, and once after it was asked to by SIGTERM. A block that is left by an
+    exception, such as a time limit, does not wait for that.
     """
 
     def __init__(
@@ -76,8 +77,8 @@ class ChildProcess:
             raise
         return self
 
-    async def __aexit__(self, *ignored: object) -> None:
-        await self.stop()
+    async def __aexit__(self, kind: type[BaseException] | None, *ignored: object) -> None:
+        await self.stop(at_once=kind is not None)
 
     async def wait(self) -> int:
         """Wait until the program has ended and return its exit status."""
@@ -124,10 +125,13 @@ class ChildProcess:
         self._running.callback(transport.close)
         return write_end
 
-    async def stop(self) -> None:
-        """End the program with everything that it has started; return when it has ended."""
+    async def stop(self, *, at_once: bool = False) -> None:
+        """End the program with everything that it has started; return when it has ended.
+
+        With `at_once`, it gets no time to end by itself.
+        """
         try:
-            if self._launched is not None and self._ended is not None:
+            if self._launched is not None and self._ended is not None and not at_once:
                 await self._end_by_itself(self._launched, self._ended)
         finally:
             try:

@@ -5,30 +5,16 @@ from policy.proxy.http import Address, serve_http
 from policy.proxy.list_changes import ListChanges
 from policy.proxy.results import answer, refusal
 from policy.proxy.server import ServiceFor, ToolServer, call_result, tool_server
-from policy.proxy.server_listing import (
-    ServerAddress,
-    ServerAnswers,
-    ServerListingError,
-    ServerProgram,
-    ask_server,
-    list_server_tools,
-)
 from policy.proxy.stdio import serve_stdio
 
 __all__ = [
     "Address",
     "ListChanges",
-    "ServerAddress",
-    "ServerAnswers",
-    "ServerListingError",
-    "ServerProgram",
     "ServiceFor",
     "ToolServer",
     "answer",
-    "ask_server",
     "call_result",
     "keep",
-    "list_server_tools",
     "refusal",
     "serve_http",
     "serve_stdio",

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from policy import PermissionDenied, PolicyStore, build_tool_service
 from policy.catalog import ToolSpec
-from policy.mcp import configured_servers, resolved_program
+from policy.generation import McpServer, StdioServer
+from policy.mcp import ask_server, configured_servers, resolved_program
 from policy.pins import (
     Lock,
     PinState,
@@ -30,7 +32,6 @@ from policy.pins import (
     live_specs,
     write_lock,
 )
-from policy.proxy import ServerProgram, ask_server
 from policy.tools import ExecutionContext, ToolDefinition
 from tests.fakes import CountingHandler
 
@@ -77,7 +78,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def declared() -> ServerDefinitions:
-    told = ask_server(ServerProgram(command=COMMAND), seconds=60)
+    server = McpServer(name="hub", transport=StdioServer(command=COMMAND))
+    told = ask_server(server, seconds=60)
     return definitions_of(
         "hub",
         tools=told.tools,
@@ -199,6 +201,27 @@ def test_a_configured_server_needs_no_command(place: Path) -> None:
     unknown = pin("review", "--server", "hubb")
     assert unknown.returncode == 2
     assert "no server hubb is configured; did you mean `hub`?" in unknown.stderr
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("command", ["pin review rules", "catalog export"])
+def test_a_server_ends_with_a_command_that_is_killed(command: str, place: Path) -> None:
+    """Nobody is left to end the server; its supervisor is."""
+    (place / "server.py").write_text(
+        "import os, time; open('pid', 'x').write(f'{os.getpid()}.'); time.sleep(3600)"
+    )
+    words = [sys.executable, "-m", "policy", *command.split(), "--server", "hub", "--", *COMMAND]
+    started, note = subprocess.Popen(words), place / "pid"
+    try:
+        while not (note.exists() and note.read_text().endswith(".")):
+            assert started.poll() is None
+            time.sleep(0.01)
+    finally:
+        started.kill()
+        started.wait()
+    server = Path("/proc", note.read_text().rstrip("."))
+    while server.exists():  # the test's own time limit ends this
+        time.sleep(0.01)
 
 
 def installed(folder: Path) -> Path:

@@ -15,6 +15,8 @@ from policy.cli.demo import screen
 from policy.cli.demo.stage import Stage, staged
 from policy.cli.fast_paths import VARIABLE, fast_paths
 from policy.cli.loading import exit_with
+from policy.generation import McpServer, StdioServer
+from policy.processes import LaunchedProgram, Program, SupervisedLauncher
 
 _LONGEST = 120.0  # seconds for everything, on a very slow machine
 
@@ -41,19 +43,10 @@ def command() -> None:
 
 async def _tour(stage: Stage) -> int:
     """Run the tour and return how many expectations failed."""
-    from mcp import Client, MCPError
-    from mcp.client.stdio import StdioServerParameters, stdio_client
-
     from policy.cli.demo.tour import Tour
+    from policy.mcp import McpClient, McpFailure
 
     began = time.perf_counter()
-    program, *arguments = stage.command()
-    server = StdioServerParameters(
-        command=program,
-        args=arguments,
-        cwd=stage.folder,
-        env=server_environment(),
-    )
     screen.heading(
         "Placet decides what an agent's tools may do",
         "This tour starts a server with rules and plays an agent that calls its tools. Each line",
@@ -64,17 +57,20 @@ async def _tour(stage: Stage) -> int:
     screen.line("workspace", str(stage.workspace))
     screen.line("server", f"placet serve {stage.rules.name}/, started by an MCP client on stdio")
     trouble = ""
-    with stage.log.open("w", encoding="utf-8") as log:
+    with stage.log.open("wb") as log:
+        client = McpClient(_server(stage), launcher=_LoggedLauncher(log.fileno()))
         try:
-            async with (
-                asyncio.timeout(_LONGEST),
-                Client(stdio_client(server, errlog=log)) as client,
-            ):
-                screen.line("client", f"the official SDK's, speaking MCP {client.protocol_version}")
+            async with asyncio.timeout(_LONGEST):
+                await client.list_tools()
+                screen.line(
+                    "client", f"the official SDK's, speaking MCP {client.status.protocol_version}"
+                )
                 tour = Tour(client, stage)
                 await tour.run()
-        except* (TimeoutError, OSError, MCPError) as group:
-            trouble = str(group.exceptions[0]) or type(group.exceptions[0]).__name__
+        except (TimeoutError, McpFailure) as error:
+            trouble = str(error) or type(error).__name__
+        finally:
+            await client.close()
     if trouble:
         exit_with(
             f"the server could not be used: {trouble}\n{stage.log.read_text('utf-8')}", code=1
@@ -85,8 +81,30 @@ async def _tour(stage: Stage) -> int:
     return len(tour.missed)
 
 
+def _server(stage: Stage) -> McpServer:
+    """Return the server of the tour; with one session for all calls."""
+    transport = StdioServer(
+        command=tuple(stage.command()), env=server_environment(), folder=str(stage.folder)
+    )
+    return McpServer(name="demo", transport=transport, isolation="shared", start=_LONGEST)
+
+
+class _LoggedLauncher:
+    """Starts programs whose standard error goes to a file, which the tour reads meanwhile."""
+
+    def __init__(self, log: int) -> None:
+        self._log = log
+        self._supervised = SupervisedLauncher()
+
+    async def launch(
+        self, program: Program, *, stdin: int, stdout: int, stderr: int
+    ) -> LaunchedProgram:
+        """Start a program; raise OSError."""
+        return await self._supervised.launch(program, stdin=stdin, stdout=stdout, stderr=self._log)
+
+
 def server_environment() -> dict[str, str]:
-    """Return the server's environment beyond what the SDK passes on, `PLACET_NO_FAST` included."""
+    """Return the server's environment beyond what all servers get, `PLACET_NO_FAST` included."""
     environment = {"PYTHONPATH": str(Path(policy.__file__).parents[1])}
     if VARIABLE in os.environ:
         environment[VARIABLE] = os.environ[VARIABLE]

@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcp import Client
-
 from policy.cli.demo import screen
 from policy.cli.demo.stage import Stage
+from policy.mcp import McpClient
 
 _LONGEST = 15.0  # seconds that an edit may take to be noticed
 _AGAIN = 0.002  # seconds between two looks at it
@@ -134,7 +133,7 @@ def _web(url: str, verdict: str, by: str, *, shows: str = "") -> TourStep:
 class Tour:
     """One run: counts its calls and keeps what was not as expected."""
 
-    client: Client
+    client: McpClient
     stage: Stage
     calls: int = 0
     missed: list[str] = field(default_factory=list)
@@ -239,11 +238,11 @@ class Tour:
     async def _reply(self, step: TourStep) -> Reply:
         self.calls += 1
         result = await self.client.call_tool(step.tool, dict(step.input))
-        said = (result.meta or {}).get("placet") or {}
+        said = result.get("_meta", {}).get("placet") or {}
         reasons = said.get("reasons") or []
         generation = said.get("generation") or {}
         return Reply(
-            text="".join(getattr(part, "text", "") for part in result.content),
+            text="".join(part.get("text", "") for part in result["content"]),
             kind=said.get("kind"),
             verdict=str(said.get("verdict", "deny")),
             approval=said.get("approval"),

@@ -5,25 +5,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from policy.catalog import ALIASES, builtin_catalog
 from policy.cli.loading import exit_code, exit_with, prefix
-from policy.cli.mcp_server import NamedServer, server_options
+from policy.cli.mcp_server import NamedServer, require_client, server_options
 from policy.cli.options import path_argument
 from policy.cli.pin.lock_at import LockAt, lock_at
 from policy.diagnostics import did_you_mean, has_errors, render, visible
-from policy.generation import (
-    HttpServer,
-    ServerTransport,
-    StdioServer,
-    configuration,
-    read_folder,
-)
+from policy.generation import McpServer, configuration, read_folder
 from policy.pins import (
     KnownNames,
     Lock,
@@ -36,9 +29,6 @@ from policy.pins import (
     review,
 )
 from policy.values import Unreadable, read_plain_json
-
-if TYPE_CHECKING:
-    from policy.cli.mcp_server import ServerPlace
 
 _LARGEST = 16 * 1024 * 1024
 _COMMAND = "policy.cli.pin.command"
@@ -130,51 +120,36 @@ def reviewed_server(command: Callable[..., None]) -> Callable[..., Any]:
     return decorated
 
 
-def _asked(server: NamedServer, at: LockAt) -> ServerDefinitions:
-    place = _place(server, at)
-    from policy.mcp import resolved_program
-    from policy.proxy import ServerListingError, ServerProgram, ask_server
+def _asked(named: NamedServer, at: LockAt) -> ServerDefinitions:
+    server = _server(named, at)
+    from policy.mcp import McpFailure, ask_server, program_of
 
     try:
-        told = ask_server(place, seconds=server.timeout)
-    except ServerListingError as error:
-        exit_with(f"server {visible(server.name, 80)}: {error}")
+        told = ask_server(server, seconds=named.timeout)
+    except McpFailure as error:
+        exit_with(f"server {visible(named.name, 80)}: {error}")
     return definitions_of(
-        server.name,
+        named.name,
         tools=told.tools,
         prompts=told.prompts,
         instructions=told.instructions,
-        program=resolved_program(place.command, folder=place.folder, said=told.version)
-        if isinstance(place, ServerProgram)
-        else None,
+        program=program_of(server, told.version),
     )
 
 
-def _place(server: NamedServer, at: LockAt) -> ServerPlace:
-    """Return where a server is: as the command line says, or else as the policy configures it."""
-    if server.command or server.url is not None:
-        return server.place()
-    transport = _configured(server, at)
-    if transport is None or find_spec("mcp") is None:
-        return server.place()
-    from policy.mcp import NotSent, read_value, read_values
-    from policy.proxy import ServerAddress, ServerProgram
-
-    try:
-        match transport:
-            case StdioServer(command=command, env=env, folder=folder):
-                return ServerProgram(command=command, env=read_values(env), folder=folder)
-            case HttpServer(url=url, headers=headers, token=token, oauth=None) if not headers:
-                return ServerAddress(url=url, token=None if token is None else read_value(token))
-            case _:
-                name = visible(server.name, 80)
-                exit_with(f"server {name} cannot be asked as it is configured: give a --recording")
-    except NotSent as error:
-        exit_with(f"server {visible(server.name, 80)}: {error}")
+def _server(named: NamedServer, at: LockAt) -> McpServer:
+    """Return the server that the command line describes, or else the one of the policy."""
+    if named.command or named.url is not None:
+        return named.as_configured()
+    configured = _configured(named, at)
+    if configured is None:
+        return named.as_configured()
+    require_client()
+    return configured
 
 
-def _configured(server: NamedServer, at: LockAt) -> ServerTransport | None:
-    """Return how the policy reaches a server, None if it configures none; or end the command.
+def _configured(server: NamedServer, at: LockAt) -> McpServer | None:
+    """Return a server of the policy, None if it configures none at all; or end the command.
 
     The rules need not be valid: those that name the server's tools may wait for its pins.
     """
@@ -183,7 +158,7 @@ def _configured(server: NamedServer, at: LockAt) -> ServerTransport | None:
         shown = render(found.diagnostics, sources=found.sources, root=prefix(at.policy))
         click.echo(shown.rstrip("\n"), err=True)
         raise SystemExit(exit_code(found.diagnostics))
-    servers = {one.name: one.transport for one in found.settings.mcp_servers}
+    servers = {one.name: one for one in found.settings.mcp_servers}
     if servers and server.name not in servers:
         help = did_you_mean(server.name, servers) or ("give its command after `--`, or --url")
         exit_with(f"no server {visible(server.name, 80)} is configured; {help}")

@@ -155,6 +155,20 @@ async def test_a_cancelled_block_ends_the_program() -> None:
     assert await gone(pids[0])
 
 
+async def test_a_block_that_is_left_by_an_error_does_not_wait_for_the_program() -> None:
+    """It ignores that its input is closed, and would have an hour to notice."""
+    pids = []
+
+    async def fail() -> None:
+        async with ChildProcess(shell("echo $$; exec sleep 300"), grace=3600) as child:
+            pids.append(int(await child.stdout.readline()))
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        await fail()
+    assert await gone(pids[0])
+
+
 @pytest.mark.parametrize("name", ["no-such-program", "./no-such-program", __file__])
 async def test_a_program_that_is_not_there_is_an_error(name: str) -> None:
     with pytest.raises(FileNotFoundError, match=name):

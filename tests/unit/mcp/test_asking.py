@@ -1,18 +1,22 @@
-"""Asking a server over HTTP for its tools: what it answers is bounded, whoever it is."""
+"""Asking a server what it declares: it is bounded, and its processes end with its answer."""
 
 from __future__ import annotations
 
 import gzip
 import json
+import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from policy.proxy import ServerAddress, ServerListingError, list_server_tools
+from policy.generation import HttpServer, McpServer, SecretReference, ServerTransport, StdioServer
+from policy.mcp import McpFailure, ask_server, list_server_tools
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -102,9 +106,15 @@ def serving(mode: str) -> Iterator[str]:
         thread.join()
 
 
-def test_a_server_gets_its_token_and_gives_its_tools() -> None:
+def server(transport: ServerTransport) -> McpServer:
+    return McpServer(name="hub", transport=transport)
+
+
+def test_a_server_gets_its_token_and_gives_its_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLACET_TEST_TOKEN", "a-secret")
     with serving("lists") as url:
-        found = list_server_tools(ServerAddress(url=url, token="a-secret"), seconds=60)
+        place = HttpServer(url=url, token=SecretReference(env="PLACET_TEST_TOKEN"))
+        found = list_server_tools(server(place), seconds=60)
     assert found == [
         {"name": "echo", "description": "Bearer a-secret", "inputSchema": {"type": "object"}}
     ]
@@ -114,7 +124,10 @@ def test_a_server_gets_its_token_and_gives_its_tools() -> None:
     ("mode", "said"),
     [
         ("endless", "the answer has more than 16,777,216 bytes"),
-        ("endless stream", "the server answered with an error: SSE stream ended"),
+        (
+            "endless stream",
+            "the server answered with an error: SSE stream failed: Server-sent event exce",
+        ),
         ("compressed", "the answer is compressed, though that was not accepted"),
         ("elsewhere", "the server answered with an error: Redirect to http://192.0.2.1/ not"),
         ("a page", "the server answered with an error: Unexpected content type: text/html"),
@@ -122,18 +135,62 @@ def test_a_server_gets_its_token_and_gives_its_tools() -> None:
     ],
 )
 def test_what_is_no_list_of_tools_is_an_error_within_bounds(mode: str, said: str) -> None:
-    with serving(mode) as url, pytest.raises(ServerListingError) as caught:
-        list_server_tools(ServerAddress(url=url), seconds=60)
+    with serving(mode) as url, pytest.raises(McpFailure) as caught:
+        list_server_tools(server(HttpServer(url=url)), seconds=60)
     assert said in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("url", "said"),
-    [
-        ("http://127.0.0.1:9/mcp", "the connection to the server failed: ConnectError"),
-        ("nonsense", "the connection to the server failed: UnsupportedProtocol"),
-    ],
-)
-def test_an_address_without_a_server_is_an_error(url: str, said: str) -> None:
-    with pytest.raises(ServerListingError, match=said):
-        list_server_tools(ServerAddress(url=url), seconds=60)
+def test_an_address_without_a_server_is_an_error() -> None:
+    with pytest.raises(McpFailure, match="the connection to the server failed: ConnectError"):
+        list_server_tools(server(HttpServer(url="http://127.0.0.1:9/mcp")), seconds=60)
+
+
+def program(*lines: str) -> McpServer:
+    """A server that is a Python program of these lines."""
+    command = (sys.executable, "-I", "-S", "-c", "\n".join(lines))
+    return server(StdioServer(command=command))
+
+
+NOTES = "import os, signal, sys, time; print(os.getpid(), file=open({file!r}, 'w'))"
+
+
+def is_running(pid: str) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+def test_a_server_that_hangs_ends_with_the_question(tmp_path: Path) -> None:
+    file = tmp_path / "pid"
+    hangs = program(
+        NOTES.format(file=str(file)),
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)",
+        "print('Welcome!', flush=True)",
+        "time.sleep(3600)",
+    )
+    with pytest.raises(McpFailure) as caught:
+        ask_server(hangs, seconds=2)
+    assert "the server has not listed its tools within 2 seconds" in str(caught.value)
+    assert str(caught.value).endswith("; its output had a line without an MCP message")
+    assert not is_running(file.read_text().strip())
+
+
+def test_a_server_that_ends_is_an_error_with_its_last_words() -> None:
+    ends = program("import sys", "sys.exit('no \x1b[31mconfiguration')")
+    with pytest.raises(McpFailure) as caught:
+        ask_server(ends, seconds=60)
+    assert str(caught.value) == (
+        "the server has ended with exit status 1; it wrote: no \\u{1b}[31mconfiguration"
+    )
+
+
+def test_a_server_gets_a_few_variables_and_those_that_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHELL", "/bin/x")
+    monkeypatch.setenv("TERM", "xterm")
+    file = tmp_path / "env"
+    tells = program("import os", f"open({str(file)!r}, 'w').write(' '.join(os.environ))")
+    with pytest.raises(McpFailure):
+        ask_server(tells, seconds=60)
+    named = set(file.read_text().split())
+    assert named <= {"HOME", "LANG", "LC_CTYPE", "PATH", "TMPDIR", "PLACET_CALL"}
+    assert {"HOME", "PATH"} & set(os.environ) <= named

@@ -1,0 +1,109 @@
+"""`ask_server`: what one server declares, asked once, for those who review it.
+
+A server is a program from elsewhere: it may hang, end, answer nonsense, or never come to an end.
+It is reached as in a service (`connected`), so its messages are bounded and its processes end with
+this one; here the time of everything together is limited, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from policy.generation import McpServer
+from policy.mcp.errors import McpFailure
+from policy.model import thaw
+from policy.processes import Unavailable
+
+# What a person has to review. The rest is for programs that show tools.
+_KEPT = ("name", "title", "description", "inputSchema", "annotations")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerAnswers:
+    """What a server declares of itself and its tools: JSON as it was received.
+
+    `version` is that of its program, as the server says.
+    """
+
+    tools: list[Any]
+    prompts: list[Any]
+    instructions: str | None
+    version: str
+
+
+def list_server_tools(server: McpServer, *, seconds: float) -> list[Mapping[str, Any]]:
+    """Return the tools of a server as it describes them; raises McpFailure."""
+    return [
+        {key: entry[key] for key in _KEPT if entry.get(key) is not None}
+        for entry in ask_server(server, seconds=seconds, prompts=False).tools
+    ]
+
+
+def ask_server(server: McpServer, *, seconds: float, prompts: bool = True) -> ServerAnswers:
+    """Return what a server declares, within `seconds`; raises McpFailure.
+
+    The time limits of `server` itself do not count.
+    """
+    with _quiet():
+        return asyncio.run(_answers(server, seconds, prompts=prompts))
+
+
+async def _answers(server: McpServer, seconds: float, *, prompts: bool) -> ServerAnswers:
+    # The SDK takes most of a second to import, and only those who connect need it.
+    from policy.mcp.connection import connected
+
+    garbage = _Garbage()
+    lost: list[str] = []
+    try:
+        async with (
+            asyncio.timeout(seconds),
+            connected(server, lost=lost.append, garbage=garbage.count) as connection,
+        ):
+            return ServerAnswers(
+                tools=[thaw(tool.raw) for tool in await connection.list_tools()],
+                prompts=[thaw(prompt) for prompt in await connection.list_prompts()]
+                if prompts
+                else [],
+                instructions=connection.instructions,
+                version=connection.server_version,
+            )
+    except TimeoutError as error:
+        why = f"the server has not listed its tools within {seconds:g} seconds"
+        raise McpFailure(f"{why}{garbage.remark}") from error
+    except (McpFailure, Unavailable) as error:
+        raise McpFailure(f"{lost[0] if lost else error}{garbage.remark}") from error
+
+
+class _Garbage:
+    """Counts the lines of a server's output that are no message."""
+
+    def __init__(self) -> None:
+        self._lines = 0
+
+    def count(self) -> None:
+        self._lines += 1
+
+    @property
+    def remark(self) -> str:
+        """The end of a sentence about it."""
+        if not self._lines:
+            return ""
+        lines = "a line" if self._lines == 1 else f"{self._lines:,} lines"
+        return f"; its output had {lines} without an MCP message"
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the SDK's log, with its tracebacks, from the terminal: failures are reported here."""
+    log = logging.getLogger("mcp")
+    before = log.level
+    log.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
