@@ -120,10 +120,11 @@ class Builder:
         work = _Reading(snapshot=snapshot)
         files = self._policies(work)
         settings, tables, found = _configuration(work)
-        tools, problems = self._catalogues.of(
+        made = self._catalogues.of(
             catalog, settings, snapshot=snapshot, found=found, running=self.running
         )
-        work.problems += problems
+        tools = made.catalog
+        work.problems += made.problems
         if not files and not tables:
             work.problems += _empty(work)
             return work.failed()
@@ -181,6 +182,7 @@ class Builder:
             examples=examples,
             loaded_at=now,
             announced=catalog,
+            lock=made.lock,
         )
         if has_errors(work.problems):
             return replace(work.failed(), examples=examples, failing=generation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from policy.catalog import (
@@ -24,13 +24,22 @@ from policy.pins import LOCK_FILE, Lock, LockProblem, pinned_specs, read_lock
 from policy.values import Unreadable, read_json
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeCatalogue:
+    """A catalogue, the lock whose tools are in it, and what is wrong with either."""
+
+    catalog: Catalog
+    lock: Lock
+    problems: tuple[Diagnostic, ...]
+
+
 class Catalogues:
     """The catalogue of one policy; only the changed parts are built again."""
 
     def __init__(self) -> None:
         self._known: tuple[object, ...] = ()
         self._base: Catalog | None = None
-        self._made: tuple[Catalog, tuple[Diagnostic, ...]] | None = None
+        self._made: MadeCatalogue | None = None
 
     def of(
         self,
@@ -40,7 +49,7 @@ class Catalogues:
         snapshot: Snapshot,
         found: Mapping[Path, TomlPosition],
         running: Mapping[str, str] = EMPTY,
-    ) -> tuple[Catalog, tuple[Diagnostic, ...]]:
+    ) -> MadeCatalogue:
         """Return the result of `catalogue`, cached as long as its arguments stay the same."""
         listed = (*settings.catalogue.files, *settings.catalogue.servers.values())
         settled = snapshot.files.get(SETTINGS_FILE)
@@ -66,7 +75,7 @@ def catalogue(
     snapshot: Snapshot,
     found: Mapping[Path, TomlPosition],
     running: Mapping[str, str] = EMPTY,
-) -> tuple[Catalog, tuple[Diagnostic, ...]]:
+) -> MadeCatalogue:
     """Return `base` with the tools of listed files and of the lock, and with `[tools.…]` added.
 
     `found` are the positions in `placet.toml`, for diagnostics. `running` are the tools of `base`
@@ -95,22 +104,22 @@ def catalogue(
             catalog = catalog.with_tools(_known_as(spec, catalog, running) for spec in specs)
         except CatalogError as error:
             problems.append(_bad(str(error), name, span))
-    catalog = _pinned(catalog, settings, snapshot=snapshot, problems=problems)
+    lock = _lock(snapshot, problems)
+    catalog = _pinned(catalog, settings, lock=lock, problems=problems)
     if settings.catalogue.complete is not None:
         catalog = Catalog(specs=catalog.specs, complete=settings.catalogue.complete)
     problems += _unknown(catalog, settings, found)
-    return _added(catalog, settings), tuple(problems)
+    return MadeCatalogue(catalog=_added(catalog, settings), lock=lock, problems=tuple(problems))
 
 
 def _pinned(
-    catalog: Catalog, settings: Settings, *, snapshot: Snapshot, problems: list[Diagnostic]
+    catalog: Catalog, settings: Settings, *, lock: Lock, problems: list[Diagnostic]
 ) -> Catalog:
     """Return the catalogue with the tools of the lock as they were accepted.
 
     What a server declares of itself now is replaced by that, whoever registered it. A tool of a
     server that nobody has reviewed gets the verdict of `[pins]`.
     """
-    lock = _lock(snapshot, problems)
     both = sorted({*lock.servers} & {*settings.catalogue.servers})
     problems += (
         _bad_lock(

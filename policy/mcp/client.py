@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from policy.generation import McpServer, ServerTransport, StdioServer
 from policy.mcp.errors import McpFailure, NotSent, Redefined
+from policy.mcp.judged import Judged, Said, is_as_judged, said_in
 from policy.mcp.listed_tool import Era, ListedTool, Progress
-from policy.model import Caller, thaw
-from policy.pins import About, Definition, definition_digest, definitions_of
+from policy.model import Caller
 from policy.processes import Launcher, OnDemand, Open, RestartLimits, Unavailable
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class McpClient:
         self.tools: tuple[ListedTool, ...] = ()
         self.instructions: str | None = None
         self.server_version = ""
+        self._listed_about: Said | None = None
         self._announces = False
         self._launcher = launcher
         self._restarts = replace(
@@ -110,8 +111,8 @@ class McpClient:
                     why = f"the server has not listed its tools within {seconds:g} seconds"
                     connection.lost(why)
                     raise McpFailure(why) from None
-                self.instructions = connection.instructions
-                self.server_version = connection.server_version
+                self._listed_about = said_in(connection)
+                self.instructions, self.server_version = self._listed_about
                 self._announces = connection.announces_changes
         except McpFailure as error:
             self._last_error = str(error)
@@ -126,13 +127,12 @@ class McpClient:
         *,
         caller: Caller = _NOBODY,
         progress: Progress | None = None,
-        judged: Definition | None = None,
+        judged: Judged | None = None,
     ) -> dict[str, Any]:
         """Call a tool in the session of this caller; return the result as the server sends it.
 
-        `judged` is the definition that the caller was allowed to call. If the server has announced
-        another list in this session, it is asked for first; raises Redefined if the tool differs.
-        Raises NotSent if the call has certainly not run, Uncertain if it may have, and Refused if
+        `judged` is what the caller was allowed to call. Raises Redefined if that differs in this
+        session, NotSent if the call has certainly not run, Uncertain if it may have, and Refused if
         the server answered with an error of the protocol.
         """
         key = self._key(caller)
@@ -181,7 +181,7 @@ class McpClient:
         name: str,
         arguments: Mapping[str, Any],
         progress: Progress | None,
-        judged: Definition | None,
+        judged: Judged | None,
     ) -> dict[str, Any]:
         async with self._session(key) as connection:
             if judged is not None:
@@ -192,25 +192,22 @@ class McpClient:
                 connection.lost(str(error))
                 raise _SessionGone(str(error)) from error
 
-    async def _require_as_judged(
-        self, connection: Connection, name: str, judged: Definition
-    ) -> None:
-        """Raise Redefined if the tool is another one in this session since an announcement."""
-        seconds = self.server.listing
+    async def _require_as_judged(self, connection: Connection, name: str, judged: Judged) -> None:
+        seconds, server = self.server.listing, self.server.name
         try:
             async with asyncio.timeout(seconds):
-                tools = await connection.announced_tools()
+                same = await is_as_judged(
+                    connection, server, name, judged, listed=self._listed_about
+                )
         except TimeoutError:
-            why = f"the server has not listed its changed tools within {seconds:g} seconds"
+            why = f"the server has not listed its tools within {seconds:g} seconds"
             connection.lost(why)
             raise NotSent(why) from None
         except McpFailure as error:
-            raise NotSent(f"its changed tools are not known: {error}") from error
-        if tools is None:
-            return
-        named = [thaw(tool.raw) for tool in tools if tool.name == name]
-        now = definitions_of(self.server.name, tools=named).tools.get(name)
-        if now is None or _digest(now) != _digest(judged):
+            raise NotSent(f"its tools are not known: {error}") from error
+        if not same:
+            if self._changed is not None:
+                self._changed()  # what is registered may have changed, too
             raise Redefined(f"the tool `{name}` is not the one that was listed")
 
     @asynccontextmanager
@@ -285,8 +282,3 @@ class McpClient:
             case _:
                 # Nobody knows whether two callers without a user are the same one.
                 return (caller.session, *who)
-
-
-def _digest(definition: Definition) -> str:
-    # What a server says of itself does not change within a session.
-    return definition_digest(About(), definition)

@@ -7,6 +7,8 @@ not know.
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import Any, assert_never
@@ -38,6 +40,7 @@ from policy.mcp.listed_tool import Era, ListedTool, Progress, frozen
 from policy.mcp.pages import MOST_PAGES, Pages
 from policy.mcp.stdio import stdio_streams
 from policy.mcp.websocket import websocket_streams
+from policy.pins import Definition
 from policy.processes import Launcher, Lost, Unavailable
 from policy.version import VERSION
 
@@ -54,7 +57,9 @@ class Connection:
     """One session with a server; `lose` ends it, because it cannot be used any more.
 
     `notes_sending` is whether the transport notes which requests it has sent. `announced` is set
-    when the server announces another list of tools in this session.
+    when the server announces another list of tools in this session. A list is asked for again when
+    it is older than `fresh_for` seconds. `agreed` are the definitions that are known to be those of
+    the last list, by name.
     """
 
     def __init__(
@@ -64,6 +69,7 @@ class Connection:
         *,
         notes_sending: bool = False,
         announced: asyncio.Event | None = None,
+        fresh_for: float = math.inf,
     ) -> None:
         self._client = client
         self._lose = lose
@@ -74,7 +80,10 @@ class Connection:
         self._suspected = asyncio.Event()
         self._announced = announced or asyncio.Event()
         self._listing = asyncio.Lock()
-        self._announced_tools: tuple[ListedTool, ...] | None = None
+        self._fresh_for = fresh_for
+        self._listed: tuple[ListedTool, ...] | None = None
+        self._listed_at = 0.0
+        self.agreed: dict[str, Definition] = {}
         self.lost_because: str | None = None
 
     @property
@@ -112,32 +121,39 @@ class Connection:
         self._lose(why)
 
     async def list_tools(self) -> tuple[ListedTool, ...]:
-        """Return all tools; raise McpFailure. Pages, tools and bytes are bounded, time is not."""
-        return tuple(
-            ListedTool(name=entry["name"], raw=frozen(entry))
-            for entry in await Pages().of("tools", self._tools)
-        )
+        """Ask for all tools; raise McpFailure. Pages, tools and bytes are bounded, time is not."""
+        async with self._listing:
+            return await self._list()
+
+    async def current_tools(self) -> tuple[ListedTool, ...]:
+        """Return the tools of this session, as it has listed them last.
+
+        They are asked for if the session has no list yet, if the server has announced another one,
+        and if the last one is too old. Raises McpFailure; then they are listed the next time.
+        """
+        async with self._listing:
+            listed = self._listed
+            while listed is None or self._announced.is_set() or self._is_old():
+                listed = await self._list()
+            return listed
+
+    async def _list(self) -> tuple[ListedTool, ...]:
+        self._announced.clear()
+        self._listed = None
+        entries = await Pages().of("tools", self._tools)
+        listed = tuple(ListedTool(name=entry["name"], raw=frozen(entry)) for entry in entries)
+        self._listed, self._listed_at = listed, time.monotonic()
+        self.agreed.clear()
+        return listed
+
+    def _is_old(self) -> bool:
+        return time.monotonic() - self._listed_at > self._fresh_for
 
     async def list_prompts(self) -> tuple[Mapping[str, Any], ...]:
         """Return all prompts, none if the server has none; raise McpFailure."""
         if self._client.server_capabilities.prompts is None:
             return ()
         return tuple(frozen(entry) for entry in await Pages().of("prompts", self._prompts))
-
-    async def announced_tools(self) -> tuple[ListedTool, ...] | None:
-        """Return the tools as of the last announcement in this session, None if there was none.
-
-        Raises McpFailure; then they are listed again the next time.
-        """
-        async with self._listing:
-            while self._announced.is_set():
-                self._announced.clear()
-                try:
-                    self._announced_tools = await self.list_tools()
-                except BaseException:
-                    self._announced.set()
-                    raise
-            return self._announced_tools
 
     async def _tools(self, cursor: str | None) -> dict[str, Any]:
         return await self._page(ListToolsRequest(params=_from(cursor)))
@@ -336,7 +352,13 @@ async def connected(
     try:
         async with client:
             over_http = isinstance(server.transport, HttpServer)
-            connection = Connection(client, lost, notes_sending=over_http, announced=announced)
+            connection = Connection(
+                client,
+                lost,
+                notes_sending=over_http,
+                announced=announced,
+                fresh_for=server.check,
+            )
             work: list[Coroutine[Any, Any, None]] = [connection.watch_health(server.check)]
             if changed is not None and listening:
                 work.append(connection.listen(announce))

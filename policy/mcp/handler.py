@@ -9,6 +9,7 @@ from typing import Any
 from policy.catalog import ToolSpec
 from policy.mcp.client import McpClient
 from policy.mcp.errors import NotSent, Redefined, Refused, Uncertain
+from policy.mcp.judged import Judged
 from policy.model import Execution, Transport
 from policy.pins import Definition
 from policy.tools import ExecutionContext, NotAsListed, RelayedResult, ToolDefinition, ToolOutput
@@ -41,7 +42,10 @@ class McpHandler:
         name, server = self.spec.name, self.client.server.name
         try:
             result = await self.client.call_tool(
-                self.tool, input, caller=ctx.caller, judged=self.listed
+                self.tool,
+                input,
+                caller=ctx.caller,
+                judged=Judged(definition=self.listed, reviewed=self.spec.pinned),
             )
         except Redefined as error:
             raise NotAsListed from error

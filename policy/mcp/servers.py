@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
-from policy.catalog import CatalogError
+from policy.catalog import CatalogError, ToolSpec
 from policy.generation import Generation, McpServer
 from policy.mcp.client import McpClient, ServerStatus
 from policy.mcp.errors import McpFailure
 from policy.mcp.handler import McpHandler
 from policy.mcp.names import refused_names
+from policy.mcp.pinned_handler import PinnedHandler
 from policy.mcp.resolved_program import program_of
 from policy.model import PolicyInvalid, ToolError, thaw
 from policy.pins import (
-    LOCK_FILE,
     Comparison,
     Lock,
     PinState,
@@ -28,12 +27,12 @@ from policy.pins import (
     compare,
     definitions_of,
     live_specs,
-    read_lock,
+    pinned_specs,
 )
 from policy.processes import Launcher, RestartLimits
 from policy.runtime import Threads
 from policy.service import GovernedService
-from policy.tools import define
+from policy.tools import ToolHandler, define
 
 _LOG = logging.getLogger(__name__)
 _QUIET = 0.1  # seconds to wait for the end of a burst of changes
@@ -154,6 +153,8 @@ class _Served:
         self._tried = asyncio.Event()
         self._problems: tuple[str, ...] = ()
         self._pins: Mapping[str, PinState] = {}
+        self._handlers: Mapping[str, McpHandler] | None = None
+        self._listing = asyncio.Lock()
         self.client = McpClient(
             server, launcher=launcher, restarts=restarts, changed=self._changed.set
         )
@@ -186,9 +187,10 @@ class _Served:
                 self._tried.set()
                 await self.client.changes(self._changed)
             except Exception as error:  # noqa: BLE001 - no server may end what serves the others
-                self._problems = (_text_of(error),)
                 name = self.client.server.name
-                _LOG.warning("tools of the MCP server %s: %s", name, self._problems[0])
+                why = _text_of(error)
+                _LOG.warning("tools of the MCP server %s: %s", name, why)
+                self._problems = (why, *await self._register_pinned())
                 self._tried.set()
                 self._changed.clear()  # by the session that has failed
                 await self._changed_within(pause)
@@ -203,22 +205,58 @@ class _Served:
         except TimeoutError:
             return
 
-    async def _list(self) -> None:
-        """List the tools, and make them those of the service, in one change."""
-        tools = await self.client.list_tools()
-        server = self.client.server
-        refused = refused_names(server.name, (tool.name for tool in tools))
-        definitions = definitions_of(
-            server.name,
-            tools=[thaw(tool.raw) for tool in tools if tool.name not in refused],
-            instructions=self.client.instructions,
-            program=self._program_of(server, self.client.server_version),
+    async def _list(self) -> Mapping[str, McpHandler]:
+        """List the tools, and make them those of the service, in one change; return them."""
+        async with self._listing:
+            tools = await self.client.list_tools()
+            server = self.client.server
+            refused = refused_names(server.name, (tool.name for tool in tools))
+            definitions = definitions_of(
+                server.name,
+                tools=[thaw(tool.raw) for tool in tools if tool.name not in refused],
+                instructions=self.client.instructions,
+                program=self._program_of(server, self.client.server_version),
+            )
+            compared = compare(self._lock(), definitions)
+            handlers = {each.tool: each for each in _handlers(self.client, compared)}
+            await self._register(handlers.values())
+            self._handlers = handlers
+            self._pins = {name: compared.state_of(name) for name in definitions.tools}
+            self._problems = (*refused.values(), *definitions.problems)
+            return handlers
+
+    async def _register(self, handlers: Iterable[ToolHandler]) -> None:
+        name = self.client.server.name
+        await _REGISTERING.run(self._service.replace_all, name, tuple(handlers))
+
+    async def _register_pinned(self) -> tuple[str, ...]:
+        """Register what was accepted of a server that has never listed its tools.
+
+        Calls of these tools say why they are not possible. Returns what went wrong.
+        """
+        name = self.client.server.name
+        if self._handlers is not None or name not in self._lock().servers:
+            return ()
+        pinned = [spec for spec in pinned_specs(self._lock()) if spec.origin.server == name]
+        try:
+            await self._register(self._pinned(spec) for spec in pinned)
+        except Exception as error:  # noqa: BLE001 - no server may end what serves the others
+            return (_text_of(error),)
+        return ()
+
+    def _pinned(self, spec: ToolSpec) -> PinnedHandler:
+        async def reach() -> McpHandler | None:
+            handlers = self._handlers
+            if handlers is None:
+                try:
+                    handlers = await self._list()
+                except (ToolError, CatalogError, PolicyInvalid, UnusableDefinitions) as error:
+                    raise McpFailure(_text_of(error)) from error
+            return handlers.get(spec.origin.tool)
+
+        return PinnedHandler(
+            server=self.client.server.name, spec=spec, definition=define(spec), reach=reach
         )
-        compared = compare(self._lock(), definitions)
-        handlers = tuple(_handlers(self.client, compared))
-        await _REGISTERING.run(self._service.replace_all, server.name, handlers)
-        self._pins = {name: compared.state_of(name) for name in definitions.tools}
-        self._problems = (*refused.values(), *definitions.problems)
 
 
 def _handlers(client: McpClient, compared: Comparison) -> Iterator[McpHandler]:
@@ -247,11 +285,6 @@ class Store(Protocol):
     """The part of a policy store that says which servers there are."""
 
     @property
-    def path(self) -> str:
-        """The folder or file of the policy."""
-        ...
-
-    @property
     def current(self) -> Generation | None:
         """The generation in force."""
         ...
@@ -273,7 +306,11 @@ async def configured_servers(
 
     An edit of the configuration restarts the servers that it changes, and no others.
     """
-    lock = _LockBeside(store.path)
+
+    def lock() -> Lock:
+        generation = store.current
+        return Lock() if generation is None else generation.lock
+
     servers = McpServers(service, lock=lock, program_of=program_of, launcher=launcher)
     edited = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -306,24 +343,3 @@ async def configured_servers(
 def _configured(store: Store) -> tuple[McpServer, ...]:
     generation = store.current
     return () if generation is None else generation.settings.mcp_servers
-
-
-class _LockBeside:
-    """The reviewed definitions beside a policy; those of the last time while they are damaged."""
-
-    def __init__(self, path: str) -> None:
-        folder = path if os.path.isdir(path) else os.path.dirname(path)
-        self._file = os.path.join(folder, LOCK_FILE)
-        self._last = Lock()
-
-    def __call__(self) -> Lock:
-        try:
-            with open(self._file, "rb") as file:
-                read = read_lock(file.read())
-        except FileNotFoundError:
-            read = Lock()
-        except OSError:
-            return self._last
-        if isinstance(read, Lock):
-            self._last = read
-        return self._last

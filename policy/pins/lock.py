@@ -67,7 +67,8 @@ def accepted(
 ) -> Lock:
     """Return the lock with a server's definitions accepted.
 
-    With `tools`, of the tools only these; the pins of others stay as they are. Definitions that are
+    With `tools`, only these and what the server says of itself; the pins of other tools and of the
+    prompts stay as they are. Definitions that are
     pinned already keep the review and, unless `resources` has others, the resources they have; of
     one that has changed, resources that were confirmed before do not count any more.
     """
@@ -86,7 +87,10 @@ def accepted(
     prompts = {
         name: _pin(texts.get(name), definition, reviewed)
         for name, definition in definitions.prompts.items()
+        if tools is None
     }
+    if tools is not None:
+        prompts = dict(texts)
     is_same = before is not None and before.about == definitions.about
     found = ServerPins(
         about=definitions.about,

@@ -357,11 +357,15 @@ class SelectorReader:
                 message=message,
                 help=f"tools of a server are written `mcp {hook[1]}/{hook[2]}`",
             )
-        if self._is_of_unknown_server(pattern):
+        kind, server = _server_named_by(pattern)
+        known = self.catalog.plugins if kind == "ext" else self.catalog.servers
+        if server is not None and server not in known:
+            accept = f": `placet pin accept --server {server}` adds its tools"
             return _Unknown(
                 severity=Severity.WARNING,
                 message=message,
-                help="the catalogue has no tool of this server; the rule applies once it has",
+                help="the catalogue has no tool of this server; the rule applies once it has"
+                + (accept if kind == "mcp" else ""),
             )
         if pattern.origin is None and pattern.text.lower() in _EVERYTHING:
             return _Unknown(
@@ -393,22 +397,12 @@ class SelectorReader:
         return _Unknown(
             severity=severity,
             message=message,
-            help="correct the name, or list the tool with `--catalog` or `[catalogue]`; "
+            help=f"correct the name, or accept the server's tools as they are now: "
+            f"`placet pin accept --server {server}`"
+            if kind == "mcp" and server is not None
+            else "correct the name, or list the tool with `--catalog` or `[catalogue]`; "
             "`placet catalog export` writes such a list",
         )
-
-    def _is_of_unknown_server(self, pattern: ToolPattern) -> bool:
-        """Return whether the pattern names a server or extension without a known tool."""
-        if pattern.origin is not None:
-            server = pattern.text.partition("/")[0]
-            servers = self.catalog.servers if pattern.origin == "mcp" else self.catalog.plugins
-            return server not in servers
-        head, separator, rest = pattern.text.partition("__")
-        if not separator:
-            return False
-        if head == "ext":
-            return rest.partition("__")[0] not in self.catalog.plugins
-        return head not in self.catalog.servers
 
     def _spellings(self, pattern: ToolPattern) -> Iterable[str]:
         if pattern.origin is None:
@@ -447,3 +441,13 @@ def _tool_sets(scope: Scope) -> list[str]:
 
 def _of(parts: tuple[ToolPattern | ToolSelector, ...], *, grants: bool) -> ToolSelector:
     return ToolSelector(included=parts, grants=grants)
+
+
+def _server_named_by(pattern: ToolPattern) -> tuple[str, str | None]:
+    """Return the kind and name of the server or extension that a pattern names, None if none."""
+    if pattern.origin is not None:
+        return pattern.origin, pattern.text.partition("/")[0]
+    head, separator, rest = pattern.text.partition("__")
+    if head == "ext" and separator:
+        return "ext", rest.partition("__")[0]
+    return "mcp", head if separator else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,9 @@ from policy.cli.pin.lock_at import lock_at
 from policy.cli.pin.reviewed_server import ReviewedServer, ServerCommand, reviewed_server
 from policy.cli.pin.text import review_lines
 from policy.diagnostics import did_you_mean, visible
-from policy.pins import Reviewed, accepted, proposed_resources, without
+from policy.pins import Review, Reviewed, accepted, proposed_resources, without
+
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 @click.command("accept", cls=ServerCommand)
@@ -27,7 +30,7 @@ from policy.pins import Reviewed, accepted, proposed_resources, without
     "tools",
     multiple=True,
     metavar="NAME",
-    help="Accept only this tool of the server; the pins of others stay as they are.",
+    help="Accept only this tool, and what the server says of itself; the pins of others stay.",
 )
 @click.option(
     "--resources",
@@ -62,8 +65,9 @@ def accept_command(
             exit_with(
                 f"server {server} has no tool {visible(name, 80)}{f'; {help}' if help else ''}"
             )
-    if not found.review.items:
-        click.echo(f"server {server}: everything is accepted already")
+    if not _is_left(found.review, tools):
+        what = _named(tools) if tools else "everything"
+        click.echo(f"server {server}: {what} {'are' if len(tools) > 1 else 'is'} accepted already")
         return
     _confirm(found, reviewed)
     chosen = frozenset(tools) or None
@@ -78,8 +82,11 @@ def accept_command(
         found.at.lock, found.definitions, reviewed=_review(), tools=chosen, resources=wanted
     )
     found.at.replace(lock)
-    pinned = len(lock.servers[found.definitions.server].tools)
-    click.echo(f"accepted: server {server}, {counted(pinned, 'tool')} in {found.at.shown}")
+    pinned = counted(len(lock.servers[found.definitions.server].tools), "tool")
+    if tools:
+        click.echo(f"accepted: {_named(tools)} of server {server}; {pinned} in {found.at.shown}")
+    else:
+        click.echo(f"accepted: server {server}, {pinned} in {found.at.shown}")
 
 
 @click.command("forget")
@@ -104,12 +111,32 @@ def forget_command(server: str, path: Path) -> None:
     click.echo(f"forgotten: server {visible(server, 80)}, in {at.shown}")
 
 
+def _is_left(found: Review, tools: tuple[str, ...]) -> bool:
+    """Return whether there is anything to accept, of these tools if there are any."""
+    if not tools:
+        return bool(found.items)
+    return any(
+        item.what == "server" or (item.what == "tool" and item.name in tools)
+        for item in found.items
+    )
+
+
+def _named(tools: tuple[str, ...]) -> str:
+    names = ", ".join(visible(name, 80) for name in dict.fromkeys(tools))
+    return f"{'tool' if len(tools) == 1 else 'tools'} {names}"
+
+
 def _confirm(found: ReviewedServer, reviewed: str | None) -> None:
     if reviewed is not None:
+        if not _DIGEST.fullmatch(reviewed):
+            exit_with(
+                f"`{visible(reviewed, 80)}` is not the digest of a review, which `placet pin "
+                "review` shows in its last line: sha256: and 64 digits"
+            )
         if reviewed != found.review.digest:
             exit_with(
-                "this is not what was reviewed: the server declares something else now; "
-                "see `placet pin review`",
+                "this is not what was reviewed: the server declares something else now, or the "
+                "digest is of another review; see `placet pin review`",
                 code=WRONG_POLICY,
             )
         return

@@ -21,7 +21,7 @@ from policy.pins import Lock, Pin, ServerPins
 @path_argument
 @format_option
 def list_command(path: Path, *, format: Literal["text", "json"]) -> None:
-    """List the servers and tools that are pinned, and who accepted them.
+    """List the servers and tools that are pinned, and who accepted each of them last.
 
     \b
     Examples:
@@ -47,7 +47,8 @@ def _lines(lock: Lock) -> Iterator[str]:
             package = f" ({visible(program.package, 200)})" if program.package else ""
             yield f"  program {visible(' '.join(program.command), 500)}{package}"
         for tool, pin in pins.tools.items():
-            said = _resources(pin.resources)
+            who = "" if pin.reviewed == pins.reviewed else f"accepted by {_who(pin)}"
+            said = "; ".join(filter(None, (_resources(pin.resources), who)))
             yield f"  {visible(tool, 80)}{f'  {said}' if said else ''}"
 
 

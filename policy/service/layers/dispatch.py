@@ -61,11 +61,9 @@ class CoreDispatch:
         token = HERE.set(None if call is None else (call,))
         try:
             value = await handler.invoke(thaw(given), context)
-        except NotAsListed as error:
-            decision = None if judgement is None else judgement.decision
-            why = SENTENCES["not-reviewed"]
-            raise PermissionDenied(name, why, decision=decision, code="not-reviewed") from error
-        except Exception as error:  # noqa: BLE001 - whatever a tool raises, its call failed
+        except Exception as error:
+            if isinstance(error, NotAsListed) and handler.spec.origin.kind == "mcp":
+                raise _not_reviewed(name, judgement) from error
             made = failure(error, name, quoted=quotes_errors(handler), environment=os.environ)
             raise made from error.__cause__ or error
         finally:
@@ -128,6 +126,12 @@ def _require_judged(call: InFlight, judgement: Judgement, name: str, input: Any)
     if not call.permitted or name != judged.tool or input is not judged.input:
         why = "the call that reached the tool is not the one that was judged"
         raise _not_as_judged(name, judgement, why)
+
+
+def _not_reviewed(name: str, judgement: Judgement | None) -> PermissionDenied:
+    """Return the denial of a call that a server would have run by another definition."""
+    decision = None if judgement is None else judgement.decision
+    return PermissionDenied(name, SENTENCES["not-reviewed"], decision=decision, code="not-reviewed")
 
 
 def _not_as_judged(name: str, judgement: Judgement, why: str) -> PermissionDenied:

@@ -20,10 +20,19 @@ from policy.audit import MemorySink
 from policy.generation import McpServer, StdioServer
 from policy.mcp import McpServers, configured_servers, resolved_program
 from policy.model import Execution, PermissionDenied, ToolError, Transport
-from policy.pins import Lock, PinState, Reviewed, accepted, definitions_of
+from policy.pins import (
+    LOCK_FILE,
+    Lock,
+    PinState,
+    Reviewed,
+    accepted,
+    definitions_of,
+    write_lock,
+)
 from policy.proxy import ListChanges, tool_server
 from policy.service import GovernedService, build_tool_service
-from policy.tools import RelayedResult
+from policy.tools import NotAsListed, RelayedResult
+from policy.tools import tool as host_tool
 from tests.fakes import CountingHandler
 from tests.mcp_servers.scripted import tool
 
@@ -246,14 +255,14 @@ async def test_names_that_nobody_could_call_are_refused(
 REVIEW = Reviewed(by="grace", at="2026-11-23T08:00:00Z")
 
 
-def accepting(folder: Path, *names: str, changed: str = "") -> Lock:
+def accepting(folder: Path, *names: str, changed: str = "", mode: str = "") -> Lock:
     """Return a lock with these tools as the server defines them, but for one."""
     tools = [tool(name, "Reads mail." if name == changed else "") for name in names]
     definitions = definitions_of(
         "one",
         tools=tools,
         instructions="Be kind.",
-        program=resolved_program(command(folder), said="1"),
+        program=resolved_program(command(folder, mode), said="1"),
     )
     return accepted(Lock(), definitions, reviewed=REVIEW, tools=frozenset(names))
 
@@ -292,6 +301,102 @@ async def test_a_tool_that_changes_in_the_session_of_the_calls_is_not_called(
         assert isinstance(others[0], PermissionDenied) is (isolation == "shared")
     assert "after" not in (tmp_path / "calls").read_text()
     assert s.sink.records[2].outcome == "denied"
+
+
+async def test_a_session_that_has_another_list_from_its_start_is_noticed(tmp_path: Path) -> None:
+    s = reviewed(tmp_path, "allow one__echo, one__note\n")
+    async with s.serving(scripted(tmp_path, mode="another the second time")):
+        for _ in range(2):
+            with pytest.raises(PermissionDenied) as denied:
+                await s.service.execute("one__echo", {"text": "hi"})
+            assert denied.value.code == "not-reviewed"
+        await s.service.execute("one__note", {"text": "the same as ever"})
+    assert (tmp_path / "calls").read_text() == 'note {"text": "the same as ever"}\n'
+
+
+async def test_a_change_that_is_not_announced_is_noticed_when_the_list_is_old(
+    tmp_path: Path,
+) -> None:
+    s = reviewed(tmp_path, "allow one__echo, one__note\n")
+    async with s.serving(scripted(tmp_path, check=0.001)):
+        await s.service.execute("one__note", {"text": "change quietly"})
+        await asyncio.sleep(0.002)
+        with pytest.raises(PermissionDenied) as denied:
+            await s.service.execute("one__echo", {"text": "hi"})
+        assert denied.value.code == "not-reviewed"
+
+
+async def test_a_list_that_is_not_old_is_not_asked_for_again(tmp_path: Path) -> None:
+    s = reviewed(tmp_path, "allow one__echo\n")
+    async with s.serving(scripted(tmp_path)):
+        for _ in range(3):
+            await s.service.execute("one__echo", {"text": "hi"})
+    # Once for the tools, and once in the session of the calls.
+    assert len((tmp_path / "lists").read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize("accepted", [True, False])
+async def test_other_instructions_in_a_session_count_for_what_was_reviewed_with_them(
+    tmp_path: Path, *, accepted: bool
+) -> None:
+    s = reviewed(tmp_path, "allow one__echo\n")
+    lock = accepting(tmp_path, "echo", mode="rude later") if accepted else Lock()
+    async with s.serving(scripted(tmp_path, mode="rude later"), lock=lambda: lock):
+        call = s.service.execute("one__echo", {"text": "hi"})
+        if not accepted:
+            assert (await call).value == "hi"
+            return
+        with pytest.raises(PermissionDenied) as denied:
+            await call
+        assert denied.value.code == "not-reviewed"
+
+
+async def test_tools_that_were_accepted_say_why_their_server_cannot_be_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("policy.mcp.servers._FIRST_PAUSE", 3600)
+    s = Stage(tmp_path, "allow one__echo, one__note\n")
+    mode = "ends until told"
+    lock = accepting(tmp_path, "echo", "note", mode=mode, changed="note")
+    (s.folder / LOCK_FILE).write_bytes(write_lock(lock))
+    s.store.reload()
+    async with s.serving(scripted(tmp_path, mode=mode), lock=lambda: lock):
+        assert s.names == {"one__echo", "one__note"}
+        with pytest.raises(Transport, match=r"`one` was not called: .* with exit status 3"):
+            await s.service.execute("one__echo", {"text": "hi"})
+        (tmp_path / "told").touch()
+        await until_it_may_be_tried_again(s)
+        with pytest.raises(PermissionDenied) as denied:
+            await s.service.execute("one__note", {"text": "x"})
+        assert denied.value.code == "not-reviewed"
+        assert s.names == ALL
+    assert (tmp_path / "calls").read_text() == 'echo {"text": "hi"}\n'
+
+
+async def test_only_tools_of_servers_are_not_as_listed(tmp_path: Path) -> None:
+    """A tool of the program cannot make its failure look like a denial."""
+
+    @host_tool
+    def look() -> str:
+        """Look."""
+        raise NotAsListed
+
+    s = Stage(tmp_path, "allow look\n")
+    s.service.register(look)
+    with pytest.raises(Execution):
+        await s.service.execute("look", {})
+
+
+async def until_it_may_be_tried_again(s: Stage) -> None:
+    """Call until the pause after failures is over."""
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                assert (await s.service.execute("one__echo", {"text": "hi"})).value == "hi"
+            except Transport:
+                await asyncio.sleep(0.05)
+            else:
+                return
 
 
 TOML = """

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from policy.generation import read_policy
-from policy.pins import LOCK_FILE
+from policy.pins import LOCK_FILE, Reviewed
 from tests.unit.cli.running import Ran, rules_in, run
 
 SERVERS = Path(__file__).parents[2] / "data" / "mcp_servers"
@@ -65,7 +65,8 @@ def test_a_recorded_server_is_reviewed_accepted_and_then_silent(
 @pytest.mark.people
 def test_confirmed_resources_make_rules_about_paths_apply(tmp_path: Path) -> None:
     rules, file = rules_in(tmp_path, RULES), SERVERS / "git.json"
-    assert "unknown-tool" in run("check", rules).out
+    unknown = run("check", rules).out
+    assert "unknown-tool" in unknown and "`placet pin accept --server git` adds" in unknown
     assert accept(rules, "git", file, "--resources", "proposed").code == 0
     assert run("check", rules).out == "fine: 1 policy file, 2 test cases passed\n"
     listed = run("pin", "list", rules).out
@@ -94,6 +95,9 @@ def test_a_change_is_shown_and_only_the_shown_one_is_accepted(tmp_path: Path) ->
     before = (rules / LOCK_FILE).read_bytes()
     refused = accept(rules, "hub", file, reviewed=digest)
     assert refused.code == 1 and "this is not what was reviewed" in refused.err
+    for typed in ("", "WRONG", digest[:-1]):
+        refused = accept(rules, "hub", file, reviewed=typed)
+        assert refused.code == 2 and f"`{typed}` is not the digest of a review" in refused.err
     assert (rules / LOCK_FILE).read_bytes() == before
     recording(tmp_path, tools)
     assert accept(rules, "hub", file, reviewed=digest).code == 0
@@ -103,7 +107,15 @@ def test_a_change_is_shown_and_only_the_shown_one_is_accepted(tmp_path: Path) ->
 def test_one_tool_is_accepted_and_a_server_forgotten(tmp_path: Path) -> None:
     rules = rules_in(tmp_path)
     file = recording(tmp_path, [{"name": "a"}, {"name": "b"}])
-    assert "1 tool" in accept(rules, "hub", file, "--tool", "a").out
+    asked = {"prompts/list": {"prompts": [{"name": "sum"}]}}
+    file.write_text(json.dumps({**json.loads(file.read_text()), **asked}))
+    assert accept(rules, "hub", file, "--tool", "a").out == (
+        f"accepted: tool a of server hub; 1 tool in {rules}/tools.lock\n"
+    )
+    assert accept(rules, "hub", file, "--tool", "a").out == (
+        "server hub: tool a is accepted already\n"
+    )
+    assert "prompt sum is new" in review(rules, "hub", file).out
     left = review(rules, "hub", file)
     assert "tool b is new" in left.out and "tool a" not in left.out
     wrong = accept(rules, "hub", file, "--tool", "bb")
@@ -113,6 +125,22 @@ def test_one_tool_is_accepted_and_a_server_forgotten(tmp_path: Path) -> None:
         f"forgotten: server hub, in {rules}/tools.lock\n"
     )
     assert run("pin", "list", rules).out == f"nothing is pinned in {rules}/tools.lock\n"
+
+
+@pytest.mark.people
+def test_who_accepted_a_tool_last_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = rules_in(tmp_path)
+    file = recording(tmp_path, [{"name": "a"}, {"name": "b"}])
+    monkeypatch.setattr("policy.cli.pin.accept._review", lambda: Reviewed(by="ada", at="first"))
+    assert accept(rules, "hub", file).code == 0
+    recording(tmp_path, [{"name": "a"}, {"name": "b", "title": "B"}])
+    monkeypatch.setattr("policy.cli.pin.accept._review", lambda: Reviewed(by="bob", at="then"))
+    assert accept(rules, "hub", file).code == 0
+    assert run("pin", "list", rules).out == (
+        "hub: 2 tools, 0 prompts, accepted by ada at first\n  a\n  b  accepted by bob at then\n"
+    )
 
 
 @pytest.mark.people
