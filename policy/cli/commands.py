@@ -23,6 +23,7 @@ _COMMANDS = {
     "decide": "Decide calls given as JSON lines.",
     "explain": "Explain one decision: which rules match, and why others do not.",
     "serve": "Serve the governed tools to MCP clients.",
+    "gateway": "Serve the tools of MCP servers, governed, to MCP clients.",
     "hook": "Decide one tool call of a coding agent, in the agent's own format.",
     "daemon": "Show or stop the processes that answer hooks.",
     "catalog": "Write lists of tools: of a Python program, or of an MCP server.",

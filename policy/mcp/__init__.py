@@ -4,7 +4,7 @@ from policy.mcp.asking import ServerAnswers, ask_server, list_server_tools
 from policy.mcp.client import McpClient, ServerStatus
 from policy.mcp.errors import McpFailure, NotSent, Refused, Uncertain
 from policy.mcp.handler import McpHandler
-from policy.mcp.listed_tool import Era, ListedTool, Progress
+from policy.mcp.listed_tool import Era, ListedTool
 from policy.mcp.resolved_program import program_of, resolved_program
 from policy.mcp.secrets import read_value, read_values
 from policy.mcp.servers import McpServers, ProgramOf, ServerReport, configured_servers
@@ -18,7 +18,6 @@ __all__ = [
     "McpServers",
     "NotSent",
     "ProgramOf",
-    "Progress",
     "Refused",
     "ServerAnswers",
     "ServerReport",

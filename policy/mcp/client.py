@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from policy.generation import McpServer, ServerTransport, StdioServer
 from policy.mcp.errors import McpFailure, NotSent, Redefined
 from policy.mcp.judged import Judged, Said, is_as_judged, said_in
-from policy.mcp.listed_tool import Era, ListedTool, Progress
+from policy.mcp.listed_tool import Era, ListedTool
 from policy.model import Caller
 from policy.processes import Launcher, OnDemand, Open, RestartLimits, Unavailable
+from policy.tools import Progress
 
 if TYPE_CHECKING:
     from policy.mcp.connection import Connection

@@ -36,12 +36,13 @@ from policy.generation import HttpServer, McpServer, StdioServer, WebSocketServe
 from policy.mcp.error_text import is_end_of_connection, text_of
 from policy.mcp.errors import McpFailure, NotSent, Refused, Uncertain
 from policy.mcp.http import DELIVERY, Delivery, OAuthTokens, http_streams
-from policy.mcp.listed_tool import Era, ListedTool, Progress, frozen
+from policy.mcp.listed_tool import Era, ListedTool, frozen
 from policy.mcp.pages import MOST_PAGES, Pages
 from policy.mcp.stdio import stdio_streams
 from policy.mcp.websocket import websocket_streams
 from policy.pins import Definition
 from policy.processes import Launcher, Lost, Unavailable
+from policy.tools import Progress
 from policy.version import VERSION
 
 _ANSWERING = 10.0  # seconds for the answer to a check

@@ -45,6 +45,7 @@ class McpHandler:
                 self.tool,
                 input,
                 caller=ctx.caller,
+                progress=None if ctx.client is None else ctx.client.progress,
                 judged=Judged(definition=self.listed, reviewed=self.spec.pinned),
             )
         except Redefined as error:

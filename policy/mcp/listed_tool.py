@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from policy.model import freeze
 
 # Whether the revision of the protocol has a handshake, or each request stands for itself.
 Era: TypeAlias = Literal["handshake", "stateless"]
-
-
-class Progress(Protocol):
-    """Hears how far a call has come."""
-
-    async def __call__(self, progress: float, total: float | None, message: str | None) -> None:
-        """Note the progress, of `total` if that is known."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from policy.mcp.handler import McpHandler
 from policy.mcp.names import refused_names
 from policy.mcp.pinned_handler import PinnedHandler
 from policy.mcp.resolved_program import program_of
-from policy.model import PolicyInvalid, ToolError, thaw
+from policy.model import Caller, PolicyInvalid, ToolError, thaw
 from policy.pins import (
     Comparison,
     Lock,
@@ -108,6 +108,12 @@ class McpServers:
         """Return the client of a server, None if there is none of this name."""
         served = self._served.get(server)
         return None if served is None else served.client
+
+    async def forget(self, caller: Caller) -> None:
+        """Close the sessions that only this caller's session used, which has ended."""
+        clients = [served.client for served in self._served.values()]
+        own = [client for client in clients if client.server.isolation == "session"]
+        await asyncio.gather(*(client.forget(caller) for client in own))
 
     async def close(self) -> None:
         """End all sessions; the tools stay in the service, and calls of them fail."""

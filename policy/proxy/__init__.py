@@ -1,15 +1,24 @@
 """MCP in front of the tool service: messages become calls, and outputs become answers."""
 
+from policy.proxy.authentication import Identities, Identity, OneToken
+from policy.proxy.connected_client import ConnectedClient
 from policy.proxy.finished_calls import keep
 from policy.proxy.http import Address, serve_http
 from policy.proxy.list_changes import ListChanges
 from policy.proxy.results import answer, refusal
-from policy.proxy.server import ServiceFor, ToolServer, call_result, tool_server
+from policy.proxy.server import Ready, ServiceFor, ToolServer, call_result, tool_server
+from policy.proxy.session_ends import Left
 from policy.proxy.stdio import serve_stdio
 
 __all__ = [
     "Address",
+    "ConnectedClient",
+    "Identities",
+    "Identity",
+    "Left",
     "ListChanges",
+    "OneToken",
+    "Ready",
     "ServiceFor",
     "ToolServer",
     "answer",

@@ -1,8 +1,7 @@
 """Ends a call when the client that made it disconnects.
 
 A client that disconnects, cancels the request or ends its session withdraws the call: a running
-tool is ended, and a pending approval request is withdrawn, so that nobody answers it in vain. A
-client that asked for progress is told that the call has not ended, before it gives up.
+tool is ended, and a pending approval request is withdrawn, so that nobody answers it in vain.
 """
 
 from __future__ import annotations
@@ -13,17 +12,12 @@ from typing import Any
 
 import anyio
 from mcp.shared.exceptions import MCPError
-from mcp.shared.jsonrpc_dispatcher import progress_token_from_params
 from mcp.types import CONNECTION_CLOSED, INVALID_REQUEST, CallToolResult
 from starlette.requests import Request
 
 from policy.proxy.list_changes import Context
+from policy.proxy.progress import ProgressToClient
 from policy.proxy.request_ids import ID_IN_USE
-
-# Clients give up after a minute without a message.
-_FIRST = 1.0  # seconds until the first message that a call has not ended
-_EVERY = 10.0  # seconds between messages
-_NOT_ENDED = "the call has not ended; it may wait for an approval"
 
 
 class ClientPresence:
@@ -33,18 +27,24 @@ class ClientPresence:
         self._running: set[tuple[str, str]] = set()
 
     async def result_of(
-        self, ctx: Context, call: Coroutine[Any, Any, CallToolResult]
+        self,
+        ctx: Context,
+        call: Coroutine[Any, Any, CallToolResult],
+        progress: ProgressToClient | None,
     ) -> CallToolResult:
-        """Return the result of a call; raise MCPError if its id is in use or its client is gone."""
+        """Return the result of a call; raise MCPError if its id is in use or its client is gone.
+
+        A client that takes progress hears that the call has not ended, before it gives up.
+        """
         key = _key(ctx)
         if key is None:
-            return await _result_while_present(ctx, call)
+            return await _result_while_present(ctx, call, progress)
         if key in self._running:
             call.close()
             raise MCPError(INVALID_REQUEST, ID_IN_USE)
         self._running.add(key)
         try:
-            return await _result_while_present(ctx, call)
+            return await _result_while_present(ctx, call, progress)
         finally:
             self._running.discard(key)
 
@@ -59,7 +59,7 @@ def _key(ctx: Context) -> tuple[str, str] | None:
 
 
 async def _result_while_present(
-    ctx: Context, call: Coroutine[Any, Any, CallToolResult]
+    ctx: Context, call: Coroutine[Any, Any, CallToolResult], progress: ProgressToClient | None
 ) -> CallToolResult:
     # In a separate task, so that it is cancelled only once and can clean up.
     running = asyncio.ensure_future(call)
@@ -69,8 +69,8 @@ async def _result_while_present(
         else [running, asyncio.create_task(_disconnected(ctx.request))]
     )
     tasks = list(ends)
-    if progress_token_from_params(ctx.params) is not None:
-        tasks.append(asyncio.create_task(_report_progress(ctx)))
+    if progress is not None:
+        tasks.append(asyncio.create_task(progress.report_waiting()))
     try:
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         if running.done():
@@ -87,13 +87,3 @@ async def _disconnected(request: Request) -> None:
     """Return when the client of an HTTP request has disconnected."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-async def _report_progress(ctx: Context) -> None:
-    """Tell the client repeatedly that its call has not ended, until the client is gone."""
-    loop = asyncio.get_running_loop()
-    began, pause = loop.time(), _FIRST
-    while True:
-        await asyncio.sleep(pause)
-        pause = _EVERY
-        await ctx.session.report_progress(round(loop.time() - began, 3), None, _NOT_ENDED)

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from policy.proxy.authentication import Identity
 
 HEALTH_PATH = "/healthz"
 
 # Returns all details; `state` is the word that every client gets.
 ReadHealth: TypeAlias = Callable[[], dict[str, Any]]
+IdentityOf: TypeAlias = Callable[[Scope], Awaitable[Identity | None]]
 
 
 class HealthEndpoint:
     """Answers `GET /healthz`, and passes all other requests to the application.
 
-    `is_authorized` tells whether a request has the token. The status is 200 if a current policy is
+    `identity_of` returns whose token a request has. The status is 200 if a current policy is
     in force and nothing is frozen, else 503.
     """
 
-    def __init__(
-        self, app: ASGIApp, read_health: ReadHealth, is_authorized: Callable[[Scope], bool]
-    ) -> None:
+    def __init__(self, app: ASGIApp, read_health: ReadHealth, identity_of: IdentityOf) -> None:
         self._app = app
         self._read_health = read_health
-        self._is_authorized = is_authorized
+        self._identity_of = identity_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request, or pass it to the application."""
@@ -34,7 +35,8 @@ class HealthEndpoint:
             await self._app(scope, receive, send)
             return
         health = self._read_health()
-        shown = health if self._is_authorized(scope) else {"state": health["state"]}
+        known = await self._identity_of(scope) is not None
+        shown = health if known else {"state": health["state"]}
         body = json.dumps(shown).encode()
         headers = [
             (b"content-type", b"application/json"),

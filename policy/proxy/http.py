@@ -1,9 +1,8 @@
-"""Serves MCP over streamable HTTP, on one address and for one bearer token."""
+"""Serves MCP over streamable HTTP, on one address."""
 
 from __future__ import annotations
 
 import asyncio
-import hmac
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -11,12 +10,14 @@ from dataclasses import dataclass
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Scope
 
+from policy.proxy.authentication import Identities, TokenRequired
 from policy.proxy.connection_limit import AdmittedConnections, ConnectionLimit, watched_protocol
 from policy.proxy.health import HealthEndpoint, ReadHealth
 from policy.proxy.request_ids import UniqueIds
 from policy.proxy.server import ToolServer
+from policy.proxy.session_ends import Left, SessionEnds
 
 PATH = "/mcp"
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
@@ -46,14 +47,16 @@ async def serve_http(
     server: ToolServer,
     address: Address,
     *,
-    token: str | None,
+    identities: Identities | None,
     listening: Callable[[str], None],
     health: ReadHealth | None = None,
+    left: Left | None = None,
 ) -> None:
     """Serve until cancelled; `listening` gets the URL. Raises OSError if the address is not free.
 
-    With a token, every request without it gets 401; without one, every client is served. `health`
-    returns the details for `/healthz`.
+    With `identities`, every request without a token that they know gets 401; without, every client
+    is served. `health` returns the details for `/healthz`. `left` hears of clients who have ended
+    their session.
     """
     # A web page that makes a browser on this machine send requests has another Host or Origin.
     hosts = (*_LOCAL, address.shown, *address.names)
@@ -66,13 +69,15 @@ async def serve_http(
             allowed_origins=[f"http://{host}:*" for host in hosts],
         ),
     )
+    if left is not None:
+        app = SessionEnds(app, left)
     limit = ConnectionLimit(seconds=_UNKNOWN_SECONDS, most=_MOST_UNKNOWN)
     app = AdmittedConnections(UniqueIds(app, largest=_LARGEST_BODY), limit)
-    protected = None if token is None else _TokenRequired(app, token)
+    protected = None if identities is None else TokenRequired(app, identities)
     app = protected or app
     if health is not None:
         # A health request does not admit its connection.
-        app = HealthEndpoint(app, health, _nobody if protected is None else protected.matches)
+        app = HealthEndpoint(app, health, _nobody if protected is None else protected.identity_of)
     bound = _bound(address)
     listening(f"http://{address.shown}:{bound.getsockname()[1]}{PATH}")
     config = uvicorn.Config(
@@ -129,40 +134,5 @@ async def _run(listener: _Listener, sockets: Sequence[socket.socket]) -> None:
         raise
 
 
-class _TokenRequired:
-    """Passes requests with the bearer token to an application, and refuses all others."""
-
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app = app
-        self._expected = f"Bearer {token}".encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not self.matches(scope):
-            await _unauthorized(send)
-            return
-        await self._app(scope, receive, send)
-
-    def matches(self, scope: Scope) -> bool:
-        """Return whether a request has the token."""
-        sent = [value for name, value in scope["headers"] if name == b"authorization"]
-        return len(sent) == 1 and hmac.compare_digest(sent[0], self._expected)
-
-
-def _nobody(_scope: Scope) -> bool:
-    return False
-
-
-async def _unauthorized(send: Send) -> None:
-    body = b'{"error": "a bearer token is required"}'
-    await send(
-        {
-            "type": "http.response.start",
-            "status": 401,
-            "headers": [
-                (b"content-type", b"application/json"),
-                (b"content-length", str(len(body)).encode()),
-                (b"www-authenticate", b'Bearer realm="placet"'),
-            ],
-        }
-    )
-    await send({"type": "http.response.body", "body": body})
+async def _nobody(_scope: Scope) -> None:
+    return None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol, TypeAlias
 
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import ListenHandler
+from mcp.shared.jsonrpc_dispatcher import progress_token_from_params
 from mcp.types import (
     CallToolRequestParams,
     CallToolResult,
@@ -22,8 +23,10 @@ from mcp.types import (
 from policy.catalog import FewerOperations, ToolSpec, operations_in, schema_strictify
 from policy.model import ToolError, thaw
 from policy.proxy.client_presence import ClientPresence
+from policy.proxy.connected_client import ConnectedClient, client_of
 from policy.proxy.finished_calls import record_of_call
 from policy.proxy.list_changes import Context, ListChanges
+from policy.proxy.progress import ProgressToClient
 from policy.proxy.relaying import relaying
 from policy.proxy.results import answer, plain, refusal
 from policy.service import GovernedService
@@ -35,9 +38,11 @@ _INSTRUCTIONS = (
     "trying it again in a different form is refused as well."
 )
 
-# Returns the service as the caller of the current call sees it. It is called for every message,
+# Returns the service as the client of the current message sees it. It is called for every message,
 # because the configuration that names the caller may change.
-ServiceFor: TypeAlias = Callable[[], GovernedService]
+ServiceFor: TypeAlias = Callable[[ConnectedClient], GovernedService]
+# Waits until the tools are there that the server has at its start.
+Ready: TypeAlias = Callable[[], Awaitable[object]]
 
 
 class _Handlers(Protocol):
@@ -61,19 +66,34 @@ class ToolServer(Server[Any]):
         )
 
 
-def tool_server(service_for: ServiceFor, changes: ListChanges) -> ToolServer:
-    """Return the server that offers the tools of `service_for()` to MCP clients."""
+def tool_server(
+    service_for: ServiceFor, changes: ListChanges, *, ready: Ready | None = None
+) -> ToolServer:
+    """Return the server that offers the tools of `service_for(client)` to MCP clients.
+
+    Lists and calls wait for `ready`.
+    """
 
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         changes.listed(ctx)
-        service = service_for()
+        if ready is not None:
+            await ready()
+        service = service_for(client_of(ctx))
         return ListToolsResult(tools=[_shown(tool, service.registry) for tool in service.list()])
 
     presence = ClientPresence()
 
     async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
-        call = call_result(service_for(), params.name, params.arguments)
-        return await presence.result_of(ctx, call)
+        wants_progress = progress_token_from_params(ctx.params) is not None
+        progress = ProgressToClient(ctx.session) if wants_progress else None
+        client = client_of(ctx, progress)
+
+        async def call() -> CallToolResult:
+            if ready is not None:
+                await ready()
+            return await call_result(service_for(client), params.name, params.arguments)
+
+        return await presence.result_of(ctx, call(), progress)
 
     server = ToolServer(
         "placet",

@@ -28,6 +28,7 @@ from policy.service.yaml import yaml_of
 from policy.store import Freezing
 from policy.tools import (
     Authored,
+    Client,
     ExecutionContext,
     Provider,
     Registration,
@@ -62,11 +63,14 @@ class GovernedService:
     caller: Caller
     workspace: str | None = None
     env: Mapping[str, str]
+    client: Client | None = None
     # What all calls of this caller have in common.
     context: ExecutionContext = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        context = ExecutionContext(workspace=self.workspace, env=self.env, tools=self)
+        context = ExecutionContext(
+            workspace=self.workspace, env=self.env, tools=self, client=self.client
+        )
         object.__setattr__(self, "context", context)
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
@@ -145,10 +149,13 @@ class GovernedService:
         """Return the rules in force for this caller, one plain sentence each."""
         return self.visibility.lines(self.caller)
 
-    def bound_to(self, caller: Caller) -> GovernedService:
-        """Return this service for another caller. Raises TypeError if `caller` is not valid."""
+    def bound_to(self, caller: Caller, *, client: Client | None = None) -> GovernedService:
+        """Return this service for another caller. Raises TypeError if `caller` is not valid.
+
+        `client` is what tools may tell the program that makes the calls.
+        """
         require_caller(caller)
-        return replace(self, caller=caller)
+        return replace(self, caller=caller, client=client)
 
     def set_smart_filter(self, smart_filter: SmartFilter | None) -> None:
         """Replace the filter that is joined with the policy. Raises TypeError if it is invalid."""

@@ -8,6 +8,7 @@ from policy.tools.authoring.shapes import AiTool, ContextTool, DynamicTool, Tool
 from policy.tools.authoring.spec import spec_of
 from policy.tools.authoring.traits import Traits
 from policy.tools.authoring.typed import BuiltinHandler
+from policy.tools.client import Client, Progress
 from policy.tools.failures import failure
 from policy.tools.handler import ExecutionContext, ToolHandler, location_of, quotes_errors
 from policy.tools.handlers.builtin import builtin_handlers
@@ -45,6 +46,7 @@ __all__ = [
     "AiTool",
     "Authored",
     "BuiltinHandler",
+    "Client",
     "ContextTool",
     "DynamicTool",
     "ExecutionContext",
@@ -53,6 +55,7 @@ __all__ = [
     "Missed",
     "NotAsListed",
     "PassThrough",
+    "Progress",
     "Provider",
     "Registered",
     "Registration",

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from policy.catalog import ToolSpec
 from policy.decision import Decision
 from policy.model import Caller, Facts
+from policy.tools.client import Client
 from policy.tools.service import ToolDefinition, ToolService
 from policy.tools.usage import Usage
 
@@ -35,7 +36,7 @@ class ExecutionContext:
     `workspace` is the folder it works in, `env` the environment for programs it starts, `facts`
     those of the judgement (its resolvers return the paths and addresses that were judged), and
     `tools` the service for this caller. `usage` counts what the tool reports, and `capabilities`
-    are what it was granted.
+    are what it was granted. `client` is where the call came from, None if nobody listens there.
     """
 
     call_id: str = ""
@@ -47,6 +48,7 @@ class ExecutionContext:
     tools: ToolService | None = None
     usage: Usage = field(default_factory=Usage)
     capabilities: frozenset[str] = frozenset()
+    client: Client | None = None
 
     def report_tokens(self, count: int) -> None:
         """Add tokens to the usage of this call; it is recorded even if the call fails."""

@@ -59,7 +59,7 @@ async def main(folder: Path, transport: str, step: str) -> None:
         caller=policy.Caller(agent="tester"),
         audit=StoppingSink(folder, step),
     )
-    server = tool_server(lambda: service, ListChanges())
+    server = tool_server(lambda client: service, ListChanges())
     if transport == "stdio":
         await serve_stdio(server)
         return
@@ -69,7 +69,7 @@ async def main(folder: Path, transport: str, step: str) -> None:
         (folder / "fresh").rename(folder / "url")
 
     address = Address(host="127.0.0.1", port=0)
-    await serve_http(server, address, token=None, listening=listening)
+    await serve_http(server, address, identities=None, listening=listening)
 
 
 if __name__ == "__main__":

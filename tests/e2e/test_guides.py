@@ -1,4 +1,4 @@
-"""The tutorial, how-to pages and pins: followed from beginning to end, they show what happens."""
+"""The tutorial, how-to pages and others: followed from beginning to end, they show what happens."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from tests.page_session import session
 pytestmark = pytest.mark.people
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md")), DOCS / "pins.md"]
+REFERENCE = [DOCS / "pins.md", DOCS / "gateway.md"]
+PAGES = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md")), *REFERENCE]
 
 
 # The shortest: `make test-long` follows the others.
@@ -80,6 +81,15 @@ RELIED_ON = {
         "+ description",
         "1 tool changed",
         "this is not what was reviewed",
+    ),
+    "gateway": (
+        "server git: 1 server new",
+        "accepted: server git",
+        "fine: 1 policy file",
+        "tools: ",
+        "git__git_status: Repository status",
+        "git__git_reset: denied-by-policy: work is not thrown away",
+        "git__git_commit: no-approver",
     ),
     "data-agent": (
         "fine: 1 policy file",

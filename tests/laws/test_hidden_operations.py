@@ -267,7 +267,7 @@ async def listed(service: GovernedService) -> str:
         (await service.execute("list_tools", {})).value,
         (await service.execute("get_tool_schema", {"tool_name": "desk"})).value,
     ]
-    async with Client(tool_server(lambda: service, ListChanges())) as client:
+    async with Client(tool_server(lambda client: service, ListChanges())) as client:
         shown.append((await client.list_tools()).model_dump_json())
     texts = [*map(repr, shown), *map(repr, told), service.list_yaml(), service.usage_rules()]
     return "\n".join(texts)

@@ -2,7 +2,8 @@
 
     python scripted.py MODE FOLDER
 
-Calls of tools are noted in FOLDER/calls, and lists in FOLDER/lists, so that tests can count them.
+Calls of tools are noted in FOLDER/calls, lists in FOLDER/lists and cancellations in
+FOLDER/cancelled, so that tests can count them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+NAMES = ("echo", "note", "fails", "dies", "waits", "grow", "state", "steps")
 VENDOR = {"example.com/vendor": {"kept": True}}
 
 
@@ -36,13 +38,17 @@ class Scripted:
         self.notes: list[str] = []
         self.silent = False
         self.grown = False
-        starts = len((folder / "starts").read_text().splitlines())
+        note = folder / "starts"
+        starts = len(note.read_text().splitlines()) if note.exists() else 0
         self.changed = mode == "another the second time" and starts > 1
         self.instructions = "Be rude." if mode == "rude later" and starts > 1 else "Be kind."
 
     def answers(self, message: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield what is sent back for a message."""
         method, id = message.get("method"), message.get("id")
+        if method == "notifications/cancelled":
+            with (self.folder / "cancelled").open("a") as cancelled:
+                cancelled.write(f"{message['params']['requestId']}\n")
         if id is None or self.silent:
             return
         if method == "initialize":
@@ -70,7 +76,7 @@ class Scripted:
 
     def page(self, params: dict[str, Any]) -> dict[str, Any]:
         cursor = params.get("cursor")
-        tools = [tool(name) for name in ("echo", "note", "fails", "dies", "waits", "grow", "state")]
+        tools = [tool(name) for name in NAMES]
         if self.grown:
             tools.append(tool("grown"))
         if self.changed:
@@ -100,6 +106,9 @@ class Scripted:
                 os._exit(7)
             case "waits":
                 self.silent = self.mode == "falls silent"
+            case "steps":
+                yield from self.steps(params)
+                yield self.result(id, {"content": []})
             case "fails":
                 yield self.result(id, {"content": [text("no such file")], "isError": True})
             case "grow":
@@ -126,6 +135,13 @@ class Scripted:
             case _:
                 error = {"code": -32602, "message": f"unknown tool {name}"}
                 yield {"jsonrpc": "2.0", "id": id, "error": error}
+
+    def steps(self, params: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        token = (params.get("_meta") or {}).get("progressToken")
+        for step in (1, 2, 3) if token is not None else ():
+            said = {"progress": step, "total": 3, "message": f"step {step}"}
+            told = {"progressToken": token, **said}
+            yield {"jsonrpc": "2.0", "method": "notifications/progress", "params": told}
 
     def result(self, id: Any, result: dict[str, Any]) -> dict[str, Any]:
         return {"jsonrpc": "2.0", "id": id, "result": result}

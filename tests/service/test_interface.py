@@ -300,7 +300,7 @@ def test_a_definition_follows_from_what_a_tool_declares() -> None:
 
 async def test_usage_rules_reach_the_clients_of_a_server(tmp_path: Path) -> None:
     service = served(tmp_path, tools=[Count(), Echo()])
-    async with Client(tool_server(lambda: service, ListChanges())) as client:
+    async with Client(tool_server(lambda client: service, ListChanges())) as client:
         described = {each.name: each.description for each in (await client.list_tools()).tools}
     assert described == {
         "count": "Count letters. Usage: Count before you send.",

@@ -150,6 +150,7 @@ def _context(call: InFlight) -> ExecutionContext:
         tools=base.tools,
         usage=call.usage,
         capabilities=base.capabilities,
+        client=base.client,
     )
 
 

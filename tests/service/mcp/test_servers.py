@@ -34,7 +34,7 @@ from policy.service import GovernedService, build_tool_service
 from policy.tools import NotAsListed, RelayedResult
 from policy.tools import tool as host_tool
 from tests.fakes import CountingHandler
-from tests.mcp_servers.scripted import tool
+from tests.mcp_servers.scripted import NAMES, tool
 
 SERVER = Path(__file__).resolve().parents[2] / "mcp_servers" / "scripted.py"
 HEADER = "policy for every agent\n\ndefault deny\n\n"
@@ -85,7 +85,7 @@ async def until(holds: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-ALL = {f"one__{name}" for name in ("echo", "note", "fails", "dies", "waits", "grow", "state")}
+ALL = {f"one__{name}" for name in NAMES}
 # Its tools are new, so that people would be asked; a list that was reviewed says that they are not.
 REVIEWED = json.dumps([tool(name) for name in ("echo", "note", "fails", "dies", "state", "waits")])
 LISTED = '[catalogue.servers]\none = "one.json"\n'
@@ -445,7 +445,7 @@ class Raw(RootModel[dict[str, Any]]):
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_clients_get_results_with_all_of_their_keys(tmp_path: Path, mode: str) -> None:
     s = reviewed(tmp_path, "allow one__echo, one__fails\n")
-    server = tool_server(lambda: s.service, ListChanges())
+    server = tool_server(lambda client: s.service, ListChanges())
     async with s.serving(scripted(tmp_path)), Client(server, mode=mode) as client:
 
         async def call(name: str) -> dict[str, Any]:

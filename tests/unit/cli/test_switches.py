@@ -64,6 +64,7 @@ LOADING: dict[str, Words] = {
     "decide": lambda rules: (rules,),
     "explain": lambda rules: (rules, *CALL),
     "serve": lambda rules: (rules,),
+    "gateway": lambda rules: (rules,),
     "config set": lambda rules: ("permissions.tools.bash", "deny", rules),
     "config unset": lambda rules: ("permissions.tools.bash", rules),
     "approvals propose": lambda rules: ("q1", rules, "--workspace", "/srv"),

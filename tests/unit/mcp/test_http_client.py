@@ -12,6 +12,7 @@ from policy.generation import HttpServer, McpServer, OAuthClient, SecretReferenc
 from policy.mcp import McpClient, McpFailure, NotSent, Uncertain
 from policy.processes import RestartLimits
 from tests.mcp_servers.over_http import Sessions, http_server
+from tests.mcp_servers.scripted import NAMES
 
 EAGER = RestartLimits(first_pause=0, longest_pause=0, failures=100)
 
@@ -33,7 +34,7 @@ def calls(folder: Path) -> list[str]:
 async def test_tools_are_listed_and_called(tmp_path: Path) -> None:
     with http_server(tmp_path) as (url, server):
         async with client_of(HttpServer(url=url)) as client:
-            assert len(await client.list_tools()) == 7
+            assert len(await client.list_tools()) == len(NAMES)
             assert await client.call_tool("echo", {"text": "hi"}) == {
                 "content": [{"type": "text", "text": "hi", "vendorKey": "kept"}],
                 "_meta": {"example.com/vendor": {"kept": True}},

@@ -17,6 +17,7 @@ from policy.generation import McpServer, SecretReference, StdioServer
 from policy.mcp import McpClient, McpFailure, NotSent, Refused, Uncertain
 from policy.model import Caller
 from policy.processes import RestartLimits
+from tests.mcp_servers.scripted import NAMES
 
 SERVER = Path(__file__).resolve().parents[2] / "mcp_servers" / "scripted.py"
 
@@ -83,7 +84,7 @@ async def test_what_the_server_sends_is_returned_unchanged(tmp_path: Path) -> No
 
 async def test_pages_are_read_to_the_last(tmp_path: Path) -> None:
     async with client_of(scripted(tmp_path, "two pages")) as client:
-        assert len(await client.list_tools()) == 7
+        assert len(await client.list_tools()) == len(NAMES)
 
 
 @pytest.mark.parametrize(
@@ -188,10 +189,10 @@ async def test_a_cancelled_call_leaves_the_session_as_it_is(tmp_path: Path) -> N
 async def test_announced_changes_are_reported_and_listed(tmp_path: Path) -> None:
     changes: list[int] = []
     async with client_of(scripted(tmp_path), changed=lambda: changes.append(1)) as client:
-        assert len(await client.list_tools()) == 7
+        assert len(await client.list_tools()) == len(NAMES)
         await client.call_tool("grow", {})
         await until(lambda: len(changes) == 4)
-        assert len(await client.list_tools()) == 8
+        assert len(await client.list_tools()) == len(NAMES) + 1
 
 
 ADA = Caller(user="ada", session="one")

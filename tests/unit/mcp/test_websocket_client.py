@@ -14,6 +14,7 @@ from websockets.http11 import Request, Response
 from policy.generation import McpServer, SecretReference, WebSocketServer
 from policy.mcp import McpClient, NotSent, Uncertain
 from tests.mcp_servers.over_http import websocket_server
+from tests.mcp_servers.scripted import NAMES
 
 
 @asynccontextmanager
@@ -30,7 +31,7 @@ async def test_tools_are_listed_and_called(tmp_path: Path) -> None:
         websocket_server(tmp_path) as (url, _),
         client_of(WebSocketServer(url=url)) as client,
     ):
-        assert len(await client.list_tools()) == 7
+        assert len(await client.list_tools()) == len(NAMES)
         result = await client.call_tool("echo", {"text": "hi"})
         assert result["content"][0]["text"] == "hi"
         assert await client.check()

@@ -12,7 +12,7 @@ import pytest
 from mcp.types import CallToolRequestParams, CallToolResult, TextContent
 from starlette.types import Receive, Scope, Send
 
-from policy.proxy import Address, ToolServer, serve_http
+from policy.proxy import Address, OneToken, ToolServer, serve_http
 from policy.proxy.request_ids import UniqueIds
 
 TOKEN = "correct-horse-battery"
@@ -34,7 +34,9 @@ async def listening() -> AsyncIterator[str]:
 
     server = ToolServer("test", on_call_tool=call_tool)
     where = Address(host="127.0.0.1", port=0)
-    serving = asyncio.create_task(serve_http(server, where, token=TOKEN, listening=url.set_result))
+    serving = asyncio.create_task(
+        serve_http(server, where, identities=OneToken(token=TOKEN), listening=url.set_result)
+    )
     try:
         async with asyncio.timeout(PATIENCE):
             yield await url

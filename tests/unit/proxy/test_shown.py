@@ -56,7 +56,7 @@ async def test_clients_see_what_they_may_send_and_what_comes_back(
     traits = Traits(strict_schema=strict)
     tools = [tool(traits=traits)(note), tool(traits=traits)(shout)]
     service = build_tool_service(PolicyStore(tmp_path), tools=tools)
-    async with Client(tool_server(lambda: service, ListChanges())) as client:
+    async with Client(tool_server(lambda client: service, ListChanges())) as client:
         listed: dict[str, Any] = {each.name: each for each in (await client.list_tools()).tools}
         schema = listed["note"].input_schema
         assert schema["properties"]["operation"]["enum"] == ["read"]

@@ -1,11 +1,14 @@
-"""The service that `serve` offers, as the caller of each call sees it."""
+"""The service that a server offers, as the caller of each call sees it."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from policy.audit import JsonlSink
 from policy.cli.approvers import ApprovalMode, SettingsNow
@@ -15,15 +18,21 @@ from policy.service import GovernedService, ToolEvent, build_tool_service, limit
 from policy.store import PolicyStore
 from policy.tools import ToolHandler, builtin_handlers
 
+if TYPE_CHECKING:
+    from policy.proxy import ConnectedClient, Identities
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeOptions:
     """The options of the command line; None leaves a setting to the configuration.
 
-    `authenticated` means that the caller is known: the parent process on stdio, the holder of the
-    token over HTTP. Every other caller is anonymous, whatever the configuration is. `approving`
+    `token` is that of HTTP clients. `authenticated` means that the caller is known: the parent
+    process on stdio, the holder of the token over HTTP. Every other caller is anonymous, whatever
+    the configuration is. `approving`
     returns how asks are answered under the configuration in force. A policy in the workspace is
-    an error unless `policy_in_workspace` is set. `tools` are served beside the built-in ones.
+    an error unless `policy_in_workspace` is set. `tools` are served, beside the built-in ones if
+    there are any. With `session_per_connection` each client is in a session of its own, unless the
+    configuration names one.
     """
 
     workspace: Path | None
@@ -31,8 +40,11 @@ class ServeOptions:
     agent: str | None
     approving: Callable[[SettingsNow], ApprovalMode]
     authenticated: bool
+    token: str | None = None
     tools: tuple[ToolHandler, ...] = ()
     policy_in_workspace: bool = False
+    builtin_tools: bool = True
+    session_per_connection: bool = False
 
 
 class GovernedServices:
@@ -50,8 +62,23 @@ class GovernedServices:
         self.serving = serving
         self._listener = listener
         self._configured = False
+        # Sessions of another process are others, even where the client is the same.
+        self._process = secrets.token_hex(16)
+        self._tools_changed: Callable[[], None] = _nothing
         self.approving = ApprovalMode()
         self._service = self._build()
+
+    @property
+    def identities(self) -> Identities | None:
+        """Whose tokens HTTP clients may send; None if every client is served, as anonymous."""
+        from policy.proxy import OneToken
+
+        token = self.serving.token
+        return None if token is None else OneToken(token=token)
+
+    def on_tools(self, changed: Callable[[], None]) -> None:
+        """Call `changed` whenever the service has other tools; from any thread."""
+        self._tools_changed = changed
 
     @property
     def workspace(self) -> str:
@@ -59,19 +86,36 @@ class GovernedServices:
         return self._service.workspace or os.getcwd()
 
     @property
+    def service(self) -> GovernedService:
+        """The service for no caller in particular."""
+        if not self._configured and self._store.current is not None:
+            self._service = self._build()
+        return self._service
+
+    @property
     def caller(self) -> Caller:
-        """The caller under the configuration now in force."""
+        """The caller under the configuration now in force, of a client that is not told apart."""
         if not self.serving.authenticated:
             return Caller(agent="anonymous", role="anonymous")
         generation = self._store.current
         named = Caller() if generation is None else generation.settings.caller or Caller()
         return replace(named, agent=self.serving.agent or named.agent)
 
-    def __call__(self) -> GovernedService:
+    def __call__(self, client: ConnectedClient) -> GovernedService:
         """Return the service for the caller of a call that arrives now."""
-        if not self._configured and self._store.current is not None:
-            self._service = self._build()
-        return self._service.bound_to(self.caller)
+        return self.service.bound_to(self.caller_of(client), client=client)
+
+    def caller_of(self, client: ConnectedClient) -> Caller:
+        """Return who calls through a client."""
+        identity = client.identity
+        known = None if identity is None else identity.caller
+        caller = self.caller if known is None else known
+        if not self.serving.session_per_connection or caller.session != Caller().session:
+            return caller
+        # Requests that stand for themselves have nothing in common but their caller.
+        of = client.connection or f"{caller!r} {'' if identity is None else identity.name}"
+        digest = hashlib.sha256(f"{self._process} {of}".encode()).hexdigest()
+        return replace(caller, session=f"mcp-{digest[:16]}")
 
     def _build(self) -> GovernedService:
         generation = self._store.current
@@ -80,6 +124,7 @@ class GovernedServices:
         if generation is not None:
             self.approving = self.serving.approving(self._approvals)
         audit = self.serving.audit or said.audit
+        builtin = builtin_handlers(limits_of(said)) if self.serving.builtin_tools else ()
         service = build_tool_service(
             self._store,
             approver=self.approving.ask,
@@ -88,11 +133,16 @@ class GovernedServices:
             workspace=self.serving.workspace,
             home=said.home,
             policy_in_workspace=self.serving.policy_in_workspace,
-            tools=(*builtin_handlers(limits_of(said)), *self.serving.tools),
+            tools=(*builtin, *self.serving.tools),
         )
         service.subscribe(self._listener)
+        service.registry.subscribe(lambda change: self._tools_changed())
         return service
 
     def _approvals(self) -> ApprovalSettings | None:
         generation = self._store.current
         return None if generation is None else generation.settings.approvals
+
+
+def _nothing() -> None:
+    return None

@@ -1,0 +1,105 @@
+"""`placet gateway`: serves the tools of MCP servers over MCP, on stdio or HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+import click
+
+from policy.cli.python_tools import ProgramTools
+from policy.cli.serving.governed_service import GovernedServices
+from policy.cli.serving.options import ServingOptions, serving_options
+from policy.cli.serving.running import Behind, run_server
+from policy.cli.serving.starting import start
+from policy.store import PolicyStore
+
+if TYPE_CHECKING:
+    from policy.mcp import McpServers
+    from policy.proxy import ConnectedClient
+
+# How long a client waits for the lists of servers at the start. Many give up after 30 seconds.
+_PATIENCE = 15.0
+
+
+@click.command("gateway")
+@serving_options()
+def command(options: ServingOptions) -> None:
+    """Serve the tools of MCP servers to MCP clients, governed by the policy at PATH.
+
+    The servers are those of `[mcp]` in `placet.toml`. The files are watched: an edit takes effect
+    with the next call, and restarts the servers that it changes; an invalid one changes nothing.
+
+    \b
+    Examples:
+      placet gateway rules/
+      placet gateway rules/ --http 127.0.0.1:8642 --token-file token
+    """
+    store, governed = start(
+        options, ProgramTools(), builtin_tools=False, session_per_connection=True
+    )
+    run_server(options, store, governed, behind=servers_behind)
+
+
+@asynccontextmanager
+async def servers_behind(store: PolicyStore, governed: GovernedServices) -> AsyncIterator[Behind]:
+    """Keep the servers that the policy configures behind the service.
+
+    Without a policy there are none; they start when the first one is in force.
+    """
+    upstream = _Upstream(store, governed)
+    stop = store.subscribe(upstream.look)
+    upstream.look()
+    keeping = asyncio.create_task(upstream.keep())
+    try:
+        yield Behind(ready=upstream.ready, left=upstream.left)
+    finally:
+        stop()
+        keeping.cancel()
+        await asyncio.gather(keeping, *upstream.leaving, return_exceptions=True)
+
+
+class _Upstream:
+    """The servers behind a service, from the first policy on."""
+
+    def __init__(self, store: PolicyStore, governed: GovernedServices) -> None:
+        self._store = store
+        self._governed = governed
+        self._loop = asyncio.get_running_loop()
+        self._in_force = asyncio.Event()
+        self._listed = asyncio.Event()
+        self._servers: McpServers | None = None
+        self.leaving: set[asyncio.Task[None]] = set()
+
+    def look(self, _outcome: object = None) -> None:
+        """Begin if there is a policy now; may be called from any thread."""
+        if self._store.current is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._in_force.set)
+
+    async def keep(self) -> None:
+        """Keep the servers until cancelled."""
+        from policy.mcp import configured_servers
+
+        await self._in_force.wait()
+        async with configured_servers(self._governed.service, self._store) as servers:
+            self._servers = servers
+            self._listed.set()
+            await asyncio.Event().wait()
+
+    async def ready(self) -> None:
+        """Wait until every server has listed its tools, or for as long as a client waits."""
+        if self._listed.is_set() or self._store.current is None:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE):
+                await self._listed.wait()
+
+    def left(self, client: ConnectedClient) -> None:
+        """Close the sessions that nobody but a client who has left could use."""
+        if self._servers is None or client.connection is None:
+            return
+        forgetting = asyncio.create_task(self._servers.forget(self._governed.caller_of(client)))
+        self.leaving.add(forgetting)
+        forgetting.add_done_callback(self.leaving.discard)

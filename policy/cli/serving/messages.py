@@ -1,0 +1,71 @@
+"""What a server reports on standard error, one line each."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from contextlib import suppress
+
+import click
+
+from policy.approvals import Filed
+from policy.cli.serving.governed_service import GovernedServices
+from policy.diagnostics import visible
+from policy.store import Reloaded
+
+
+def welcome(how: str, governed: GovernedServices) -> str:
+    """Return the line of the start: how, for whom and where tools are served."""
+    serving = governed.serving
+    caller = governed.caller
+    who = visible(f"{caller.role} as agent {caller.agent}", 200)
+    asks = visible(governed.approving.description, 300)
+    if not serving.authenticated:
+        who, asks = "anonymous callers", "every call is denied without --token-file"
+    return f"serving on {how} for {who}; workspace {governed.workspace}; {asks}"
+
+
+def say_reloaded(outcome: Reloaded) -> None:
+    """Report a change of the policy."""
+    status, milliseconds = outcome.status, f"{outcome.milliseconds:.0f} ms"
+    because = visible(status.because or "", 500)
+    force = status.generation
+    if force is None:
+        say(f"no policy in force, everything is denied: {because} ({milliseconds})")
+        return
+    named = f"generation {force.number} {force.digest[:19]}"
+    if status.stale:
+        say(f"stale: {named} stays in force: {because} ({milliseconds})")
+        return
+    say(f"{named} in force ({milliseconds})")
+
+
+def say_question(filed: Filed) -> None:
+    """Report a new question, and how it is answered."""
+    request = filed.request
+    if filed.state != "pending" or filed.people:
+        return
+    what = visible(f"agent {request.caller.agent} asks to run {request.tool}", 300)
+    say(f"{what}: placet approvals show {visible(request.id[:8])}")
+
+
+def say(line: str) -> None:
+    """Report a line."""
+    with suppress(OSError):  # standard error may be closed
+        click.echo(f"placet: {line}", err=True)
+
+
+class _OneLine(logging.Formatter):
+    """Log records as single lines, with the kind of an exception instead of its traceback."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        kind = record.exc_info[0] if record.exc_info else None
+        why = "" if kind is None else f" ({kind.__name__})"
+        return f"placet: {visible(record.getMessage(), 500)}{why}"
+
+
+def log_to_stderr() -> None:
+    """Report warnings of libraries in the same way."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_OneLine())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)

@@ -1,0 +1,136 @@
+"""Serves MCP clients until they leave, or until a signal asks for the end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from policy.approvals import StoreUnusable
+from policy.cli.loading import exit_with
+from policy.cli.serving.governed_service import GovernedServices
+from policy.cli.serving.messages import say, welcome
+from policy.cli.serving.options import ServingOptions
+from policy.store import PolicyStore, health_record
+
+if TYPE_CHECKING:
+    from policy.proxy import ConnectedClient, Ready
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behind:
+    """What a server has behind it besides its own tools.
+
+    `ready` returns when the tools are there, `left` hears of clients who have ended their session.
+    """
+
+    ready: Ready
+    left: Callable[[ConnectedClient], None]
+
+
+Opened: TypeAlias = Callable[
+    [PolicyStore, GovernedServices], AbstractAsyncContextManager[Behind | None]
+]
+
+
+@asynccontextmanager
+async def nothing_behind(store: PolicyStore, governed: GovernedServices) -> AsyncIterator[None]:
+    """Have nothing behind the server."""
+    yield None
+
+
+def run_server(
+    options: ServingOptions, store: PolicyStore, governed: GovernedServices, *, behind: Opened
+) -> None:
+    """Serve until the client leaves or a signal comes."""
+
+    async def serve() -> None:
+        await serve_clients(
+            options,
+            store,
+            governed,
+            behind=behind,
+            listening=lambda how: say(welcome(how, governed)),
+        )
+
+    with suppress(KeyboardInterrupt):
+        asyncio.run(_until_signalled(serve, before_end=lambda: governed.approving.leave()))
+
+
+async def serve_clients(
+    options: ServingOptions,
+    store: PolicyStore,
+    governed: GovernedServices,
+    *,
+    behind: Opened,
+    listening: Callable[[str], None],
+) -> None:
+    """Serve until the client leaves, or until cancelled; `listening` gets `stdio` or the URL."""
+    from policy.proxy import ListChanges, serve_http, serve_stdio, tool_server
+
+    try:
+        await governed.approving.begin(governed.caller.session)
+    except StoreUnusable as error:
+        exit_with(str(error))
+    changes = ListChanges()
+    where = options.address
+    async with store.watch(), changes.notifying(), behind(store, governed) as others:
+        ended = store.subscribe(lambda outcome: changes.changed() if outcome.changed else None)
+        governed.on_tools(changes.changed)
+        server = tool_server(governed, changes, ready=None if others is None else others.ready)
+        try:
+            if where is None:
+                listening("stdio")
+                await serve_stdio(server)
+                return
+            await serve_http(
+                server,
+                where,
+                identities=governed.identities,
+                listening=listening,
+                health=lambda: health_record(store.status, store.freezer.current()),
+                left=None if others is None else others.left,
+            )
+        except OSError as error:
+            if where is None:
+                raise
+            exit_with(f"{where.shown}:{where.port} cannot be bound: {error.strerror or error}")
+        finally:
+            ended()
+
+
+async def _until_signalled(
+    serve: Callable[[], Coroutine[Any, Any, None]], *, before_end: Callable[[], None]
+) -> None:
+    """Serve until that ends by itself or a signal asks for the end.
+
+    A second signal hastens it: open connections get no more time. Running calls are still ended
+    and recorded, so the handlers stay.
+    """
+    loop = asyncio.get_running_loop()
+    serving = asyncio.create_task(serve())
+    asked = False
+
+    def end() -> None:
+        nonlocal asked
+        if not asked:
+            asked = True
+            before_end()
+        serving.cancel()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, end)
+    await asyncio.wait({serving})
+    error = None if serving.cancelled() else serving.exception()
+    # Errors of connections that are ended, or whose client is gone, do not matter.
+    if error is not None and not asked and not _is_client_gone(error):
+        raise error
+
+
+def _is_client_gone(error: BaseException) -> bool:
+    if isinstance(error, BaseExceptionGroup):
+        return all(_is_client_gone(inner) for inner in error.exceptions)
+    return isinstance(error, BrokenPipeError | ConnectionResetError)

@@ -1,0 +1,50 @@
+"""`ConnectedClient`: where a call came from: its connection, its identity, and the way back."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from policy.proxy.authentication import Identity, identity_of
+from policy.proxy.list_changes import Context
+from policy.tools import Progress
+
+_STDIO = "stdio"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectedClient:
+    """The client of one message.
+
+    `connection` names its MCP connection; None for a request over HTTP that stands for itself.
+    `identity` is that of its token, None where there are no tokens. `progress` takes reports about
+    its call, None if the client wants none.
+    """
+
+    connection: str | None
+    identity: Identity | None = None
+    progress: Progress | None = None
+
+
+def client_of(ctx: Context, progress: Progress | None = None) -> ConnectedClient:
+    """Return the client that a message came from."""
+    request = ctx.request
+    if request is None:
+        return ConnectedClient(connection=_STDIO, progress=progress)
+    return client_of_request(request, progress)
+
+
+def client_of_request(request: Request, progress: Progress | None = None) -> ConnectedClient:
+    """Return the client that has sent an HTTP request."""
+    return ConnectedClient(
+        connection=_named(request.headers.get("mcp-session-id")),
+        identity=identity_of(request),
+        progress=progress,
+    )
+
+
+def _named(session_id: str | None) -> str | None:
+    # Whoever knows the id of a session could use it, so it gets into no record.
+    return None if session_id is None else hashlib.sha256(session_id.encode()).hexdigest()

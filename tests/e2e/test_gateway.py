@@ -1,0 +1,113 @@
+"""`placet gateway` as a process: on stdio, before servers that others have written."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from tests.e2e.serving import BOTH_ERAS, ENV, PATIENCE, Era
+from tests.unit.cli.gateways import scripted_server
+
+RULES = """\
+policy for every agent
+
+default deny
+
+look: allow git__git_status, git__git_log
+time: allow mcp time/*
+commit: allow git__git_commit with approval because "people read what is committed"
+reset: deny git__git_reset because "work is not thrown away"
+"""
+SERVERS = f"""\
+[mcp.servers.git]
+command = "{sys.executable}"
+args = ["-m", "mcp_server_git"]
+isolation = "shared"
+
+[mcp.servers.time]
+command = "{sys.executable}"
+args = ["-m", "mcp_server_time"]
+isolation = "shared"
+"""
+
+
+@asynccontextmanager
+async def client_of(folder: Path, era: Era, *options: str) -> AsyncIterator[Client]:
+    """Connect a client to a gateway that it starts."""
+    work = folder / "work"
+    work.mkdir(exist_ok=True)
+    arguments = ["-m", "policy", "gateway", str(folder / "rules"), "--workspace", str(work)]
+    server = StdioServerParameters(
+        command=sys.executable, args=[*arguments, *options], cwd=folder, env=ENV
+    )
+    with (folder / "gateway.log").open("a", encoding="utf-8") as log:
+        async with (
+            asyncio.timeout(PATIENCE),
+            Client(stdio_client(server, errlog=log), mode=era) as client,
+        ):
+            yield client
+
+
+def rules_in(folder: Path, rules: str, settings: str) -> None:
+    (folder / "rules").mkdir()
+    (folder / "rules" / "global.policy").write_text(rules, "utf-8")
+    (folder / "rules" / "placet.toml").write_text(settings, "utf-8")
+
+
+@pytest.mark.parametrize("era", BOTH_ERAS)
+async def test_servers_of_others_are_governed_over_stdio(tmp_path: Path, era: Era) -> None:
+    """Nobody has reviewed their tools, so even allowed calls ask: the first answer is no."""
+    # A rule can name a tool as `git__git_log` once the server was accepted, and so before.
+    rules_in(tmp_path, RULES.replace("git__", "mcp git/"), SERVERS)
+    made = await asyncio.create_subprocess_exec("git", "init", "-qb", "main", tmp_path / "work")
+    assert await made.wait() == 0
+    answers = tmp_path / "answers"
+    answers.write_text("no: not yet\nyes\nyes\n", "utf-8")
+    work = {"repo_path": str(tmp_path / "work")}
+    async with client_of(tmp_path, era, "--approve-script", str(answers)) as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert {"git__git_status", "git__git_commit", "time__get_current_time"} <= names
+        assert "git__git_reset" not in names
+        refused = await client.call_tool("git__git_status", work)
+        assert refused.is_error
+        assert "not yet" in str(refused.content)
+        status = await client.call_tool(
+            "git__git_status", {**work, "repo_path": f"{work['repo_path']}/."}
+        )
+        assert "On branch main" in str(status.content)
+        time = await client.call_tool("time__get_current_time", {"timezone": "UTC"})
+        assert time.structured_content is not None
+        reset = await client.call_tool("git__git_reset", work)
+        assert "work is not thrown away" in str(reset.content)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+async def test_a_gateway_that_is_killed_leaves_no_server_behind(tmp_path: Path) -> None:
+    rules_in(tmp_path, RULES.partition("look:")[0] + "allow mcp one/*\n", scripted_server(tmp_path))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "policy", "gateway", str(tmp_path / "rules"),
+        "--workspace", str(tmp_path / "rules" / ".."), "--policy-in-workspace",
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env={**os.environ, **ENV},
+    )  # fmt: skip
+    async with asyncio.timeout(PATIENCE):
+        while not (tmp_path / "starts").exists():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        process.kill()
+        await process.wait()
+        pids = (tmp_path / "starts").read_text().split()
+        while _any_runs(pids):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+def _any_runs(pids: list[str]) -> bool:
+    return any(os.path.exists(f"/proc/{pid}") for pid in pids)

@@ -1,0 +1,93 @@
+"""A server without a handshake: the SDK's own, over HTTP, in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import uvicorn
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    Tool,
+)
+
+from tests.mcp_servers.scripted import tool
+
+Context = ServerRequestContext[Any, Any]
+
+
+class Modern:
+    """Serves the tools of the scripted server, as far as tests of this revision need them."""
+
+    def __init__(self) -> None:
+        self.names = ["echo", "note", "steps", "waits", "fails"]
+        self.calls: list[tuple[str, Any]] = []
+        self.cancelled: list[str] = []
+        self.bus = InMemorySubscriptionBus()
+        self.server: Server[Any] = Server(
+            "modern",
+            version="1.2",
+            on_list_tools=self.list,
+            on_call_tool=self.call,
+            on_subscriptions_listen=ListenHandler(self.bus),
+        )
+
+    async def list(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=[Tool.model_validate(tool(name)) for name in self.names])
+
+    async def call(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
+        given = params.arguments or {}
+        self.calls.append((params.name, given))
+        match params.name:
+            case "steps":
+                for step in (1, 2, 3):
+                    await ctx.session.report_progress(step, 3, f"step {step}")
+            case "waits":
+                try:
+                    await asyncio.sleep(3600)
+                except asyncio.CancelledError:
+                    self.cancelled.append(params.name)
+                    raise
+            case "fails":
+                return CallToolResult(content=[TextContent(text="no such file")], is_error=True)
+            case _:
+                pass
+        said = TextContent.model_validate({"type": "text", "text": given.get("text", "")})
+        meta = {"example.com/vendor": {"kept": True}}
+        return CallToolResult(content=[said], _meta=meta)
+
+    async def grow(self) -> None:
+        """Add a tool, and announce it."""
+        self.names.append("grown")
+        await self.bus.publish(ToolsListChanged())
+
+
+class _Quiet(uvicorn.Server):
+    def install_signal_handlers(self) -> None:
+        """Leave signals to the tests."""
+
+
+@asynccontextmanager
+async def modern_server(modern: Modern) -> AsyncIterator[str]:
+    """Serve, and give the address."""
+    bound = socket.create_server(("127.0.0.1", 0))
+    app = modern.server.streamable_http_app()
+    config = uvicorn.Config(app, log_config=None, log_level="critical", timeout_graceful_shutdown=1)
+    server = _Quiet(config)
+    serving = asyncio.create_task(server.serve(sockets=[bound]))
+    try:
+        yield f"http://127.0.0.1:{bound.getsockname()[1]}/mcp"
+    finally:
+        server.should_exit = True
+        await serving
+        bound.close()
