@@ -256,7 +256,8 @@ class ResourceTest:
     `beside` are the commands that the same `allow` permits: where one of their patterns makes a
     program follow redirects, `connects only` does not restrict the redirect targets.
     `any_redirection`: beside this `runs only`, the same condition sets no limit to what is read and
-    written, so that redirections need no pattern.
+    written, so that redirections need no pattern. `surely`: words that unseen code is given do not
+    count as written.
     """
 
     verb: tree.Verb
@@ -266,6 +267,7 @@ class ResourceTest:
     text: str
     beside: ValueSet | None = None
     any_redirection: bool = False
+    surely: bool = False
 
 
 Test: TypeAlias = (

@@ -118,7 +118,7 @@ def _effect(effect: Effect, command: Invocation) -> Access:
     verb, word = effect.verb, effect.word
     folders = command.command.folders
     if effect.folder:
-        folders = _below(folders, effect.folder)
+        folders = folders_below(folders, effect.folder)
     files = verb == "reads" or verb == "writes"
     if word is not None and word.shape == "known":
         # The usual case, without another object.
@@ -142,7 +142,7 @@ def _effect(effect: Effect, command: Invocation) -> Access:
         spelled = _spelled(word, tree=effect.tree, files=files)
         if word.shape == "glob" and files:
             meant = replace(
-                _glob(word, tree=effect.tree, follows=effect.follows, listed=effect.listed),
+                glob_meaning(word, tree=effect.tree, follows=effect.follows, listed=effect.listed),
                 exclusions=word.exclusions if word.recursive else effect.exclusions,
                 new_names=effect.new_names,
             )
@@ -188,7 +188,8 @@ def _tree(effect: Effect) -> GlobMeaning:
     )
 
 
-def _glob(word: Word, *, tree: bool, follows: bool, listed: bool) -> GlobMeaning:
+def glob_meaning(word: Word, *, tree: bool, follows: bool, listed: bool) -> GlobMeaning:
+    """Return the query for the disk that a wildcard of a command stands for."""
     _, steps = glob_of(word)
     if word.recursive:
         steps = (ANY_DEPTH, *(steps[1:] or ("*",)))
@@ -213,14 +214,15 @@ def _redirected(redirection: Redirection, verb: str, command: Invocation) -> Acc
         origin="redirection",
         folders=command.command.folders,
         by=command,
-        meant=_glob(redirection.target, tree=False, follows=False, listed=False)
+        meant=glob_meaning(redirection.target, tree=False, follows=False, listed=False)
         if globbed
         else None,
         base=glob_of(redirection.target)[0] if globbed else None,
     )
 
 
-def _below(folders: Folders, changed: tuple[Word, ...]) -> Folders:
+def folders_below(folders: Folders, changed: tuple[Word, ...]) -> Folders:
+    """Return the changes of the folder, with those that options make after them."""
     if folders is None or not all(word.known for word in changed):
         return _UNKNOWN_FOLDER
     return (*folders, *(word.file_name for word in changed)) if changed else folders

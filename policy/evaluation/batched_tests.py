@@ -67,7 +67,9 @@ class BatchedTests:
         # thread has these declarations before that.
         anything = test.operand is None and test.permits
         covering = covering or test.any_redirection
-        key = (test.form, test.operand, test.beside, anything, covering, absent_is_false)
+        key = (
+            test.form, test.operand, test.beside, anything, covering, absent_is_false, test.surely
+        )  # fmt: skip
         number = self._numbers.get(key)
         if number is None and self._sorted is None:
             self._tests.append(_Asked(test, covering, absent_is_false))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from policy.catalog import Resource
-from policy.evaluation.accesses import Access, searched_folder
+from policy.evaluation.accesses import Access, folders_below, glob_meaning, searched_folder
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.disk_view import GlobMeaning, glob_of
 from policy.evaluation.effects import SETS_GLOBS, CallEffects, PossibleWord
@@ -15,7 +15,7 @@ from policy.evaluation.link_changes import LinkChanges
 from policy.evaluation.plain_names import prints_plain_names
 from policy.model import HasOtherNames
 from policy.programs import Invocation, Profiles, ScriptAnalysis, analyse_script
-from policy.shell import Assignment
+from policy.shell import Assignment, Word
 from policy.values import PathContext, Unreadable
 
 
@@ -51,7 +51,8 @@ def read_effects(
     effects.absent -= present
     if not declared.complete:
         effects.possible = tuple(_texts(input))
-    effects.certain = not (effects.possible or effects.words or effects.unprofiled)
+    uncertain = effects.possible or effects.words or effects.unprofiled or effects.handed
+    effects.certain = not uncertain
     return effects
 
 
@@ -163,6 +164,11 @@ def _add_script(effects: CallEffects, text: str, *, alone: bool) -> None:
         effects.unseen = effects.unseen or command.unseen
         effects.add(command)
         _add_words(effects, command)
+        for each in command.handed:
+            folders = command.command.folders
+            folders = folders_below(folders, each.folder) if each.folder else folders
+            paths = effects.folder(folders, command.command)
+            effects.handed.append(_possible(each.word, paths, handed=True))
 
 
 def _add_words(effects: CallEffects, command: Invocation) -> None:
@@ -177,15 +183,19 @@ def _add_words(effects: CallEffects, command: Invocation) -> None:
     if not values and not words:
         return
     paths = effects.folder(simple.folders, simple)
-    for word in (*words, *values):
-        possible = PossibleWord(text=word.text, paths=paths, whole=word.shape != "opaque")
-        if word.shape == "glob":
-            folder, names = searched_folder(word)
-            base, steps = glob_of(word)
-            if base == folder:
-                possible = replace(possible, steps=steps)
-            possible = replace(possible, folder=folder, names=names)
-        effects.words.append(possible)
+    effects.words += (_possible(word, paths) for word in (*words, *values))
+
+
+def _possible(word: Word, paths: PathContext, *, handed: bool = False) -> PossibleWord:
+    whole = word.shape != "opaque"
+    possible = PossibleWord(text=word.text, paths=paths, handed=handed, whole=whole, tail=word.tail)
+    if word.shape == "glob":
+        folder, names = searched_folder(word)
+        if glob_of(word)[0] == folder:
+            meant = glob_meaning(word, tree=True, follows=True, listed=False)
+            possible = replace(possible, steps=meant.steps)
+        possible = replace(possible, folder=folder, names=names)
+    return possible
 
 
 def _is_own(assignment: Assignment, command: Invocation, profiles: Profiles) -> bool:

@@ -62,17 +62,20 @@ class KnownResource:
 class PossibleWord:
     """A string that may be a resource, and the working directory in which it would be used.
 
-    `of_command` is whether it is a word of a command rather than a string of the input; `whole` is
-    False where only its start is known. A glob searches `folder` for files of these `names`.
+    `of_command` is whether it is a word of a command rather than a string of the input; `handed`:
+    one that unseen code is given. `whole` is False where only its start is
+    known, and its `tail`. A glob searches `folder` for files of these `names`.
     """
 
     text: str
     paths: PathContext
     of_command: bool = True
+    handed: bool = False
     whole: bool = True
     folder: str = ""
     names: str = ""
     steps: tuple[str, ...] = ()
+    tail: str = ""
 
 
 class CallEffects:
@@ -80,7 +83,8 @@ class CallEffects:
 
     `absent` are the verbs whose declared arguments are all absent. `possible` are strings that may
     be any resource, `words` the same for words of commands, and `unprofiled` the commands whose
-    words may be commands again; `certain` is whether there are none of the three. `unseen`: code
+    words may be commands again. `handed` are words that unseen code is given, which may write them.
+    `certain` is whether there are none of the four. `unseen`: code
     runs whose effects no argument shows. `answers` are cached results of tests.
 
     Accesses are kept in the order of the input; those of commands are computed by verb, on demand.
@@ -97,6 +101,7 @@ class CallEffects:
         "certain",
         "commands",
         "complete",
+        "handed",
         "items",
         "links",
         "paths",
@@ -121,6 +126,7 @@ class CallEffects:
         self.certain = True
         self.possible: tuple[str, ...] = ()
         self.words: list[PossibleWord] = []
+        self.handed: list[PossibleWord] = []
         self.commands: list[Invocation] = []
         self.unprofiled: list[Invocation] = []
         self._sources: list[Access | Invocation] = []

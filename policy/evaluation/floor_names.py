@@ -11,10 +11,12 @@ import posixpath
 from collections.abc import Iterable, Iterator
 
 from policy.evaluation.declared_resources import DeclaredResources
+from policy.evaluation.effects import CallEffects
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.floor import Floor
+from policy.evaluation.possible_resources import handed_paths
 from policy.model import FileId, Identify, ResolvePath
-from policy.values import Path, Unreadable, normalise, without_invisible
+from policy.values import Path, Unreadable, normalise, tree_reaches, without_invisible
 
 
 class FloorNames:
@@ -29,6 +31,7 @@ class FloorNames:
         self._folded = _Folded(self)
         self.files = frozenset(floor.files)
         self.above = floor.names() - self.files
+        self.protected = (*floor.files, *floor.any_case, *floor.folders)
 
     def hold(self, path: Path, *, is_open: bool) -> bool:
         """Return whether a reading of a path is protected; `is_open` protects part of a folder."""
@@ -95,13 +98,7 @@ def writes_by_any_name(
     effects = call.effects(declared)
     same = call.identifies()
     others = None if same is None else _OtherNames(names, same, call.paths.resolve)
-    for item in effects.of("writes"):
-        thing = item.thing
-        if isinstance(thing, Unreadable) and item.access is not None:
-            # A file with other names may be a protected one.
-            thing = effects.by_one_name(item.access)
-        if not isinstance(thing, Path):
-            continue
+    for thing in _written_paths(effects, names.protected):
         if names.hold(thing, is_open=is_open):
             return True
         leads = thing.resolved or thing.lexical
@@ -113,13 +110,31 @@ def writes_by_any_name(
     return False
 
 
+def _written_paths(effects: CallEffects, protected: Iterable[str]) -> Iterator[Path]:
+    """Yield the paths that a call writes, and those that it gives to unseen code.
+
+    Of the names of a wildcard these are the protected paths that it may stand for.
+    """
+    for item in effects.of("writes"):
+        thing = item.thing
+        if isinstance(thing, Unreadable) and item.access is not None:
+            # A file with other names may be a protected one.
+            thing = effects.by_one_name(item.access)
+        if isinstance(thing, Path):
+            yield thing
+    for thing in handed_paths(effects):
+        if thing.tree:
+            reached = (path for path in protected if tree_reaches(thing, path))
+            yield from (Path(lexical=path) for path in reached)
+        else:
+            yield thing
+
+
 def protected_file(floor: Floor, call: Evaluation, declared: DeclaredResources) -> str | None:
     """Return a protected path that something which a call writes is, holds, or lies in."""
     protected = sorted({*floor.files, *floor.any_case, *floor.folders})
-    for item in call.effects(declared).of("writes"):
-        if not isinstance(item.thing, Path):
-            continue
-        for reading in (item.thing.lexical, item.thing.resolved or item.thing.lexical):
+    for thing in _written_paths(call.effects(declared), protected):
+        for reading in (thing.lexical, thing.resolved or thing.lexical):
             for path in protected:
                 if path == reading or path.startswith(f"{reading.rstrip('/')}/"):
                     return path

@@ -19,6 +19,7 @@ from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import TestOf
 from policy.evaluation.floor import Floor, ProtectedFile
 from policy.evaluation.floor_names import FloorNames, protected_file, writes_by_any_name
+from policy.evaluation.possible_resources import may_be_handed
 from policy.evaluation.resource_tests import compile_resource_test
 from policy.evaluation.settings_files import settings_file
 from policy.evaluation.truth import Absent, Indeterminate, Truth
@@ -28,6 +29,7 @@ FloorTruth: TypeAlias = Truth | ProtectedFile
 FloorOf: TypeAlias = Callable[[Evaluation], FloorTruth]
 
 _TEXT = "writes the policy's own files"
+_HANDED = "code that nobody sees may write what it is given"
 
 
 def compile_floor(
@@ -49,6 +51,7 @@ def compile_floor(
     narrow = _writes([*spelled, *policies], excluded, declared, tests)
     wide = _writes([*spelled, *below], excluded, declared, tests)
     names: FloorNames | None = None
+    files = (*floor.files, *floor.any_case)
 
     settings = _settings_test(floor.settings, declared, tests)
 
@@ -60,7 +63,11 @@ def compile_floor(
             return True
         if names is None:
             names = FloorNames(floor)
-        return True if writes_by_any_name(names, call, declared, is_open=open_below) else truth
+        if writes_by_any_name(names, call, declared, is_open=open_below):
+            return True
+        if truth is False and any(may_be_handed(call.effects(declared), each) for each in files):
+            return Indeterminate(_HANDED, text=_TEXT)
+        return truth
 
     def writes_floor(call: Evaluation) -> FloorTruth:
         truth = writes_policy(call)
@@ -106,6 +113,7 @@ def _writes(
         operand=checked.ValueSet(kind="paths", included=tuple(items), excluded=excluded),
         permits=False,
         text=_TEXT,
+        surely=True,
     )
     number = None if tests is None else tests.number(test, covering=False, absent_is_false=True)
     if tests is not None and number is not None:

@@ -16,9 +16,10 @@ from policy.evaluation.effects import CallEffects, PossibleWord, read_resource
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.set_tests import Extent, SetTest
 from policy.evaluation.truth import Indeterminate
+from policy.evaluation.written_trees import reach_of
 from policy.programs import Invocation, analyse_command, analyse_script
 from policy.shell import SimpleCommand
-from policy.values import Endpoint, Unreadable, read_endpoint, read_path
+from policy.values import Endpoint, Path, PathContext, Unreadable, quote, read_endpoint, read_path
 
 _FILES = frozenset({"reads", "writes"})
 _WHAT = {
@@ -31,7 +32,7 @@ _WHAT = {
 # A string up to this length is read as a path or host; a longer one without a blank may be either.
 _LONGEST = 4096
 # Where a value may start inside a word: `x=/etc/passwd`, `@file`, `HEAD:.env`, `a,b`.
-_SEPARATORS = re.compile(r"[=,:@;|+%]")
+_SEPARATORS = re.compile(r"[=,:@;|+%\[]")
 # `-rf/etc/passwd`: the value in a cluster of options may start after any of them.
 _LONGEST_CLUSTER = 16
 _MOST_PIECES = 64
@@ -40,9 +41,18 @@ _ADDRESS_LIKE = re.compile(r"\[?[0-9A-Fa-fxX.:%]*[0-9][0-9A-Fa-fxX.:%]*\]?(:[0-9
 
 
 def possible_resource(
-    verb: str, members: SetTest, call: Evaluation, *, effects: CallEffects, outside: bool = False
+    verb: str,
+    members: SetTest,
+    call: Evaluation,
+    *,
+    effects: CallEffects,
+    handed: bool,
+    outside: bool = False,
 ) -> Indeterminate | None:
-    """Return indeterminate if an undeclared string may be a resource in (or outside) the set."""
+    """Return indeterminate if an undeclared string may be a resource in (or outside) the set.
+
+    `handed`: words that unseen code is given count as well.
+    """
     if verb == "runs":
         found = not outside and _may_run(members, call, effects)
     else:
@@ -50,7 +60,13 @@ def possible_resource(
             _may_be(verb, word, members, call, outside=outside)
             for word in _candidates(effects, call)
         )
-    return Indeterminate(f"an undeclared string may be {_WHAT[verb]}") if found else None
+    if found:
+        return Indeterminate(f"an undeclared string may be {_WHAT[verb]}")
+    if handed and verb == "writes":
+        for word in effects.handed:
+            if any(_may_be(verb, one, members, call, outside=outside) for one in _values(word)):
+                return Indeterminate(f"code that is given {quote(word.text)} may write it")
+    return None
 
 
 # ------------------------------------------------------------------ files, hosts, receivers
@@ -60,8 +76,41 @@ def _candidates(effects: CallEffects, call: Evaluation) -> Iterator[PossibleWord
     for text in effects.possible:
         yield from _readings(PossibleWord(text=text, paths=call.paths, of_command=False))
     for word in effects.words:
-        yield from _readings(word)
-        yield from _pieces(replace(word, folder="", names=""))
+        yield from _values(word)
+
+
+def handed_paths(effects: CallEffects) -> Iterator[Path]:
+    """Yield the paths that words of unseen code may name; a tree for the names of a wildcard.
+
+    Folders in which the code runs anyway are left out.
+    """
+    for word in effects.handed:
+        for one in _values(word) if word.whole else ():
+            thing = read_path(one.folder or _as_file(one.text), one.paths, tree=bool(one.names))
+            if isinstance(thing, Path) and (one.names or not _is_above(thing, one.paths)):
+                reach = reach_of(GlobMeaning(steps=one.steps), one.names) if one.names else None
+                yield replace(thing, names=one.names, reach=reach)
+
+
+def may_be_handed(effects: CallEffects, path: str) -> bool:
+    """Return whether unseen code is given a word, known only in part, that may name a path."""
+    return any(_may_name(word, path) for word in effects.handed if not word.whole)
+
+
+def _may_name(word: PossibleWord, path: str) -> bool:
+    if not f"/{path.lstrip('/')}".casefold().endswith(word.tail.casefold()):
+        return False
+    folder, slash, _ = word.text.rpartition("/")
+    if not slash or folder.startswith("-"):
+        return True
+    begins = read_path(folder or slash, word.paths)
+    return not isinstance(begins, Path) or path.startswith(f"{begins.lexical.rstrip('/')}/")
+
+
+def _values(word: PossibleWord) -> Iterator[PossibleWord]:
+    """Yield what a word of a command may be: itself, and parts of it."""
+    yield from _readings(word)
+    yield from _pieces(replace(word, folder="", names=""))
 
 
 def _readings(word: PossibleWord) -> Iterator[PossibleWord]:
@@ -95,7 +144,7 @@ def _pieces(word: PossibleWord) -> Iterator[PossibleWord]:
         piece = text[start:]
         if piece:
             yield replace(word, text=piece)
-        first = re.split(r"[,;|]", piece, maxsplit=1)[0]
+        first = re.split(r"[],;|]", piece, maxsplit=1)[0]
         if first and first != piece:
             yield replace(word, text=first)
 
@@ -123,6 +172,10 @@ def _lies_in_files(
     """Return whether the string, as a file or a folder with everything below it, is in the set."""
     text = word.folder or _as_file(word.text)
     thing = read_path(text, word.paths, tree=True)
+    by_name = word.handed and not word.names
+    if by_name and isinstance(thing, Path) and _is_above(thing, word.paths):
+        # It runs there anyway, and could write below without being told.
+        thing = replace(thing, tree=False)
     if not isinstance(thing, Unreadable):
         extent: Extent = "all" if outside else "some"
         looked = NOTHING_SEEN
@@ -145,6 +198,12 @@ def _lies_in_files(
     if word.of_command and not isinstance(somewhere, Unreadable):
         return None  # a file in an unknown folder
     return None if _spells("reads", word) and not _is_running(word) else outside
+
+
+def _is_above(thing: Path, paths: PathContext) -> bool:
+    """Return whether a path is the folder that a command runs in, or one above it."""
+    here = paths.cwd or paths.workspace
+    return here is not None and (here == thing.lexical or here.startswith(f"{thing.lexical}/"))
 
 
 def _as_file(text: str) -> str:

@@ -40,7 +40,7 @@ def compile_resource_test(
         return _some_effect(verb, declared)
     covering = covering or test.any_redirection
     covers_redirections = covering and test.operand.kind == "commands"
-    key = (verb, test.form, test.operand, test.beside, covers_redirections)
+    key = (verb, test.form, test.operand, test.beside, covers_redirections, test.surely)
     cached: Resource | None = declared.tests.get(key)
     if cached is None:
         members = SetTest(
@@ -54,7 +54,8 @@ def compile_resource_test(
             beside = () if test.beside is None else patterns_of(test.beside, declared.profiles)
             cached = _only(verb, members, declared, beside)
         else:
-            cached = (_outside if form == "outside" else _some)(verb, members, declared)
+            form_of = _outside if form == "outside" else _some
+            cached = form_of(verb, members, declared, handed=not test.surely)
         declared.tests[key] = cached
     return cached
 
@@ -116,7 +117,7 @@ def _once_per_call(
     return test
 
 
-def _some(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
+def _some(verb: str, members: SetTest, declared: DeclaredResources, *, handed: bool) -> Resource:
     holds = members.some
 
     def look(call: Evaluation, effects: CallEffects) -> Truth:
@@ -129,18 +130,20 @@ def _some(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
                 indeterminate = why_indeterminate(item.thing, members)
         if indeterminate is not False or effects.certain:
             return indeterminate
-        hidden = possible_resource(verb, members, call, effects=effects)
+        hidden = possible_resource(verb, members, call, effects=effects, handed=handed)
         return False if hidden is None else hidden
 
     return _once_per_call(look, declared)
 
 
-def _outside(verb: str, members: SetTest, declared: DeclaredResources) -> Resource:
+def _outside(verb: str, members: SetTest, declared: DeclaredResources, *, handed: bool) -> Resource:
     def look(call: Evaluation, effects: CallEffects) -> Truth:
         found = negated(_all_in(verb, members, call, effects=effects))
         if found is not False or effects.certain:
             return found
-        indeterminate = possible_resource(verb, members, call, effects=effects, outside=True)
+        indeterminate = possible_resource(
+            verb, members, call, effects=effects, handed=handed, outside=True
+        )
         return False if indeterminate is None else indeterminate
 
     return _once_per_call(look, declared)

@@ -16,12 +16,14 @@ from policy.evaluation.effects import CallEffects, KnownResource
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.floor import ProtectedFile
 from policy.evaluation.git_moves import git_move
+from policy.evaluation.possible_resources import handed_paths, may_be_handed
 from policy.values import Path, tree_reaches, without_invisible
 
 _MAY = {
     "any": "the files of an archive or a patch may have any name",
     "patched": "the files of a patch may have any name",
     "copied": "which files are copied is not known",
+    "given": "what code does with the files that it is given is not known",
     "own": "the program writes somewhere below this folder",
 }
 _KIND = "it is a file of the kind that the program rewrites"
@@ -41,7 +43,24 @@ def settings_file(
             if found is not None and not found.why:
                 return found
             maybe = maybe or found
-    return maybe
+    return _handed(settings, call, effects) or maybe
+
+
+def _handed(
+    settings: tuple[str, ...], call: Evaluation, effects: CallEffects
+) -> ProtectedFile | None:
+    """Return the settings file that a word names, or may name, which unseen code is given."""
+    for thing in handed_paths(effects):
+        for path in settings:
+            if thing.tree:
+                if tree_reaches(thing, path) and not _is_absent(path, call):
+                    return ProtectedFile(path, _MAY["given"], of_agent=True)
+            elif any(each in (path, posixpath.dirname(path)) for each in _readings(thing)):
+                return ProtectedFile(path, of_agent=True)
+    for path in settings:
+        if may_be_handed(effects, path):
+            return ProtectedFile(path, _MAY["given"], of_agent=True)
+    return None
 
 
 def _found(

@@ -13,7 +13,13 @@ from policy.programs.arguments.link_creation import created_links, link_targets
 from policy.programs.arguments.usage import ArgumentUsage
 from policy.programs.budget import Budget
 from policy.programs.effects import CommandEffects
-from policy.programs.invocation import GivenOperand, Invocation, LinkCreation, ScriptAnalysis
+from policy.programs.invocation import (
+    GivenOperand,
+    HandedWord,
+    Invocation,
+    LinkCreation,
+    ScriptAnalysis,
+)
 from policy.programs.nested_commands import DEEPEST, TOO_DEEP, NestedCommands
 from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.registry import Profiles
@@ -128,6 +134,10 @@ class CommandAnalysis:
         free: bool = False,
     ) -> Invocation:
         self.usage.operands = [GivenOperand(word=word) for word in words]
+        if not free:
+            self.effects.handed += (
+                HandedWord(word=word) for word in words if word.shape != "opaque"
+            )
         self.effects.found += redirects_without_profile(words, " ".join(program))
         if not free:
             self._note_working_folder(place)
@@ -143,6 +153,10 @@ class CommandAnalysis:
             used = self.effects.unseen
         if used and not self._is_noted_by_module():
             self.effects.note_working_folder()
+
+    def _runs_code(self) -> bool:
+        """Return whether the command runs code of which it is not known what it writes."""
+        return self.effects.unseen or bool(self.effects.inline_code)
 
     def _is_noted_by_module(self) -> bool:
         """Return whether a module of this process, as in `python -m pip`, reads the folder anyway.
@@ -176,6 +190,7 @@ class CommandAnalysis:
             inline_code=frozenset(self.effects.inline_code.difference(self.effects.other_gaps)),
             unseen=self.effects.unseen,
             free=free,
+            handed=tuple(self.effects.handed) if self._runs_code() or not profiled else (),
             links=self.links,
         )
 

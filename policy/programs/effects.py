@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from policy.programs.arguments.http_redirects import HttpRedirects
 from policy.programs.found_paths import NOT_SEARCHED, FoundPaths
-from policy.programs.invocation import Effect, Invocation, NewNames, Verb
+from policy.programs.invocation import Effect, HandedWord, Invocation, NewNames, Verb
 from policy.programs.nested_commands import ANY_WORDS, NestedCommands, Run
 from policy.programs.profiles.profile import UNTIL_THE_END, Profile
 from policy.programs.profiles.registry import Profiles
@@ -54,8 +54,9 @@ class CommandEffects:
     """The effects of one command found so far; `name` is its program, for messages."""
 
     __slots__ = (
-        "command", "folder", "found", "gaps", "inline_code", "inner", "members", "name", "nesting",
-        "other_gaps", "profile", "profiles", "redirects", "settings", "suffixes", "unseen",
+        "after_option", "command", "folder", "found", "gaps", "handed", "inline_code", "inner",
+        "members", "name", "nesting", "other_gaps", "profile", "profiles", "redirects",
+        "settings", "suffixes", "unseen",
     )  # fmt: skip
 
     def __init__(
@@ -68,6 +69,8 @@ class CommandEffects:
         self.settings: tuple[str, ...] = ()
         self.found: list[Effect] = []
         self.inner: list[Invocation] = []
+        # Words that are given to code, if the program runs code that is not in the call.
+        self.handed: list[HandedWord] = []
         self.gaps: list[str] = []
         # Gaps by code that the command spells out, and all others; a reason may be both.
         self.inline_code: set[str] = set()
@@ -81,6 +84,8 @@ class CommandEffects:
         # The profile by which the words are understood at the moment.
         self.profile = _NO_PROFILE
         self.redirects = HttpRedirects()
+        # Whether the word before is an option, of which this one may be the value.
+        self.after_option = False
 
     def note_access(self, role: str, word: Word, *, option: str) -> None:
         """Record the resource that a word names."""
@@ -99,6 +104,12 @@ class CommandEffects:
                 new_names=NEW_NAMES.get(role, "own"),
             )
             self.found.append(effect)
+
+    def hand(self, word: Word) -> None:
+        """Record that the program's code is given a word, and may write the file that it names."""
+        known = self.profile.only_reads and not (self.after_option or word.text.startswith("-"))
+        if not known:
+            self.handed.append(HandedWord(word=word, folder=self.folder))
 
     def note_working_folder(self) -> None:
         """Record that the program reads the folder that it runs in, though no word names it."""

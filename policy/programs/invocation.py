@@ -90,6 +90,14 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HandedWord:
+    """A word that unseen code is given, and the folder that an option changed to before."""
+
+    word: Word
+    folder: tuple[Word, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LinkCreation:
     """The paths that may be links after a command, with everything below them.
 
@@ -118,7 +126,8 @@ class Invocation:
     in `inline_code` because of code in another language, all of which the command spells out.
     `unseen`: it runs code that is not in the call. `free`: it needs no pattern if everything that
     it runs is covered. `links` are the paths that may be links once it has run. `file` is the file
-    of a program that is spelled as a path, once the folder of the call is known.
+    of a program that is spelled as a path, once the folder of the call is known. `handed` are the
+    words that code which nobody sees is given: it may write the files that they name.
     """
 
     command: SimpleCommand
@@ -133,6 +142,7 @@ class Invocation:
     inline_code: frozenset[str] = frozenset()
     unseen: bool = False
     free: bool = False
+    handed: tuple[HandedWord, ...] = ()
     links: LinkCreation | None = None
     file: ProgramFile | None = field(default=None, compare=False, repr=False)
 

@@ -16,13 +16,13 @@ class Word:
     """One word, without its quotes.
 
     `text` is the whole of a known word, the spelling of a glob with quoted characters escaped by
-    `\\`, and the literal beginning of an opaque word. `many`: it may become no word or several.
-    `home`: it begins with an unquoted `~` or a `$HOME` (`text` then begins with `~`); the `~` of
-    any other word is an ordinary character. `pipe`: it is `<(…)` or `>(…)`, a pipe to commands of
-    the script, and not a file. `recursive`: the first wildcard stands for any number of folders, as
-    a recursive search visits them, and all match hidden names; `follow_links`: links as well;
-    `exclusions` is what the search skips. `number`: an opaque word of digits and blanks,
-    or several of them.
+    `\\`, and the literal beginning of an opaque word; `tail` is its literal end. `many`: it
+    may become no word or several. `home`: it begins with an unquoted `~` or a `$HOME`
+    (`text` then begins with `~`); the `~` of any other word is an ordinary character. `pipe`: it is
+    `<(…)` or `>(…)`, a pipe to commands of the script, and not a file. `recursive`: the first
+    wildcard stands for any number of folders, as a recursive search visits them, and all match
+    hidden names; `follow_links`: links as well; `exclusions` is what the search skips. `number`: an
+    opaque word of digits and blanks, or several of them.
     """
 
     text: str
@@ -34,6 +34,7 @@ class Word:
     follow_links: bool = False
     exclusions: Exclusions | None = None
     number: bool = False
+    tail: str = ""
 
     @property
     def known(self) -> bool:

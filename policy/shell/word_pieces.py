@@ -79,7 +79,12 @@ def _escape(text: str, kind: Kind) -> str:
 
 def _opaque(text: str, pieces: list[Piece], *, home: bool) -> Word:
     many = any(kind in _SEVERAL or kind in ("glob", "bracket") for kind, _ in pieces)
-    return Word(text, "opaque", many=many, home=home)
+    tail: list[str] = []
+    for kind, literal in reversed(pieces):
+        if kind not in ("text", "quoted"):
+            break
+        tail.append(literal)
+    return Word(text, "opaque", many=many, home=home, tail="".join(reversed(tail)))
 
 
 def _is_home(pieces: list[Piece]) -> bool | None:

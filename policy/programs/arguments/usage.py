@@ -230,6 +230,7 @@ class ArgumentUsage:
         folder = effects.folder
         effects.folder = (*folder, *effects.members)
         before = self.operands[-1].word if self.operands else None
+        effects.after_option = before is not None and before.text.startswith("-")
         script = any(bare_role(role) == "script" for role in roles)
         for role in roles:
             if bare_role(role) == "passed-on":

@@ -34,6 +34,7 @@ class _Above:
     skipped: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     uses_folder: bool | None = None
+    only_reads: bool = False
 
 
 def profile_of(name: str, sections: Sequence[Section]) -> Profile:
@@ -58,6 +59,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
     links_at = above.links_at if own is None else own.links_at
     follows: Follows = _last([one.follows_links for one in sections]) or above.follows_links
     uses_folder = _last([above.uses_folder, *(one.uses_folder for one in sections)])
+    only_reads = _last([above.only_reads, *(one.only_reads for one in sections)]) is True
     sources = _last([above.sources, *(one.sources for one in sections)]) or ()
     skipped = _last([above.skipped, *(one.skipped for one in sections)]) or ()
     outputs = _last([above.outputs, *(one.outputs for one in sections)]) or ()
@@ -72,6 +74,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         links_at=links_at,
         follows_links=follows,
         uses_folder=uses_folder,
+        only_reads=only_reads,
         sources=sources,
         skipped=skipped,
         outputs=outputs,
@@ -115,6 +118,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         skipped=skipped,
         outputs=outputs,
         prints_paths=_last([section.prints_paths for section in sections]) is True,
+        only_reads=only_reads,
     )
 
 

@@ -112,7 +112,8 @@ class Profile:
     folder that it runs in; None: if it runs unseen code. `prints_paths`: a search that prints the
     paths that it finds, one on each line, unless an option overrides that; `paths_with`: only with
     one of these options. `passes_lines`: without operands that name files it prints lines of its
-    input as they are, with no other options than these. `sources` are globs of
+    input as they are, with no other options than these. `only_reads`: what its words name it reads,
+    though it also runs unseen code. `sources` are globs of
     the files that it writes below its trees of source files, `skipped` of the folders there that it
     does not enter, `outputs` of the paths that it creates somewhere below its output trees.
 
@@ -144,6 +145,7 @@ class Profile:
     leaves_out: Leaves = "nothing"
     uses_folder: bool | None = None
     prints_paths: bool = False
+    only_reads: bool = False
     paths_with: frozenset[str] = frozenset()
     passes_lines: frozenset[str] | None = None
     sources: tuple[str, ...] = ()

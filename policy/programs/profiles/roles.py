@@ -77,6 +77,7 @@ _VERBS: dict[str, tuple[Verb | None, ...]] = {
     "config": (None,),
     "assignment": (None,),
     "argument": ("reads",),
+    "target": (),
     "at-file": ("reads",),
     "form-file": ("reads",),
     "certificate": ("reads",),

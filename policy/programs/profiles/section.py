@@ -58,6 +58,7 @@ class Section:
     everywhere: bool | None = None
     uses_folder: bool | None = None
     prints_paths: bool | None = None
+    only_reads: bool | None = None
     paths_with: tuple[str, ...] | None = None
     passes_lines: tuple[str, ...] | None = None
     follows_links: Follows | None = None
@@ -124,7 +125,7 @@ def inherited_style(style: Style) -> Style:
 
 _FLAGS = (
     "bundled_first", "plus", "at_options", "unseen", "free", "hides", "everywhere", "uses_folder",
-    "prints_paths",
+    "prints_paths", "only_reads",
 )  # fmt: skip
 _KEYS = (
     "names siblings style flags values operands bare always guarded settings like stdin options "

@@ -40,7 +40,9 @@ INSIDE = frozenset(
 )  # fmt: skip
 
 # Roles of parts of names, of folders for some operands, and of tunnels.
-PARTS = frozenset({"members", "members-write", "piped-write", "prefix", "suffix", "tunnel"})
+PARTS = frozenset(
+    {"members", "members-write", "piped-write", "prefix", "suffix", "target", "tunnel"}
+)
 
 # Roles of words whose files differ from the given name.
 APPROXIMATE = frozenset(
@@ -61,6 +63,8 @@ _UP_AGAIN = re.compile(r"(?<=[^/])/+\.\.(?=/|$)")
 # Options of one letter, which a value may follow.
 _LETTERS = re.compile(r"[A-Za-z0-9]+")
 _MOST_LETTERS = 24
+# Characters of a target that is a file.
+_PATH_LIKE = frozenset("./~=")
 _AT_FILE = re.compile(r"(?:^@|=[@<])(.*)", re.DOTALL)
 
 
@@ -99,15 +103,32 @@ def note_inside(effects: CommandEffects, role: str, word: Word, label: str, *, o
 
 def _argument(effects: CommandEffects, word: Word, *, option: str) -> None:
     """Record the file that an argument of a script may name: `a`, `--option=a` or `-oa`."""
+    if not word.known and word.text.startswith("-"):
+        _, equals, text = word.text.partition("=")
+        word = replace(word, text=text) if equals else word
     if word.known and word.text.startswith("-"):
         name, _, text = word.text.partition("=")
         if text:
-            effects.note_access("read", replace(word, text=text), option=option)
+            _given(effects, replace(word, text=text), option=option)
         if not name.startswith("--") and (not text or "/" in name):
             _glued(effects, word, option=option)
     elif word.shape != "opaque":
         # A value that only the shell knows is rarely a file: `build.py "$VERSION"`.
-        effects.note_access("read", word, option=option)
+        _given(effects, word, option=option)
+    elif "/" in word.text or "/" in word.tail:
+        effects.hand(word)
+
+
+def _given(effects: CommandEffects, word: Word, *, option: str) -> None:
+    """Record a file that a script may be given: to read it, or to write it."""
+    effects.note_access("read", word, option=option)
+    effects.hand(word)
+
+
+def _target(effects: CommandEffects, word: Word) -> None:
+    """Record the file that a target of a build may be: `make src/a.o`, not `make test`."""
+    if word.shape != "opaque" and (effects.command.folders or not _PATH_LIKE.isdisjoint(word.text)):
+        effects.hand(word)
 
 
 def _glued(effects: CommandEffects, word: Word, *, option: str) -> None:
@@ -119,7 +140,7 @@ def _glued(effects: CommandEffects, word: Word, *, option: str) -> None:
         effects.unknown_access("reads", f"which file `{text}` names is not known")
         return
     for start in range(2, min(end, len(text) - 1) + 1):
-        effects.note_access("read", replace(word, text=text[start:]), option=option)
+        _given(effects, replace(word, text=text[start:]), option=option)
 
 
 def _local_address(effects: CommandEffects, word: Word, *, option: str) -> None:
@@ -149,6 +170,8 @@ def note_part(effects: CommandEffects, role: str, word: Word, label: str, *, opt
                 Effect(verb="writes", word=word, tree=True, folder=effects.members, new_names="any")
             )
             effects.members = (*effects.members, word)
+        case "target":
+            _target(effects, word)
         case "suffix":
             effects.suffixes = (*effects.suffixes, word)
         case "tunnel":

@@ -163,6 +163,72 @@ def test_what_names_the_settings_is_denied_with_their_name(project: _Project, co
     assert f"{project.folder}/.c" in reason or f"{project.folder}/.gemini" in reason
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "biome format --write .claude/settings.json", "npx biome check --write .claude",
+        "python3 -m uu -d x .claude/settings.json", "python3 tool.py --out=.claude/settings.json",
+        "python3 tool.py -o.claude/settings.json", "python3 tool.py out=.claude/settings.json",
+        "cd src && python3 tool.py ../.claude/settings.json", "codespell -w .claude/settings.json",
+        "cd .claude && python3 ../tool.py settings.json", "typos --write-changes .claude",
+        "npm run format -- .claude/settings.json", "make .claude/settings.json",
+        "make OUT=.claude/settings.json", "rake 'render[.claude/settings.json]'",
+        "./tool .claude/settings.json", "some-tool .claude/settings.json",
+        "xargs -a x python3 tool.py .claude/settings.json", "mocha -o .claude/settings.json",
+        "pre-commit run --files .claude/settings.json", "bash tool.sh .claude/settings.json",
+        "python3 -c 'import sys' .claude/settings.json", "env A=b node tool.js .codex/hooks.json",
+    ],
+)  # fmt: skip
+def test_the_settings_are_not_given_to_code_that_nobody_sees(
+    project: _Project, command: str
+) -> None:
+    verdict, reason = project.told(command)
+    assert verdict == "deny"
+    assert f"{project.folder}/.c" in reason
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pytest .", "mypy .", "ruff check .claude", "eslint .claude/settings.json", "typos .",
+        "python3 tool.py .", "python3 tool.py src", "cd src && python3 tool.py ..", "make test",
+        "npm test", "mocha .claude", "cat .claude/settings.json", "jq . .claude/settings.json",
+        "python3 -m json.tool .claude/settings.json",
+        "bash -c 'cat \"$1\"' x .claude/settings.json",
+        "some-tool src", "python3 tool.py \"$X\"", "turbo run build --filter=web",
+    ],
+)  # fmt: skip
+def test_code_that_is_given_other_files_passes(project: _Project, command: str) -> None:
+    assert project.told(command) == ("allow", "")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'python3 tool.py "$PWD/.claude/settings.json"', "python3 tool.py --out=$X/settings.json",
+        'python3 tool.py ".claude/$X"', "OUT=.claude/settings.json make", "tool.sh $X",
+    ],
+)  # fmt: skip
+def test_a_name_that_is_known_in_part_asks(project: _Project, command: str) -> None:
+    verdict, reason = project.told(command)
+    assert verdict == "ask"
+    assert f"{project.folder}/.c" in reason
+
+
+def test_a_search_gives_code_the_files_that_are_there(project: _Project) -> None:
+    search = "find . -name '*.json' -exec python3 tool.py {} +"
+    assert project.told(search) == ("allow", "")
+    settings = project.folder / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text("{}")
+    try:
+        assert project.told(search)[0] == "ask"
+        assert project.told(search.replace("*.json", "*.py")) == ("allow", "")
+    finally:
+        settings.unlink()
+        settings.parent.rmdir()
+
+
 def test_codex_is_told_which_file_it_is(project: _Project) -> None:
     told = json.loads(project.answer("tar xf a.tar", "codex").stdout)["hookSpecificOutput"]
     assert told["permissionDecision"] == "deny"

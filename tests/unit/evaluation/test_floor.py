@@ -82,7 +82,8 @@ def test_a_command_that_writes_there_is_denied_and_one_that_may_asks(workspace: 
         ("echo x > rules/global.policy", Verdict.DENY),
         ("cp a.txt $X", Verdict.ASK),
         ("$X", Verdict.ASK),
-        ("some-tool rules/global.policy", Verdict.ASK),
+        ("some-tool rules/global.policy", Verdict.DENY),
+        ("some-tool $X", Verdict.ASK),
     ):
         call = policy.ToolCall(tool="bash_exec", input={"command": command})
         decision = generation.decide(call, facts=facts)

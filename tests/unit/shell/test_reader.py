@@ -231,13 +231,13 @@ def test_everyday_scripts_have_no_gap(text: str) -> None:
         ("a $HOME/x", Word("~/x", home=True)),
         ('a "${HOME}"', Word("~", home=True)),
         ("a ~b/x", Word("", "opaque")),
-        ("a b=~/x", Word("b=", "opaque")),
+        ("a b=~/x", Word("b=", "opaque", tail="/x")),
         ("a x/$y", Word("x/", "opaque", many=True)),
         ('a "x/$y"', Word("x/", "opaque")),
         ('a "$@"', Word("", "opaque", many=True)),
         ("a b{1..3}", Word("b", "opaque", many=True)),
         ("a @(x|y)", Word("", "opaque", many=True)),
-        ("a $$x", Word("", "opaque", many=True)),
+        ("a $$x", Word("", "opaque", many=True, tail="x")),
         ("a $ b", Word("$")),
     ],
 )
@@ -312,7 +312,7 @@ def test_the_redirections_of_a_compound_command_are_one_without_words() -> None:
 def test_standard_input_is_known() -> None:
     assert commands("a <<< 'b c'")[0].stdin == Word("b c\n")
     assert commands("a <<E\nx \\$y\nE\n")[0].stdin == Word("x $y\n")
-    assert commands("a <<E\nx $y\nE\n")[0].stdin == Word("x ", "opaque")
+    assert commands("a <<E\nx $y\nE\n")[0].stdin == Word("x ", "opaque", tail="\n")
     assert commands("a <<E <f\nx\nE\n")[0].stdin == Word("", "opaque")
     assert [command.piped for command in commands("a | b; { c; } < f; d <&3; e")] == [
         False, True, True, False, True, False]  # fmt: skip
