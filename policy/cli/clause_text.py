@@ -1,7 +1,8 @@
 """One clause of an explanation as lines: the clause, and the parts of it that decide.
 
 `✓` marks what lets the rule match, `✗` what keeps it from matching, `?` what is indeterminate. The
-parts of `unless` and `not` must be false, so each is shown with `not` before it.
+parts of `unless` and `not` must be false, so each is shown with `not` before it; and an `unless`
+says whether it holds, since `✓ unless …` alone reads as if it did.
 """
 
 from __future__ import annotations
@@ -16,13 +17,18 @@ _LONGEST_RESOURCE = 200
 _MOST_PARTS = 12
 _MOST_RESOURCES = 6
 _DEEPEST = 6
+_STATES = {"holds": " (it holds)", "fails": " (it does not hold)", "indeterminate": ""}
 
 
 def clause_lines(clause: ClauseOutcome, *, divided: bool) -> Iterator[tuple[int, str]]:
     """Yield the lines of a clause, each with its depth below the clause: parts if `divided`."""
     wanted = clause.keyword == "when"
+    # An exception that is not met leaves nothing to explain.
+    divided = divided and (wanted or clause.outcome != "fails")
     parts = list(_parts(clause, wanted=wanted, depth=1)) if divided else []
-    yield 0, _line(clause, f"{clause.keyword} {clause.text}", wanted=wanted, divided=bool(parts))
+    state = "" if wanted else _STATES[clause.outcome]
+    text = f"{clause.keyword} {clause.text}{state}"
+    yield 0, _line(clause, text, wanted=wanted, divided=bool(parts))
     yield from parts
 
 

@@ -25,8 +25,9 @@ class ListedRules:
 def listed_rules(rules: Iterable[RuleOutcome], *, every: bool) -> ListedRules:
     """Return the rules to list: all, or without those of shipped packs that do not match.
 
-    Rules that could allow the call are always listed. The `ask` of an `allow … with approval` is
-    the same rule, and is listed if it matches.
+    Rules that could allow the call are always listed, but for those of packs that no input could
+    make match, as a parameter switches them off. The `ask` of an `allow … with approval` is the
+    same rule, and is listed if it matches.
     """
     listed: list[RuleOutcome] = []
     others: Counter[str] = Counter()
@@ -34,7 +35,7 @@ def listed_rules(rules: Iterable[RuleOutcome], *, every: bool) -> ListedRules:
     for rule in rules:
         reason = rule.reason
         place = (reason.rule, reason.file or "", reason.line or 0)
-        if every or rule.kind == "allow" or rule.counts:
+        if every or (rule.kind == "allow" and _may_match(rule)) or rule.counts:
             listed.append(rule)
         elif is_shipped(reason.file or ""):
             others[reason.file or ""] += 1
@@ -43,6 +44,10 @@ def listed_rules(rules: Iterable[RuleOutcome], *, every: bool) -> ListedRules:
         if rule.kind == "allow":
             allows.add(place)
     return ListedRules(rules=tuple(listed), others=_told(others))
+
+
+def _may_match(rule: RuleOutcome) -> bool:
+    return rule.possible or not is_shipped(rule.reason.file or "")
 
 
 def divides(rule: RuleOutcome) -> bool:

@@ -137,15 +137,15 @@ class Decider:
             outcome = replace(outcome, judged=tuple(judged))
             verdict = strictest(_verdict(each) for each in judged)
             if verdict not in (Verdict.ALLOW, Verdict.ASK):
-                return outcome.denied(refusal(judged))
+                return outcome.denied(refusal(judged, caller))
             decisions = tuple(each.decision for each in judged)
             updated = updated_input(agent, call, meant, decisions)
         except Unmapped as problem:
             return outcome.denied(problem.message)
         if verdict is Verdict.ALLOW:
             return replace(outcome, verdict=verdict, updated=updated)
-        asked = question(decisions)
-        why_not = why_not_asked(agent, call, decisions, denies_asks=denies_asks)
+        asked = question(judged)
+        why_not = why_not_asked(agent, call, judged, denies_asks=denies_asks)
         if why_not is not None:
             return outcome.denied(f"{why_not}: {asked}")
         return replace(outcome, verdict=verdict, why=asked, updated=updated)

@@ -1,23 +1,95 @@
-"""Sentences for an agent and its user: the reason of a denial, and the text of a question."""
+"""Sentences for an agent and its user: the reason of a denial, and the text of a question.
+
+They say what could not be decided and which part of the call no rule covers, and quote the call for
+that. The agent wrote the call itself and its user sees it, unlike the callers of a service. No
+pattern, set or condition of a rule is quoted.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from policy.daemon.agents.agent import Agent, HookCall
-from policy.decision import Decision
-from policy.model import SENTENCES, Verdict
-from policy.service import Judgement, because
+from policy.decision import nearest_allow
+from policy.generation import Generation
+from policy.model import SENTENCES, Caller, Code, Reason, Verdict
+from policy.service import Judgement, because, telling
+from policy.tools import without_secrets
+from policy.values import quote
+
+# Refusals by rules; every other code has a sentence of its own.
+_BY_RULES: frozenset[Code] = frozenset({"not-allowed", "not-understood"})
+_FLOOR = "whether this changes files that no tool may change"
 
 
-def refusal(judgements: Sequence[Judgement]) -> str:
+def refusal(judgements: Sequence[Judgement], caller: Caller) -> str:
     """Return the reason of a denial, for the model."""
-    error = next((each.error for each in judgements if each.error is not None), None)
-    if error is None:
+    refused = next((each for each in judgements if each.error is not None), None)
+    if refused is None or refused.error is None:
         return SENTENCES["not-allowed"]
+    error = refused.error
     if error.code == "policy-unavailable":
         return f"{error.message}: `placet check` says what is wrong with it"
+    cause = _cause(refused, caller) if error.code in _BY_RULES else None
+    if cause is not None:
+        return without_secrets(cause, {})
     return _with_file(error.message, judgements)
+
+
+def question(judgements: Sequence[Judgement]) -> str:
+    """Return the text of a question, for the user."""
+    asking = [
+        reason
+        for each in judgements
+        for reason in each.decision.deciding
+        if each.decision.verdict is Verdict.ASK
+    ]
+    # What is certain comes first: it may be all that a person needs to know.
+    asking.sort(key=lambda reason: reason.undecided is not None)
+    said = dict.fromkeys(_asks(reason) for reason in asking)
+    return without_secrets("; ".join(said), {}) or "a rule asks"
+
+
+def why_not_asked(
+    agent: Agent, call: HookCall, judgements: Sequence[Judgement], *, denies_asks: bool
+) -> str | None:
+    """Return why an ask cannot become the agent's own question; None if it can."""
+    if denies_asks:
+        return SENTENCES["no-approver"]
+    reasons = (reason for each in judgements for reason in each.decision.reasons)
+    wanted = [reason.terms for reason in reasons if reason.verdict is Verdict.ASK]
+    for terms in wanted:
+        if terms is not None and not terms.plain:
+            who = " and ".join(terms.groups) or "two people"
+            return f"it needs an approval by {who}, which this agent's user cannot give"
+    return agent.cannot_ask(call)
+
+
+def _cause(judgement: Judgement, caller: Caller) -> str | None:
+    """Return why rules deny a call, from its parts; None where there is no more to say."""
+    reason = telling(judgement.decision.deciding)
+    if reason is not None and reason.undecided is not None:
+        return _unsure(reason)
+    if not isinstance(judgement.judge, Generation):
+        return None
+    program, facts = judgement.judge.program, judgement.facts
+    return nearest_allow(program, judgement.decision, caller=caller, facts=facts)
+
+
+def _asks(reason: Reason) -> str:
+    if reason.undecided is not None:
+        return _unsure(reason)
+    return because(reason) or f"the rule {quote(reason.rule)} asks"
+
+
+def _unsure(reason: Reason) -> str:
+    """Return that a rule counts although it is not known whether it matches, and why that is so."""
+    said = because(reason)
+    if reason.rule == "floor":
+        return f"{_FLOOR} cannot be decided: {reason.undecided}; {said}"
+    told = f"; it says: {said}" if said else ""
+    unsure = f"whether the rule {quote(reason.rule)} matches cannot be decided, so it counts"
+    return f"{unsure}: {reason.undecided}{told}"
 
 
 def _with_file(message: str, judgements: Sequence[Judgement]) -> str:
@@ -31,27 +103,3 @@ def _with_file(message: str, judgements: Sequence[Judgement]) -> str:
     clause = next(floor, None)
     file = "" if clause is None else clause.removeprefix("writes ")
     return message if file in message else f"{message}: {file}"
-
-
-def question(decisions: Sequence[Decision]) -> str:
-    """Return the text of a question, for the user."""
-    asking = [
-        reason for each in decisions for reason in each.deciding if each.verdict is Verdict.ASK
-    ]
-    said = dict.fromkeys(because(reason) or f"the rule {reason.rule} asks" for reason in asking)
-    return "; ".join(said) or "a rule asks"
-
-
-def why_not_asked(
-    agent: Agent, call: HookCall, decisions: Sequence[Decision], *, denies_asks: bool
-) -> str | None:
-    """Return why an ask cannot become the agent's own question; None if it can."""
-    if denies_asks:
-        return SENTENCES["no-approver"]
-    reasons = (reason for decision in decisions for reason in decision.reasons)
-    wanted = [reason.terms for reason in reasons if reason.verdict is Verdict.ASK]
-    for terms in wanted:
-        if terms is not None and not terms.plain:
-            who = " and ".join(terms.groups) or "two people"
-            return f"it needs an approval by {who}, which this agent's user cannot give"
-    return agent.cannot_ask(call)

@@ -8,11 +8,13 @@ from policy.decision.clause_outcome import (
 )
 from policy.decision.compiled import decide_compiled
 from policy.decision.decider import Answer, answer, decide
-from policy.decision.explanation import Explanation, LayerOutcome, RuleOutcome, explain
+from policy.decision.explanation import Explanation, explain
 from policy.decision.identity import closed_to, identity_reasons
 from policy.decision.interpreted import decide_interpreted
+from policy.decision.nearest_allow import nearest_allow
 from policy.decision.reasons import described, sentence
 from policy.decision.resources import ResourceUse, resource_uses
+from policy.decision.rule_outcome import LayerOutcome, RuleOutcome
 from policy.decision.sentences.for_caller import lines_for
 from policy.decision.sentences.rules import approval_words
 from policy.decision.visibility import Visibility, visibility_of
@@ -41,6 +43,7 @@ __all__ = [
     "explain",
     "identity_reasons",
     "lines_for",
+    "nearest_allow",
     "resource_uses",
     "sentence",
     "visibility_of",

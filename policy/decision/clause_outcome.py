@@ -9,12 +9,14 @@ from policy.decision.resources import deciding_use
 from policy.evaluation import (
     CallEffects,
     ConditionOutcome,
+    DecidingResource,
     Evaluation,
     Indeterminate,
     Operator,
     Truth,
 )
 from policy.program import Clause
+from policy.programs import Invocation
 
 Outcome: TypeAlias = Literal["holds", "fails", "indeterminate"]
 
@@ -25,12 +27,13 @@ class ResourceOutcome:
 
     `resource` is in canonical form, `place` which command of the script it is or belongs to. `why`
     says which part of a command no pattern covers, which file of a tree is in the set, or why it is
-    unknown whether the set contains the resource.
+    unknown whether the set contains the resource. `unknown` is what is not known of a command.
     """
 
     resource: str
     place: str = ""
     why: str | None = None
+    unknown: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +41,8 @@ class PartOutcome:
     """The outcome of one part of a clause; `operator` says how its own `parts` are combined.
 
     `resources` are the first 20 that determine the outcome of a resource test: under `runs only`,
-    the commands that no pattern covers.
+    the commands that no pattern covers. `verb` is that of a resource test (`reads`), else empty;
+    `fences` is whether that is about resources not in a set (`only X`, `outside X`).
     """
 
     text: str
@@ -47,6 +51,8 @@ class PartOutcome:
     operator: Operator | None = None
     parts: tuple[PartOutcome, ...] = ()
     resources: tuple[ResourceOutcome, ...] = ()
+    verb: str = ""
+    fences: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +69,8 @@ class ClauseOutcome:
     operator: Operator | None = None
     parts: tuple[PartOutcome, ...] = ()
     resources: tuple[ResourceOutcome, ...] = ()
+    verb: str = ""
+    fences: bool = False
 
 
 def clause_outcome(clause: Clause, call: Evaluation, effects: CallEffects | None) -> ClauseOutcome:
@@ -77,6 +85,8 @@ def clause_outcome(clause: Clause, call: Evaluation, effects: CallEffects | None
         operator=None if whole is None else whole.operator,
         parts=() if whole is None else whole.parts,
         resources=() if whole is None else whole.resources,
+        verb="" if whole is None else whole.verb,
+        fences=whole is not None and whole.fences,
     )
 
 
@@ -88,11 +98,20 @@ def _part(found: ConditionOutcome, effects: CallEffects) -> PartOutcome:
         operator=found.operator,
         parts=tuple(_part(part, effects) for part in found.parts),
         resources=tuple(
-            ResourceOutcome(resource=resource, place=place, why=each.why)
+            ResourceOutcome(resource=resource, place=place, why=each.why, unknown=_unknown(each))
             for each in found.resources
             for resource, place in (deciding_use(each, effects),)
         ),
+        verb=found.verb,
+        fences=found.fences,
     )
+
+
+def _unknown(found: DecidingResource) -> str | None:
+    command = found.command or found.item.thing
+    if not isinstance(command, Invocation):
+        return None
+    return next((gap for each in command.walk() for gap in each.gaps), None)
 
 
 def _why(truth: Truth, text: str) -> str | None:

@@ -139,7 +139,7 @@ def _effect(effect: Effect, command: Invocation) -> Access:
     if site is not None:
         spelled = _Spelled(site)
     elif word is not None:
-        spelled = _spelled(word, tree=effect.tree, files=files)
+        spelled = _spelled(word, command, tree=effect.tree, files=files)
         if word.shape == "glob" and files:
             meant = replace(
                 glob_meaning(word, tree=effect.tree, follows=effect.follows, listed=effect.listed),
@@ -203,7 +203,7 @@ def glob_meaning(word: Word, *, tree: bool, follows: bool, listed: bool) -> Glob
 
 
 def _redirected(redirection: Redirection, verb: str, command: Invocation) -> Access:
-    spelled = _spelled(redirection.target, tree=False, files=True)
+    spelled = _spelled(redirection.target, command, tree=False, files=True)
     globbed = redirection.target.shape == "glob"
     return Access(
         verb,
@@ -236,12 +236,13 @@ class _Spelled:
     names: str = ""
 
 
-def _spelled(word: Word, *, tree: bool, files: bool) -> _Spelled:
+def _spelled(word: Word, command: Invocation, *, tree: bool, files: bool) -> _Spelled:
     """Return the path of a word: for a glob, the folder that it searches, with the names below."""
     if word.known:
         return _Spelled(word.file_name if files else word.text, tree=tree)
     if word.shape == "opaque":
-        shown = quote(word.text + "…") if word.text else "a word"
+        text = command.command.text
+        shown = quote(word.text + "…") if word.text else f"a word of {quote(text)}"
         return _Spelled(None, f"{shown} cannot be known before the shell runs it", tree)
     if not files:
         return _Spelled(_before_wildcard(word).literal, tree=tree)

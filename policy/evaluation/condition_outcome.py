@@ -42,13 +42,19 @@ class DecidingResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionOutcome:
-    """One part of a condition: its truth for a call, that of its own parts, and its resources."""
+    """One part of a condition: its truth for a call, that of its own parts, and its resources.
+
+    `verb` is that of a resource test: `reads`, `writes`, `runs`, `connects` or `sends`. `fences`:
+    the test is about resources that are not in a set (`only X`, `outside X`).
+    """
 
     text: str
     truth: Truth
     operator: Operator | None = None
     parts: tuple[ConditionOutcome, ...] = ()
     resources: tuple[DecidingResource, ...] = ()
+    verb: str = ""
+    fences: bool = False
 
 
 def condition_outcome(
@@ -68,8 +74,13 @@ def condition_outcome(
             return ConditionOutcome(text=test.text, truth=truth, operator="not", parts=(part,))
         case checked.ResourceTest():
             found = _deciding_resources(test, place, call, truth=truth)
+            resources = tuple(islice(found, MOST_RESOURCES))
             return ConditionOutcome(
-                text=test.text, truth=truth, resources=tuple(islice(found, MOST_RESOURCES))
+                text=test.text,
+                truth=truth,
+                resources=resources,
+                verb=test.verb,
+                fences=test.form in ("only", "outside"),
             )
         case _:
             return ConditionOutcome(text=test.text, truth=truth)

@@ -168,7 +168,7 @@ def _add_script(effects: CallEffects, text: str, *, alone: bool) -> None:
             folders = command.command.folders
             folders = folders_below(folders, each.folder) if each.folder else folders
             paths = effects.folder(folders, command.command)
-            effects.handed.append(_possible(each.word, paths, handed=True))
+            effects.handed.append(_possible(each.word, paths, command=command, handed=True))
 
 
 def _add_words(effects: CallEffects, command: Invocation) -> None:
@@ -183,12 +183,20 @@ def _add_words(effects: CallEffects, command: Invocation) -> None:
     if not values and not words:
         return
     paths = effects.folder(simple.folders, simple)
-    effects.words += (_possible(word, paths) for word in (*words, *values))
+    effects.words += (_possible(word, paths, command=command) for word in (*words, *values))
 
 
-def _possible(word: Word, paths: PathContext, *, handed: bool = False) -> PossibleWord:
-    whole = word.shape != "opaque"
-    possible = PossibleWord(text=word.text, paths=paths, handed=handed, whole=whole, tail=word.tail)
+def _possible(
+    word: Word, paths: PathContext, *, command: Invocation, handed: bool = False
+) -> PossibleWord:
+    possible = PossibleWord(
+        text=word.text,
+        paths=paths,
+        handed=handed,
+        whole=word.shape != "opaque",
+        tail=word.tail,
+        command=command.command.text,
+    )
     if word.shape == "glob":
         folder, names = searched_folder(word)
         if glob_of(word)[0] == folder:

@@ -65,6 +65,7 @@ class PossibleWord:
     `of_command` is whether it is a word of a command rather than a string of the input; `handed`:
     one that unseen code is given. `whole` is False where only its start is
     known, and its `tail`. A glob searches `folder` for files of these `names`.
+    `command` is the text of the command, for people.
     """
 
     text: str
@@ -74,6 +75,7 @@ class PossibleWord:
     whole: bool = True
     folder: str = ""
     names: str = ""
+    command: str = ""
     steps: tuple[str, ...] = ()
     tail: str = ""
 

@@ -54,19 +54,27 @@ def possible_resource(
     `handed`: words that unseen code is given count as well.
     """
     if verb == "runs":
-        found = not outside and _may_run(members, call, effects)
+        found = None if outside else _may_run(members, call, effects)
     else:
-        found = any(
-            _may_be(verb, word, members, call, outside=outside)
-            for word in _candidates(effects, call)
+        words = _candidates(effects, call)
+        found = next(
+            (_shown(word) for word in words if _may_be(verb, word, members, call, outside=outside)),
+            None,
         )
-    if found:
-        return Indeterminate(f"an undeclared string may be {_WHAT[verb]}")
+    if found is not None:
+        return Indeterminate(f"{found} may be {_WHAT[verb]}")
     if handed and verb == "writes":
         for word in effects.handed:
             if any(_may_be(verb, one, members, call, outside=outside) for one in _values(word)):
                 return Indeterminate(f"code that is given {quote(word.text)} may write it")
     return None
+
+
+def _shown(word: PossibleWord) -> str:
+    """Return a string for people: as far as it is known, and the command that it is a word of."""
+    if word.whole:
+        return quote(word.text)
+    return f"a word of {quote(word.command)} that only the shell knows"
 
 
 # ------------------------------------------------------------------ files, hosts, receivers
@@ -263,19 +271,20 @@ def _spells(verb: str, word: PossibleWord) -> bool:
 # ------------------------------------------------------------------ commands
 
 
-def _may_run(members: SetTest, call: Evaluation, effects: CallEffects) -> bool:
-    """Return whether a string, or the last words of a command, may be a command in the set."""
+def _may_run(members: SetTest, call: Evaluation, effects: CallEffects) -> str | None:
+    """Return, for people, a string or the words of a command that may be a command in the set."""
     scripts = [text for text in effects.possible if len(text) <= _LONGEST]
     for command in effects.unprofiled:
-        words = command.command.words
+        words, text = command.command.words, command.command.text
         if any(not word.known for word in words[1:]):
-            return True
+            return f"a word of {quote(text)} that only the shell knows"
         scripts += [word.text for word in words[1:] if any(char.isspace() for char in word.text)]
         for start in range(1, min(len(words), _MOST_PIECES)):
             ending = SimpleCommand(words=words[start:], folders=command.command.folders)
             if _matches(analyse_command(ending, effects.profiles), members, call):
-                return True
-    return any(_script_may_run(text, members, call, effects=effects) for text in scripts)
+                return f"the end of {quote(text)}"
+    mays = (text for text in scripts if _script_may_run(text, members, call, effects=effects))
+    return next(map(quote, mays), None)
 
 
 def _script_may_run(text: str, members: SetTest, call: Evaluation, *, effects: CallEffects) -> bool:

@@ -127,7 +127,7 @@ def _some(verb: str, members: SetTest, declared: DeclaredResources, *, handed: b
             if answer:
                 return True
             if answer is None and indeterminate is False:
-                indeterminate = why_indeterminate(item.thing, members)
+                indeterminate = why_indeterminate(item.thing)
         if indeterminate is not False or effects.certain:
             return indeterminate
         hidden = possible_resource(verb, members, call, effects=effects, handed=handed)
@@ -186,7 +186,7 @@ def _all_in(
         if answer is False:
             return False
         if answer is None and indeterminate is True and not follows_as_spelled(item, beside):
-            indeterminate = why_indeterminate(item.thing, members)
+            indeterminate = why_indeterminate(item.thing)
     return indeterminate
 
 
@@ -214,13 +214,19 @@ def unseen_effects(verb: str, effects: CallEffects) -> Indeterminate | None:
     return None
 
 
-def why_indeterminate(thing: object, members: SetTest) -> Indeterminate:
+def why_indeterminate(thing: object) -> Indeterminate:
     """Return why it is unknown whether a set contains a resource."""
     if isinstance(thing, Unreadable):
         return Indeterminate(thing.reason)
-    return Indeterminate(
-        members.why_not(thing) if isinstance(thing, Invocation) else _difference(thing)
-    )
+    return Indeterminate(_unsure_of(thing) if isinstance(thing, Invocation) else _difference(thing))
+
+
+def _unsure_of(command: Invocation) -> str:
+    """Return why it is unknown whether command patterns match: what is hidden, if anything is."""
+    hidden = next((gap for each in command.walk() for gap in each.gaps), None)
+    if hidden is not None:
+        return hidden
+    return f"whether {quote(command.command.text)} is one of these depends on words not yet known"
 
 
 def _difference(thing: object) -> str:

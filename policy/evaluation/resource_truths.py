@@ -52,7 +52,7 @@ def resource_truths(
         answer = (members.some if some else members.whole)(item.thing, call, effects.paths)
         if answer is None and only and follows_as_spelled(item, beside):
             answer = True
-        truth: Truth = answer if answer is not None else why_indeterminate(item.thing, members)
+        truth: Truth = answer if answer is not None else why_indeterminate(item.thing)
         uncovered: tuple[tuple[Invocation, str], ...] = ()
         if only and truth is not True and isinstance(item.thing, Invocation):
             uncovered = _uncovered(item.thing, members, redirections_covered=covering)

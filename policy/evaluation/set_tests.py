@@ -17,7 +17,7 @@ from policy.evaluation.set_items import (
     of_inline_code,
     prepared_paths,
 )
-from policy.programs import CommandPattern, Invocation, Profiles
+from policy.programs import CommandPattern, Profiles
 from policy.values import (
     ByInlineCode,
     MayBeRedirected,
@@ -106,10 +106,6 @@ class SetTest:
         )
         if prepared:
             self._flatten(values)
-
-    def why_not(self, command: Invocation) -> str:
-        """Return why the command patterns do not cover a command."""
-        return "it is unknown whether the command is one of these"
 
     def holds(
         self, thing: Any, call: Evaluation, paths: PathContext, *, extent: Extent

@@ -25,7 +25,7 @@ from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.registry import Profiles
 from policy.programs.standard_folders import STANDARD_PLACES
 from policy.shell import COMPUTED_TEXT, SimpleCommand, Word, may_run_texts, read_script_uncached
-from policy.values import Unreadable
+from policy.values import Unreadable, quote
 
 _NO_NAME = "the program's name is not known"
 
@@ -115,7 +115,7 @@ class CommandAnalysis:
                 continue
             self.usage.note_options(profile, parts)
             if sub is None:
-                self.effects.gap(f"what `{self.effects.name}` runs is not known")
+                self.effects.gap(_unknown_subcommand(program, first))
                 return self._unprofiled(program, parts.rest, place=place)
             profile, words = sub, parts.rest[1:]
             program = (*program, sub.name)
@@ -193,6 +193,14 @@ class CommandAnalysis:
             handed=tuple(self.effects.handed) if self._runs_code() or not profiled else (),
             links=self.links,
         )
+
+
+def _unknown_subcommand(program: tuple[str, ...], word: Word) -> str:
+    """Return, for people, that no profile has the subcommand of a program."""
+    name = " ".join(program)
+    if not word.known:
+        return f"which subcommand of {quote(name)} runs is not known"
+    return f"{quote(f'{name} {word.text}')} is not a known subcommand"
 
 
 def _place_and_name(text: str) -> tuple[str, str]:

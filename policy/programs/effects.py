@@ -240,7 +240,7 @@ class CommandEffects:
             self.gap(f"`{self.name}` runs code of another language", spelled=True)
             return
         if word.known and word.text in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
-            self.gap(f"`{label}` runs what it is given as input")
+            self.gap(f"what `{label}` runs from its input is not known")
             return
         self.unseen = True
         self.note_access("read", word, option="")

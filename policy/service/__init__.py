@@ -67,7 +67,7 @@ from policy.service.recording.session_trace import (
     current_session,
     invoke_with_session_trace,
 )
-from policy.service.refusal_messages import because, one_line
+from policy.service.refusal_messages import because, one_line, telling
 from policy.service.yaml import yaml_of
 from policy.tools import (
     CALL_VARIABLE,
@@ -215,6 +215,7 @@ __all__ = [
     "policy_in_reach",
     "register_builtins",
     "serving_for",
+    "telling",
     "tool",
     "unanswered",
     "usage_rules",

@@ -54,7 +54,7 @@ class RefusalMessage:
 
 def refusal_message(decision: Decision) -> RefusalMessage:
     """Return the message to a model about a decision that does not allow the call."""
-    reason = _telling(decision.deciding)
+    reason = telling(decision.deciding)
     if reason is None:
         return RefusalMessage(code="not-allowed", message=SENTENCES["not-allowed"])
     code = _code(reason)
@@ -90,8 +90,11 @@ def frozen_by(freeze: Freeze, decision: Decision) -> Decision:
 
 def asked_because(decision: Decision) -> str | None:
     """Return the `because` of a rule that asks, None if none has one."""
-    reason = _telling(decision.deciding)
-    return None if reason is None else because(reason)
+    reason = telling(decision.deciding)
+    said = None if reason is None else because(reason)
+    if reason is None or said is None or reason.undecided is None:
+        return said
+    return f"{said} (whether this applies cannot be decided)"
 
 
 def one_line(text: str, *, longest: int = LONGEST) -> str:
@@ -111,7 +114,7 @@ def _fits(text: str, longest: int) -> bool:
     return len(text) <= longest and visible(text) == text
 
 
-def _telling(deciding: tuple[Reason, ...]) -> Reason | None:
+def telling(deciding: tuple[Reason, ...]) -> Reason | None:
     """Return the reason to report: a matching rule before an indeterminate one."""
     rules = [r for r in deciding if r.undecided is None and r.rule not in _UNSAID]
     unsure = [r for r in deciding if r.undecided is not None]

@@ -9,6 +9,7 @@ from policy.tools.authoring.spec import spec_of
 from policy.tools.authoring.traits import Traits
 from policy.tools.authoring.typed import BuiltinHandler
 from policy.tools.client import Client, Progress
+from policy.tools.exception_text import without_secrets
 from policy.tools.failures import failure
 from policy.tools.handler import ExecutionContext, ToolHandler, location_of, quotes_errors
 from policy.tools.handlers.builtin import builtin_handlers
@@ -93,4 +94,5 @@ __all__ = [
     "spec_of",
     "tokens",
     "tool",
+    "without_secrets",
 ]

@@ -44,7 +44,6 @@ _SPELLED_COMMANDS = frozenset({"argv-until", "argv-more..."})
 
 # Characters that never occur in the name of a package script.
 _PATH_LIKE = frozenset("./=")
-_INPUT = "runs what it is given as input"
 
 # Roles of a target that may be a folder into which files are put.
 _INTO = frozenset({"write-into", "write-into-parents"})
@@ -278,7 +277,7 @@ class ArgumentUsage:
     def _note_possible_options(self, profile: Profile, *, folder_only: bool) -> None:
         """Record what unknown operands would do if they were options."""
         verbs = {verb for option in profile.options.values() for verb in verbs_of_role(option.role)}
-        why = f"a word of `{self.effects.name}` that is not known may be an option"
+        why = f"a word of `{self.effects.name}` that only the shell knows may be an option"
         for verb in sorted(verb for verb in verbs if verb is not None):
             if folder_only and verb in ("reads", "writes"):
                 spelled = Word("*", "glob", many=True)
@@ -331,7 +330,7 @@ class ArgumentUsage:
                 effects.gap(f"`{effects.name}` may run what is typed on its input")
         elif stdin == "given-code":
             if has_input(effects.command) and not roles - {"host", "connect"}:
-                effects.gap(f"`{effects.name}` {_INPUT}")
+                effects.gap(f"what `{effects.name}` runs from its input is not known")
         elif stdin != "text" and not _leaves_input(stdin, roles):
             self._note_standard_input(stdin)
 
@@ -350,7 +349,7 @@ class ArgumentUsage:
         elif files and files[-1].known and not files[-1].text.startswith(("/dev/", "/proc/")):
             effects.unseen = True
         else:
-            effects.gap(f"`{effects.name}` {_INPUT}")
+            effects.gap(f"what `{effects.name}` runs from its input is not known")
 
 
 def _after(one: Item, items: Sequence[Item]) -> Sequence[Item]:

@@ -251,4 +251,6 @@ def _unresolvable_message(text: str, absolute: str, resolve: ResolvePath) -> str
         place = posixpath.join(place, part)
         if resolve(place) is None:
             break
-    return f"where {quote(place)} leads cannot be known: {quote(text)}"
+    if place == text:
+        return f"where {quote(place)} leads is not known"
+    return f"where {quote(text)} leads is not known, as {quote(place)} could not be resolved"

@@ -197,7 +197,12 @@ def test_the_parts_of_a_clause_are_data(tmp_path: Path) -> None:
     runs, either = clause["parts"]
     assert (runs["text"], runs["outcome"]) == ('runs only ["ls *"]', "fails")
     assert runs["resources"] == [
-        {"resource": "rm b", "place": "second command", "why": "no pattern names `rm`"}
+        {
+            "resource": "rm b",
+            "place": "second command",
+            "why": "no pattern names `rm`",
+            "unknown": None,
+        }
     ]
     assert (either["operator"], either["outcome"]) == ("or", "holds")
     reads, below = either["parts"]
@@ -242,6 +247,7 @@ def test_of_a_tree_the_file_that_is_in_the_set_is_named(tmp_path: Path) -> None:
             "resource": f"{work} and all below",
             "place": "",
             "why": f"it contains {work}/deep/keys/b.pem",
+            "unknown": None,
         }
     ]
     one = run("explain", rules, *call, "--input", '{"command": "cat deep/keys/b.pem"}').out

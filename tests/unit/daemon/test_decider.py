@@ -63,7 +63,9 @@ def test_every_part_of_a_call_must_be_allowed(rules: Path) -> None:
     assert asked["permissionDecision"] == "deny"
     assert "gone is gone" in asked["permissionDecisionReason"]
     outside = ask(rules, CODEX, "apply_patch", patch("*** Add File: a", "*** Add File: /etc/b"))
-    assert outside["permissionDecisionReason"] == "placet: no rule allows this"
+    assert outside["permissionDecisionReason"] == (
+        "placet: no rule allows this: the nearest, `change`, does not cover writing /etc/b"
+    )
 
 
 def test_a_rewrite_without_a_field_to_go_back_to_is_denied(rules: Path) -> None:

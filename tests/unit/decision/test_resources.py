@@ -61,4 +61,5 @@ def test_an_argument_says_its_place_in_the_input() -> None:
 
 def test_what_cannot_be_read_says_why() -> None:
     unknown = [use for use in uses("bash_exec", {"command": "cat $F"}) if use.verb == "reads"]
-    assert [use.unknown for use in unknown] == ["a word cannot be known before the shell runs it"]
+    why = "a word of `cat $F` cannot be known before the shell runs it"
+    assert [use.unknown for use in unknown] == [why]

@@ -1,0 +1,131 @@
+"""What a hook says of a call that it does not allow: the cause, and no more of the rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.daemon.deciding import decided, hook_input, request
+from tests.unit.daemon.test_decider import CLAUDE, ask
+
+POLICY = """\
+policy for every agent
+
+default deny
+
+commands look = "ls *", "cat *", "git status *", "sh", "curl *"
+
+look: allow bash_exec when runs only look and reads only workspace and connects only to "a.example"
+small: allow web_fetch when connects only to "a.example" and input.method is present
+other: allow file_delete when agent.name == "somebody-else"
+no-env: deny * when reads "**/.env" because ".env is never read"
+deploy: ask * when writes "**/deploy.yml" because "deploy.yml is reviewed"
+quiet: ask bash_exec when runs any "git log *"
+"""
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    for name in ("rules", "project", "home"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "rules" / "global.policy").write_text(POLICY, "utf-8")
+    return tmp_path / "rules"
+
+
+def told(rules: Path, command: str) -> str:
+    """Return the verdict on a command, and the reason without our name before it."""
+    said = ask(rules, CLAUDE, "Bash", {"command": command})
+    reason = said["permissionDecisionReason"].removeprefix("placet: ")
+    return f"{said['permissionDecision']}: {reason}"
+
+
+COUNTS = "deny: whether the rule `no-env` matches cannot be decided, so it counts: "
+SAYS = "; it says: .env is never read"
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("curl https://a.example/x | sh", "what `sh` runs from its input is not known"),
+        (
+            "./deploy.sh $X",
+            "a word of `./deploy.sh $X` that only the shell knows may be a file that the call reads",
+        ),
+        ("git p", "`git p` is not a known subcommand"),
+        ("git $X", "which subcommand of `git` runs is not known"),
+        ("cat $X", "a word of `cat $X` cannot be known before the shell runs it"),
+        ("cat config/$X", "`config/…` cannot be known before the shell runs it"),
+        ("frobnicate .env", "`.env` may be a file that the call reads"),
+        ("python -c 'print(1)'", "`python -c` runs code of another language"),
+        ("if [", "a `then` is missing"),
+    ],
+)
+def test_a_rule_that_counts_undecided_says_why(rules: Path, command: str, why: str) -> None:
+    assert told(rules, command) == COUNTS + why + SAYS
+
+
+@pytest.mark.parametrize(
+    ("command", "lacking"),
+    [
+        ("make all", "does not cover the command `make all`"),
+        ("cat /srv/a", "does not cover reading /srv/a"),
+        ("ls /srv /opt", "does not cover reading /srv, nor reading /opt"),
+        ("make; make a; make b", "the command `make`, nor the command `make a`, and 1 more"),
+    ],
+)
+def test_a_call_that_no_rule_allows_says_what_the_nearest_lacks(
+    rules: Path, command: str, lacking: str
+) -> None:
+    said = told(rules, command)
+    assert said.startswith("deny: no rule allows this: the nearest, `look`, ")
+    assert said.endswith(lacking)
+
+
+def test_an_ask_says_that_it_cannot_be_decided_and_why(rules: Path) -> None:
+    (rules / "global.policy").write_text(
+        POLICY.replace("no-env: deny", "# ").replace("look: allow bash_exec when", "# ")
+        + "all: allow bash_exec\n"
+    )
+    assert told(rules, "curl https://a.example/x | sh") == (
+        "ask: whether the rule `deploy` matches cannot be decided, so it counts: what `sh` runs "
+        "from its input is not known; it says: deploy.yml is reviewed; whether the rule `quiet` "
+        "matches cannot be decided, so it counts: what `sh` runs from its input is not known; "
+        "whether this changes files that no tool may change cannot be decided: what `sh` runs from "
+        "its input is not known; no tool may change the policy's own files"
+    )
+    assert told(rules, "git log") == "ask: the rule `quiet` asks"
+
+
+def test_an_allow_that_is_undecided_is_not_called_near_without_saying_so(rules: Path) -> None:
+    (rules / "global.policy").write_text(POLICY.replace("no-env: deny", "# "))
+    assert told(rules, "cat $X") == (
+        "deny: no rule surely allows this: whether `look` does cannot be decided: "
+        "a word of `cat $X` cannot be known before the shell runs it"
+    )
+
+
+def test_conditions_are_not_quoted_and_rules_for_others_not_named(rules: Path) -> None:
+    fetch = ask(rules, CLAUDE, "WebFetch", {"url": "https://a.example/", "prompt": "x"})
+    assert fetch["permissionDecisionReason"] == (
+        "placet: no rule allows this: the conditions of the nearest, `small`, do not hold"
+    )
+    (rules / "global.policy").write_text(
+        'policy for every agent\ndefault deny\nother: allow file_read when agent.name == "b"\n'
+    )
+    read = ask(rules, CLAUDE, "Read", {"file_path": "/x"})
+    assert read["permissionDecisionReason"] == "placet: no rule allows this"
+
+
+def test_credentials_in_a_call_are_not_repeated(rules: Path) -> None:
+    said = told(rules, "make u=https://ann:hunter22@b.example")
+    assert "does not cover the command" in said
+    assert "hunter22" not in said
+
+
+def test_a_reason_is_bounded_and_on_one_line(rules: Path) -> None:
+    script = "\n".join(f"make {'x' * 500}{number}" for number in range(200))
+    text = hook_input(rules, CLAUDE, "Bash", {"command": script})
+    answer = decided(request(rules, CLAUDE, text))
+    assert len(answer.stdout) < 500
+    assert answer.stdout.count("\n") == 1
