@@ -23,6 +23,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.preloaded import placet_in
+
 # As long as the real folder, because the width of a path decides where a line is wrapped.
 HOME = "/home/charlie"
 INSTALLED = "/home/charlie/placet/.venv/bin"
@@ -129,10 +131,12 @@ def session(folder: str = ".") -> Iterator[Session]:
     with (
         tempfile.TemporaryDirectory(dir="/tmp", prefix="") as home,
         tempfile.TemporaryDirectory(prefix="placet-") as state,
+        tempfile.TemporaryDirectory(prefix="placet-") as bin,
     ):
         assert len(home) == len(HOME)
+        placet_in(Path(bin))
         environment = {
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": os.pathsep.join((bin, str(Path(sys.executable).parent), os.environ["PATH"])),
             "HOME": home,
             "LANG": "C.UTF-8",
             "XDG_RUNTIME_DIR": state,

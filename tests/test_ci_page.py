@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import stat
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from tests.preloaded import placet_in
 
 ROOT = Path(__file__).resolve().parents[1]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
@@ -40,9 +40,7 @@ def commands(tmp_path: Path) -> dict[str, str]:
     """An environment with `placet` on the path, as the action finds it."""
     bin = tmp_path / "bin"
     bin.mkdir()
-    placet = bin / "placet"
-    placet.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m policy "$@"\n')
-    placet.chmod(placet.stat().st_mode | stat.S_IXUSR)
+    placet_in(bin)
     return {**os.environ, "PATH": f"{bin}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
 
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.preloaded import placet
+
 ROOT = Path(__file__).resolve().parents[2]
 _OURS = frozenset({"PLACET_CALL", "XDG_STATE_HOME", "CLAUDECODE", "GEMINI_CLI"})
 PATIENCE = 60.0  # seconds; the machine may be busy
@@ -141,7 +143,7 @@ class Scene:
     def placet(self, *arguments: str) -> Done:
         """Run another command."""
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "policy", *arguments],
+            placet(*arguments),
             cwd=self.project,
             env=self.environment,
             capture_output=True,

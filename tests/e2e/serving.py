@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -15,6 +14,8 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from tests.preloaded import placet
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 120.0  # seconds; the machine may be busy
@@ -81,10 +82,14 @@ class Place:
         """Return what was recorded so far, the starts of calls too."""
         return [json.loads(line) for line in self.audit.read_text("utf-8").splitlines()]
 
+    def arguments(self, *options: str) -> list[str]:
+        """Return what follows `placet` to serve this place."""
+        where = ["--workspace", str(self.workspace), "--audit", str(self.audit)]
+        return ["serve", str(self.rules), *where, *options]
+
     def command(self, *options: str) -> list[str]:
         """Return the command line that serves this place."""
-        where = ["--workspace", str(self.workspace), "--audit", str(self.audit)]
-        return [sys.executable, "-m", "policy", "serve", str(self.rules), *where, *options]
+        return placet(*self.arguments(*options))
 
 
 def place_in(folder: Path, policy: str = POLICY) -> Place:

@@ -182,7 +182,7 @@ def _waiting(done: Ran) -> list[str]:
 async def _asked_and_left(place: Place, end: str) -> str:
     """Let a server be asked, and end it while the question waits; return the question's id."""
     process = await asyncio.create_subprocess_exec(
-        *place.command(),
+        *(sys.executable, "-m", "policy", *place.arguments()),  # gone as soon as it is killed
         cwd=place.folder,
         env={**os.environ, **ENV},
         stdin=asyncio.subprocess.PIPE,

@@ -9,15 +9,18 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.preloaded import placet
+
 pytestmark = pytest.mark.people
 
 ROOT = Path(__file__).resolve().parents[2]
-PLACET = [sys.executable, "-m", "policy"]
+STARTED = [sys.executable, "-m", "policy"]
 ENV = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80"}
 SHIPPED = ROOT / "rules"
 RULES = str(ROOT / "tests" / "data" / "small_rules")
@@ -25,9 +28,11 @@ CALL = '{"tool": "file_read", "input": {"path": "/etc/passwd"}}\n'
 PATIENCE = 120.0  # seconds; the machine may be busy
 
 
-def shell(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def shell(
+    script: str, command: Sequence[str] = (), **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run a script in which `placet` is the command and `$RULES` a small folder of rules."""
-    quoted = " ".join(f"'{part}'" for part in PLACET)
+    quoted = " ".join(f"'{part}'" for part in command or placet())
     done = subprocess.run(
         ["bash", "-c", f'placet() {{ {quoted} "$@"; }}\n{script}'],
         env={**ENV, "RULES": RULES, "CALL": CALL, **environment},
@@ -74,7 +79,7 @@ def test_an_output_that_is_full_is_told(command: str) -> None:
 
 def test_an_interrupt_ends_it_without_a_word() -> None:
     process = subprocess.Popen(
-        [*PLACET, "decide", RULES],
+        placet("decide", RULES),
         env=ENV,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -126,6 +131,7 @@ def test_a_line_of_a_hundred_megabytes_takes_bounded_memory() -> None:
 def test_an_output_that_cannot_show_a_character_shows_its_escape() -> None:
     done = shell(
         'cd /; placet explain "$RULES" --tool file_read --input \'{"path": "a"}\' --workspace /',
+        STARTED,
         PYTHONIOENCODING="latin-1",
     )
     assert done.returncode == 0

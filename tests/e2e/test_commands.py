@@ -165,8 +165,7 @@ def test_wrong_usage_is_told_in_one_line(
     (tmp_path / "short").write_text("secret", "utf-8")
     (tmp_path / "answers").write_text("perhaps\n", "utf-8")
     os.mkfifo(tmp_path / "pipe")
-    _, _, _, *arguments = place.command()
-    done = run_here(*arguments, *options)
+    done = run_here(*place.arguments(*options))
     assert done.code == 2
     assert told in done.err.splitlines()[-1]
 

@@ -12,15 +12,14 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.test_cli import ENV, ROOT
+from tests.preloaded import placet
 
 PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-# The installed command, by the name that completion goes by.
-PLACET = "import sys; sys.argv[0] = 'placet'; from policy.cli import main; main()"
 
 
-def placet(tmp_path: Path, **environment: str) -> str:
+def completed(tmp_path: Path, **environment: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", PLACET],
+        placet(),
         cwd=tmp_path,
         env={**ENV, **environment},
         capture_output=True,
@@ -34,7 +33,7 @@ def placet(tmp_path: Path, **environment: str) -> str:
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_page_says_how_to_print_a_script_for_each_shell(tmp_path: Path, shell: str) -> None:
     (variable,) = set(re.findall(rf"(\w+)={shell}_source placet", PAGE))
-    script = placet(tmp_path, **{variable: f"{shell}_source"})
+    script = completed(tmp_path, **{variable: f"{shell}_source"})
     assert "_placet_completion" in script
     assert f"{variable}={shell}_complete" in script
 
@@ -53,7 +52,7 @@ def test_the_page_says_how_to_print_a_script_for_each_shell(tmp_path: Path, shel
 def test_commands_options_and_values_are_completed(
     tmp_path: Path, words: str, offered: set[str]
 ) -> None:
-    found = placet(
+    found = completed(
         tmp_path,
         COMP_WORDS=words,
         COMP_CWORD=str(len(words.split(" ")) - 1),
@@ -63,7 +62,9 @@ def test_commands_options_and_values_are_completed(
 
 
 def test_all_commands_are_offered_with_their_summaries(tmp_path: Path) -> None:
-    found = placet(tmp_path, COMP_WORDS="placet ", COMP_CWORD="", _PLACET_COMPLETE="fish_complete")
+    found = completed(
+        tmp_path, COMP_WORDS="placet ", COMP_CWORD="", _PLACET_COMPLETE="fish_complete"
+    )
     offered = dict(line.split("\t") for line in found.splitlines())
     assert offered["plain,check"] == "Check a policy and show every problem."
     assert len(offered) > 10

@@ -15,6 +15,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from policy.catalog import read_listing
 from tests.e2e.serving import ENV, PATIENCE, ROOT, Place, call, call_until, place_in, served
 from tests.e2e.test_http import listening, token_file
+from tests.preloaded import placet
 from tests.unit.cli.running import run
 
 SHOP = '''\
@@ -136,7 +137,7 @@ async def test_no_tool_may_write_the_code_of_tools(tmp_path: Path) -> None:
 
 def export(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "policy", "catalog", "export", *map(str, arguments)],
+        placet("catalog", "export", *map(str, arguments)),
         cwd=cwd,
         env=ENV,
         capture_output=True,

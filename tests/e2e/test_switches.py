@@ -53,7 +53,9 @@ def test_a_process_says_the_same_with_everything_switched_off(
     assert decided(",".join(NAMES)) == said
 
 
-@pytest.mark.parametrize("off", NAMES)
+@pytest.mark.parametrize(
+    "off", [NAMES[0], *(pytest.param(name, marks=pytest.mark.long) for name in NAMES[1:])]
+)
 def test_a_command_says_the_same_whatever_is_switched_off(
     off: str, said: tuple[int, bytes, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,6 @@ import os
 import pty
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,8 @@ from typing import IO
 
 import pytest
 
-from tests.e2e.test_cli import ENV, PLACET
+from tests.e2e.test_cli import ENV
+from tests.preloaded import placet
 
 GOOD = """\
 policy for every agent
@@ -33,7 +33,7 @@ MISSPELT = GOOD.replace("allow file_read", "allow file_raed")
 def watching(command: str, path: Path) -> Iterator[subprocess.Popen[str]]:
     """Run a command with `--watch`; both of its streams are one."""
     process = subprocess.Popen(
-        [*PLACET, command, str(path), "--watch"],
+        placet(command, str(path), "--watch"),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         env=ENV,
@@ -112,7 +112,7 @@ def test_a_terminal_is_cleared_before_each_run(tmp_path: Path) -> None:
     (tmp_path / "global.policy").write_text(GOOD)
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [*PLACET, "check", str(tmp_path), "--watch"], stdout=theirs, stderr=theirs, env=ENV
+        placet("check", str(tmp_path), "--watch"), stdout=theirs, stderr=theirs, env=ENV
     )
     os.close(theirs)
     try:
@@ -131,7 +131,7 @@ def test_a_terminal_is_cleared_before_each_run(tmp_path: Path) -> None:
 def test_only_text_can_be_watched(tmp_path: Path, command: str) -> None:
     (tmp_path / "global.policy").write_text(GOOD)
     done = subprocess.run(
-        [sys.executable, "-m", "policy", command, str(tmp_path), "--watch", "--format", "json"],
+        placet(command, str(tmp_path), "--watch", "--format", "json"),
         env=ENV,
         capture_output=True,
         text=True,

@@ -15,11 +15,16 @@ import pytest
 from policy.approvals import SqliteApprovals
 from policy.model import PermissionDenied
 from tests.examples import examples
+from tests.preloaded import module
 from tests.service.approvals.earlier_store import given
 from tests.service.approvals.worker import ANN, NOW, stage
 
 ROOT = Path(__file__).parents[3]
 CALLS = examples(1_000)
+
+
+def started(name: str, *arguments: str) -> list[str]:
+    return [sys.executable, "-m", name, *arguments]
 
 
 class Others:
@@ -32,21 +37,18 @@ class Others:
         self.file = folder / "desk" / "approvals.db"
         self._started: list[Process] = []
 
-    async def start(self, what: str) -> Process:
+    async def start(self, what: str, *, killed: bool = False) -> Process:
+        """Start a process; one that will be killed is no preloaded one, but gone at once."""
+        command = started if killed else module
         folder = self.folder / f"{what}-{len(self._started)}"
         folder.mkdir()
-        started = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "tests.service.approvals.worker",
-            what,
-            str(self.file),
-            str(folder),
+        process = await asyncio.create_subprocess_exec(
+            *command("tests.service.approvals.worker", what, str(self.file), str(folder)),
             cwd=ROOT,
             stdout=PIPE,
         )
-        self._started.append(started)
-        return started
+        self._started.append(process)
+        return process
 
     async def run(self, what: str) -> str:
         """Return the last line of what a process says."""
@@ -54,10 +56,10 @@ class Others:
         return out.decode().splitlines()[-1]
 
     async def end(self) -> None:
-        for started in self._started:
-            if started.returncode is None:
-                started.kill()
-            await started.communicate()
+        for process in self._started:
+            if process.returncode is None:
+                process.kill()
+            await process.communicate()
 
 
 async def line(process: Process) -> str:
@@ -101,7 +103,7 @@ async def test_a_refusal_given_in_another_process_reaches_the_agent(others: Othe
 
 @pytest.mark.parametrize("answered", [True, False])
 async def test_a_question_outlives_its_process(others: Others, answered: bool) -> None:
-    caller = await others.start("call")
+    caller = await others.start("call", killed=True)
     first = await line(caller)
     assert first.startswith("pending ")
     caller.kill()
@@ -155,7 +157,7 @@ async def test_no_use_comes_back_when_a_process_is_killed(others: Others) -> Non
     many = 100_000
     async with SqliteApprovals(others.file) as desk:
         await desk.give(given("g1", uses=many))
-        process = await others.start("spend")
+        process = await others.start("spend", killed=True)
         for _ in range(20):
             assert await line(process) == "used"
         process.kill()
