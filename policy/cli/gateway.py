@@ -14,6 +14,7 @@ from policy.cli.serving.governed_service import GovernedServices
 from policy.cli.serving.options import ServingOptions, serving_options
 from policy.cli.serving.running import Behind, run_server
 from policy.cli.serving.starting import start
+from policy.cli.wrapping import wrapping_options
 from policy.store import PolicyStore
 
 if TYPE_CHECKING:
@@ -25,17 +26,21 @@ _PATIENCE = 15.0
 
 
 @click.command("gateway")
+@wrapping_options
 @serving_options()
 def command(options: ServingOptions) -> None:
     """Serve the tools of MCP servers to MCP clients, governed by the policy at PATH.
 
     The servers are those of `[mcp]` in `placet.toml`. The files are watched: an edit takes effect
     with the next call, and restarts the servers that it changes; an invalid one changes nothing.
+    --wrap moves the servers of a client behind the gateway: Claude Code, Claude Desktop, Cursor,
+    VS Code, Gemini CLI, Codex and others; --unwrap moves them back.
 
     \b
     Examples:
       placet gateway rules/
       placet gateway rules/ --http 127.0.0.1:8642 --token-file token
+      placet gateway rules/ --wrap .mcp.json --dry-run
     """
     store, governed = start(
         options, ProgramTools(), builtin_tools=False, session_per_connection=True

@@ -29,6 +29,7 @@ from policy.generation.mcp_servers import (
     StdioServer,
     WebSocketServer,
 )
+from policy.generation.mcp_tables import name_problem as server_name_problem
 from policy.generation.mcp_tables import read_server
 from policy.generation.protected_files import (
     ProtectedFiles,
@@ -87,6 +88,7 @@ __all__ = [
     "read_server",
     "read_server_file",
     "read_settings",
+    "server_name_problem",
     "shipped_packs",
     "shipped_profile_texts",
     "shipped_profiles",

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,8 @@ from policy.cli.loading import exit_code, exit_with, prefix
 from policy.cli.mcp_server import NamedServer, require_client, server_options
 from policy.cli.options import path_argument
 from policy.cli.pin.lock_at import LockAt, lock_at
+from policy.cli.wrapping.client_variables import variables_from, wrapped_option
+from policy.cli.wrapping.moved_server import VARIABLES
 from policy.diagnostics import did_you_mean, has_errors, render, visible
 from policy.generation import McpServer, configuration, read_folder
 from policy.pins import (
@@ -29,6 +31,9 @@ from policy.pins import (
     review,
 )
 from policy.values import Unreadable, read_plain_json
+
+if TYPE_CHECKING:
+    from policy.mcp import McpFailure
 
 _LARGEST = 16 * 1024 * 1024
 _COMMAND = "policy.cli.pin.command"
@@ -75,6 +80,7 @@ def reviewed_server(command: Callable[..., None]) -> Callable[..., Any]:
         token_file: Path | None,
         variables: tuple[str, ...],
         timeout: float,
+        wrapped: Path | None,
         **options: Any,
     ) -> None:
         given = click.get_current_context().meta.get(_COMMAND, ())
@@ -88,11 +94,12 @@ def reviewed_server(command: Callable[..., None]) -> Callable[..., Any]:
         )
         at = lock_at(path)
         try:
-            definitions = (
-                _asked(named_server, at)
-                if recording is None
-                else _recorded(named_server, recording)
-            )
+            with variables_from(wrapped):
+                definitions = (
+                    _asked(named_server, at)
+                    if recording is None
+                    else _recorded(named_server, recording)
+                )
         except UnusableDefinitions as error:
             exit_with(f"server {visible(server, 80)}: {error}")
         found = review(compare(at.lock, definitions), known=_known_names(at.lock, server))
@@ -106,6 +113,7 @@ def reviewed_server(command: Callable[..., None]) -> Callable[..., Any]:
             help="Read the server's answers from this file instead: an object by method "
             "(`initialize`, `tools/list`, `prompts/list`), or the answer to tools/list.",
         ),
+        wrapped_option,
         server_options,
         click.option(
             "--server",
@@ -127,7 +135,7 @@ def _asked(named: NamedServer, at: LockAt) -> ServerDefinitions:
     try:
         told = ask_server(server, seconds=named.timeout)
     except McpFailure as error:
-        exit_with(f"server {visible(named.name, 80)}: {error}")
+        exit_with(f"server {visible(named.name, 80)}: {error}{_help(error)}")
     return definitions_of(
         named.name,
         tools=told.tools,
@@ -135,6 +143,12 @@ def _asked(named: NamedServer, at: LockAt) -> ServerDefinitions:
         instructions=told.instructions,
         program=program_of(server, told.version),
     )
+
+
+def _help(error: McpFailure) -> str:
+    """Return how to get at a variable of a wrapped client."""
+    unset = f"`{VARIABLES}" in str(error) and "is not set" in str(error)
+    return "; --wrapped FILE takes it from a client's file" if unset else ""
 
 
 def _server(named: NamedServer, at: LockAt) -> McpServer:

@@ -152,7 +152,7 @@ def test_a_lock_with_which_the_rules_are_invalid_is_not_written(tmp_path: Path) 
     file = recording(tmp_path, [{"name": "look", "inputSchema": schema}])
     refused = accept(rules, "hub", file)
     assert refused.code == 1 and "error[unknown-field]" in refused.err
-    assert refused.err.endswith("nothing was written: with this lock the policy is invalid\n")
+    assert refused.err.endswith("nothing was written: with this tools.lock the policy is invalid\n")
     assert not (rules / LOCK_FILE).exists()
 
 
