@@ -21,6 +21,8 @@ COMMANDS = (
     "daemon stop",
     "freeze --because x",
     "hook claude-code --install --policy /tmp/lax",
+    "gateway rules --unwrap .mcp.json",
+    "gateway rules --wrap .mcp.json",
     "hook claude-code --uninstall",
     "pin accept github",
     "pin forget github",
