@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import click
@@ -23,6 +24,7 @@ def command() -> None:
     Examples:
       placet daemon status
       placet daemon stop
+      placet daemon stop ~/agent-rules
     """
 
 
@@ -39,10 +41,18 @@ def status(*, format: str) -> None:
 
 
 @command.command("stop")
-def stop() -> None:
-    """End every daemon of this user; the next hook call starts a new one."""
+@click.argument("policy", metavar="[POLICY]", required=False)
+def stop(policy: str | None) -> None:
+    """End the daemon of a policy, or every daemon of this user; the next call starts a new one."""
     refuse_agents("stopping a daemon")
     found = [each for each in _found() if each["problem"] is None]
+    if policy is not None:
+        path = os.path.abspath(policy)
+        running = [each["policy"] for each in found]
+        found = [each for each in found if each["policy"] == path]
+        if not found:
+            listed = ", ".join(visible(each, 500) for each in running) or "none"
+            fail(f"no daemon of {visible(path, 500)} is running; those that run: {listed}", code=1)
     for each in found:
         try:
             stop_daemon(each["socket"])

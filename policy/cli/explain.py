@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, BinaryIO
 
 import click
 
+from policy.catalog import builtin_catalog
 from policy.cli.calls import CallToDecide, NotACall
 from policy.cli.decision_lines import ask, decision_record, lines_of, workspace_record
 from policy.cli.explain_hook import explain_hook, hook_input
@@ -39,6 +41,7 @@ from policy.values import Unreadable, read_json
 
 @click.command("explain")
 @path_argument
+@click.argument("rest", nargs=-1, metavar="")
 @catalog_option
 @call_option
 @lexical_option
@@ -70,6 +73,7 @@ from policy.values import Unreadable, read_json
 def command(
     path: Path,
     *,
+    rest: tuple[str, ...],
     catalog_file: Path | None,
     call_file: BinaryIO | None,
     lexical: bool,
@@ -100,6 +104,8 @@ def command(
       placet explain rules/ --hook claude-code --command 'git checkout main'
       placet explain rules/ --hook claude-code < input.json
     """
+    if rest:
+        raise click.UsageError(_as_option(path, rest))
     _refuse_two_calls(script=script, tool=tool, input=input_text, call=call_file)
     if hook is not None:
         _refuse_beside_a_hook(agent=agent, role=role, catalog=catalog_file, lexical=lexical or None)
@@ -147,6 +153,16 @@ def command(
     if not is_in_force:
         click.echo(err=True)
         show_errors(built, path, note=_not_in_force(built))
+
+
+def _as_option(path: Path, rest: tuple[str, ...]) -> str:
+    """Return how a call is given, to somebody who gave a command or a tool as an operand."""
+    call = (
+        f"--tool {rest[0]} --input '{{…}}'"
+        if builtin_catalog().get(rest[0]) is not None
+        else f"--command {shlex.quote(' '.join(rest))}"
+    )
+    return f"the call is an option: placet explain {shlex.quote(str(path))} {call}"
 
 
 def _refuse_two_calls(

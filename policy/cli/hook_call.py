@@ -54,7 +54,12 @@ def run_hook(arguments: list[str]) -> NoReturn:
     if options.install or options.uninstall or options.tools:
         from policy.cli.agent_settings.editing import run
 
-        sys.exit(run(options))
+        try:
+            status = run(options)
+        except BrokenPipeError:  # nobody reads the output any more: `… --dry-run | head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            status = 1
+        sys.exit(status)
     try:
         request = input_in_time(lambda: _request(options), late=_give_up)
         answer = answer_hook(request, late=_give_up, use_daemon=not options.no_daemon)

@@ -40,13 +40,19 @@ class HookContext:
             audit=request.audit,
         )
 
+    def kind_of(self, file: str) -> str | None:
+        """Return, for people, what a guarded file belongs to; None if that is the policy."""
+        settings = [*self._own_settings(), *self._settings("~"), *self.project_settings()]
+        if file in (*settings, *map(os.path.realpath, settings)):
+            return "the settings of a coding agent, where its hook stands"
+        program = [*own_files(), *map(os.path.realpath, own_files())]
+        if any(file == place or file.startswith(f"{place}/") for place in program):
+            return "Placet's own program"
+        return None
+
     def guarded(self) -> list[str]:
         """Return what no call may write: agents' settings, the daemon's files, our own program."""
-        named = own_files() + self._settings("~")
-        own = AGENTS.get(self.agent)
-        if own is not None and self.settings_folder is not None:
-            names = {os.path.basename(place) for place in own.settings}
-            named += [os.path.join(self.settings_folder, name) for name in sorted(names)]
+        named = own_files() + self._settings("~") + self._own_settings()
         if os.name == "posix":
             with suppress(EndpointUnusable):  # without a place for it there is no daemon either
                 named += DaemonFiles(self.policy).files
@@ -56,6 +62,14 @@ class HookContext:
         """Return the settings of agents in the project, which lie among its files."""
         named = self._settings(".")
         return [*named, *(os.path.realpath(path) for path in named)]
+
+    def _own_settings(self) -> list[str]:
+        """Return the settings of this agent in the folder that its user has named for them."""
+        own = AGENTS.get(self.agent)
+        if own is None or self.settings_folder is None:
+            return []
+        names = {os.path.basename(place) for place in own.settings}
+        return [os.path.join(self.settings_folder, name) for name in sorted(names)]
 
     def _settings(self, base: str) -> list[str]:
         """Return the settings of all agents in the home folder (`~`), or in the project (`.`)."""

@@ -20,7 +20,7 @@ from policy.daemon.protocol import BLOCKED
 from policy.daemon.records import Arrived, record_of_call
 from policy.daemon.request import HookAnswer, Request
 from policy.daemon.updated_input import updated_input
-from policy.daemon.wording import question, refusal, why_not_asked
+from policy.daemon.wording import last_good_rules, question, refusal, why_not_asked
 from policy.environment import Disk, FactSource
 from policy.generation import Generation
 from policy.model import (
@@ -52,11 +52,15 @@ class HookOutcome:
         """Return this outcome as a denial."""
         return replace(self, verdict=Verdict.DENY, why=why, updated=None)
 
+    def with_note(self, note: str) -> HookOutcome:
+        """Return this outcome with a remark in its reason; an allow then has one, for its user."""
+        return replace(self, why=f"{self.why} ({note})" if self.why else note)
+
     def answer(self, agent: Agent) -> HookAnswer:
         """Return it in the agent's own format."""
         match self.verdict:
             case Verdict.ALLOW:
-                return agent.allow("", self.updated)
+                return agent.allow(f"placet: {self.why}" if self.why else "", self.updated)
             case Verdict.ASK:
                 return agent.ask(f"placet: {self.why}", self.updated)
             case _:
@@ -115,6 +119,8 @@ class Decider:
         outcome = await self._decided(
             agent, call, caller, generation, denies_asks=request.denies_asks
         )
+        if any(judgement.stale and judgement.judge is not None for judgement in outcome.judged):
+            outcome = outcome.with_note(last_good_rules(self.context.policy))
         return arrived, outcome
 
     async def _decided(
@@ -137,7 +143,7 @@ class Decider:
             outcome = replace(outcome, judged=tuple(judged))
             verdict = strictest(_verdict(each) for each in judged)
             if verdict not in (Verdict.ALLOW, Verdict.ASK):
-                return outcome.denied(refusal(judged, caller))
+                return outcome.denied(refusal(judged, caller, call=call, context=self.context))
             decisions = tuple(each.decision for each in judged)
             updated = updated_input(agent, call, meant, decisions)
         except Unmapped as problem:

@@ -7,12 +7,14 @@ pattern, set or condition of a rule is quoted.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from policy.daemon.agents.agent import Agent, HookCall
+from policy.daemon.context import HookContext
 from policy.decision import nearest_allow
 from policy.generation import Generation
-from policy.model import SENTENCES, Caller, Code, Reason, Verdict
+from policy.model import SENTENCES, Caller, Code, NotFound, Reason, Verdict
 from policy.service import Judgement, because, telling
 from policy.tools import without_secrets
 from policy.values import quote
@@ -22,18 +24,27 @@ _BY_RULES: frozenset[Code] = frozenset({"not-allowed", "not-understood"})
 _FLOOR = "whether this changes files that no tool may change"
 
 
-def refusal(judgements: Sequence[Judgement], caller: Caller) -> str:
+def refusal(
+    judgements: Sequence[Judgement], caller: Caller, *, call: HookCall, context: HookContext
+) -> str:
     """Return the reason of a denial, for the model."""
     refused = next((each for each in judgements if each.error is not None), None)
     if refused is None or refused.error is None:
         return SENTENCES["not-allowed"]
     error = refused.error
     if error.code == "policy-unavailable":
-        return f"{error.message}: `placet check` says what is wrong with it"
+        return f"{error.message}: {_unavailable(context.policy)}"
+    if isinstance(error, NotFound) and call.mcp is not None:
+        return _unknown_server(*call.mcp, policy=context.policy)
     cause = _cause(refused, caller) if error.code in _BY_RULES else None
     if cause is not None:
         return without_secrets(cause, {})
-    return _with_file(error.message, judgements)
+    return _with_file(error.message, judgements, context)
+
+
+def last_good_rules(policy: str) -> str:
+    """Return that older rules decided, and where the reason is found."""
+    return f"decided by the last good rules, since {_wrong(policy)}"
 
 
 def question(judgements: Sequence[Judgement]) -> str:
@@ -92,7 +103,22 @@ def _unsure(reason: Reason) -> str:
     return f"{unsure}: {reason.undecided}{told}"
 
 
-def _with_file(message: str, judgements: Sequence[Judgement]) -> str:
+def _unavailable(policy: str) -> str:
+    return _wrong(policy) if os.path.lexists(policy) else f"nothing is at {policy}"
+
+
+def _wrong(policy: str) -> str:
+    return f"the policy at {policy} has errors, which `placet check` lists"
+
+
+def _unknown_server(server: str, tool: str, *, policy: str) -> str:
+    return (
+        f"the policy does not know the tool {quote(tool)} of the MCP server {quote(server)}: "
+        f"after `placet pin accept {policy} --server {server}` a rule may allow it"
+    )
+
+
+def _with_file(message: str, judgements: Sequence[Judgement], context: HookContext) -> str:
     """Return the message of a denial with the file that the floor protects, if it names none."""
     floor = (
         reason.clause
@@ -102,4 +128,7 @@ def _with_file(message: str, judgements: Sequence[Judgement]) -> str:
     )
     clause = next(floor, None)
     file = "" if clause is None else clause.removeprefix("writes ")
-    return message if file in message else f"{message}: {file}"
+    if file in message:
+        return message
+    kind = context.kind_of(file)
+    return f"{message}: {file}" if kind is None else f"no tool may change {kind}: {file}"

@@ -17,6 +17,7 @@ from policy.cli.agent_settings.entry import (
     with_hook,
     without_hook,
 )
+from policy.cli.agent_settings.json_text import read
 from policy.cli.agent_settings.own_tools import notes_on_policy, tools_list
 from policy.cli.loading import exit_with
 from policy.cli.people_only import refuse_agents
@@ -81,7 +82,9 @@ def _edit(
     mark = _BOM if before is not None and before.startswith(_BOM) else ""
     body = _EMPTY if before is None else before.removeprefix(_BOM)
     try:
-        after = mark + change(body)
+        edited = change(body)
+        settings = read(edited).value
+        after = mark + edited
         kept = before if before is not None and is_first(body) else None
     except ValueError as error:
         exit_with(f"{file} cannot be edited: {error}", code=1)
@@ -94,12 +97,18 @@ def _edit(
     if after == before or (before is None and after == _EMPTY):
         click.echo(f"{file} is unchanged")
         return 0
-    click.echo(_diff(before or "", after, file), nl=False)
+    backup = file.with_name(file.name + _BACKUP)
+    # Without a backup there was no file before the hook, so none stays behind.
+    is_removed = not (is_installing or settings or backup.exists() or file.is_symlink())
+    click.echo(_diff(before or "", "" if is_removed else after, file), nl=False)
     if dry_run:
         return 0
     file.parent.mkdir(parents=True, exist_ok=True)
-    backup = file.with_name(file.name + _BACKUP)
     try:
+        if is_removed:
+            file.unlink()
+            click.echo(f"removed {file}, which the installation had made")
+            return 0
         if kept is not None:
             _save(backup, kept.encode(), mode=file.stat().st_mode)
         replace_file(str(file), after.encode(), before=None if before is None else before.encode())

@@ -379,3 +379,20 @@ def test_two_calls_are_refused(tmp_path: Path) -> None:
     ran = run("explain", rules_in(tmp_path), "--call", call, "--command", "ls")
     assert ran.code == 2
     assert "give one call" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (("git push",), "--command 'git push'"),
+        (("git", "push"), "--command 'git push'"),
+        (("file_read",), "--tool file_read --input '{…}'"),
+    ],
+)
+def test_a_call_as_an_operand_says_how_it_is_given(
+    tmp_path: Path, words: tuple[str, ...], option: str
+) -> None:
+    rules = rules_in(tmp_path)
+    found = run("explain", rules, *words)
+    assert (found.code, found.out) == (2, "")
+    assert f"the call is an option: placet explain {rules} {option}" in found.err

@@ -255,3 +255,32 @@ def test_tools_without_resources_are_listed_for_a_catalogue(run: Run) -> None:
     names = [tool["name"] for tool in json.loads(out)["tools"]]
     assert "TodoWrite" in names
     assert "Bash" not in names
+
+
+def test_a_file_that_the_installation_made_goes_with_the_hook(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "home" / ".claude" / "settings.json"
+    assert run("claude-code", "--policy", "../rules", "--install")[0] == 0
+    status, out, err = run("claude-code", "--uninstall")
+    assert (status, err) == (0, "")
+    assert out.endswith(f"removed {file}, which the installation had made\n")
+    assert not file.exists()
+
+
+def test_settings_that_were_empty_before_stay(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "home" / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text("{}\n")
+    assert run("claude-code", "--policy", "../rules", "--install")[0] == 0
+    assert run("claude-code", "--uninstall")[0] == 0
+    assert file.read_text() == "{}\n"
+
+
+def test_an_edit_of_settings_whose_output_nobody_reads_ends_quietly(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(*_: object, **__: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("policy.cli.agent_settings.editing.click.echo", closed)
+    monkeypatch.setattr("os.dup2", lambda *_: None)
+    assert run("claude-code", "--policy", "../rules", "--install", "--dry-run") == (1, "", "")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from pathlib import Path
 
 import pytest
 
+import policy
+from policy.daemon.context import HookContext
+from policy.daemon.decider import Decider
 from tests.unit.daemon.deciding import decided, hook_input, request
 from tests.unit.daemon.test_decider import CLAUDE, ask
 
@@ -130,3 +135,73 @@ def test_a_reason_is_bounded_and_on_one_line(rules: Path) -> None:
     answer = decided(request(rules, CLAUDE, text))
     assert len(answer.stdout) < 500
     assert answer.stdout.count("\n") == 1
+
+
+def reason(rules: Path, tool: str, input: object) -> str:
+    said = ask(rules, CLAUDE, tool, input)
+    assert said["permissionDecision"] == "deny"
+    found: str = said["permissionDecisionReason"]
+    return found
+
+
+def test_a_policy_that_is_not_there_is_named_with_its_path(rules: Path) -> None:
+    (rules / "global.policy").write_text("policy for every agent\nallow file_raed\n")
+    said = reason(rules, "Read", {"file_path": "a"})
+    assert said.endswith(f"the policy at {rules} has errors, which `placet check` lists")
+    (rules / "global.policy").unlink()
+    rules.rmdir()
+    assert reason(rules, "Read", {"file_path": "a"}).endswith(f"nothing is at {rules}")
+
+
+def test_a_tool_of_an_unknown_server_says_how_it_gets_known(rules: Path) -> None:
+    assert reason(rules, "mcp__github__create_issue", {"title": "x"}) == (
+        "placet: the policy does not know the tool `create_issue` of the MCP server `github`: "
+        f"after `placet pin accept {rules} --server github` a rule may allow it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "kind"),
+    [
+        ("home/.claude/settings.json", "the settings of a coding agent, where its hook stands"),
+        ("home/.codex/hooks.json", "the settings of a coding agent, where its hook stands"),
+        ("rules/global.policy", "the policy's own files"),
+    ],
+)
+def test_a_protected_file_is_called_what_it_is(rules: Path, file: str, kind: str) -> None:
+    path = f"{rules.parent}/{file}"
+    said = reason(rules, "Write", {"file_path": path, "content": "x"})
+    assert said == f"placet: no tool may change {kind}: {path}"
+
+
+def test_placets_own_program_is_called_so(rules: Path) -> None:
+    program = str(Path(policy.__file__).parent / "cli" / "hook.py")
+    said = reason(rules, "Write", {"file_path": program, "content": "x"})
+    assert said.startswith("placet: no tool may change Placet's own program: ")
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"), [("ls", "allow"), ("git log", "ask"), ("make", "deny")]
+)
+def test_older_rules_say_that_they_decided(rules: Path, command: str, verdict: str) -> None:
+    (rules / "global.policy").write_text(
+        POLICY.replace("commands look = ", 'commands look = "git log *", ')
+    )
+    asked = request(rules, CLAUDE, hook_input(rules, CLAUDE, "Bash", {"command": command}))
+    decider = Decider(HookContext.of(asked))
+
+    def said() -> tuple[str, str]:
+        answer = asyncio.run(decider.answer(asked))
+        found = json.loads(answer.stdout)["hookSpecificOutput"]
+        return found["permissionDecision"], found.get("permissionDecisionReason", "")
+
+    found, before = said()
+    assert (found, "last good rules" in before) == (verdict, False)
+    (rules / "global.policy").write_text("policy for every agent\nallow file_raed\n")
+    decider.store.reload()
+    found, after = said()
+    assert found == verdict
+    assert after.removesuffix(")").endswith(
+        f"decided by the last good rules, since the policy at {rules} has errors, "
+        "which `placet check` lists"
+    )
