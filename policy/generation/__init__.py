@@ -1,6 +1,7 @@
 """Builds a generation from a policy's folder: files, settings, catalogue, checks, program."""
 
 from policy.generation.builder import Builder, Built, Configured, build, configuration, unexpected
+from policy.generation.client_settings import ClientSettings, JwtIssuer, KnownClient
 from policy.generation.collector_pause import no_collecting
 from policy.generation.decoding import decode
 from policy.generation.deprecated import accept_cache, chosen_engine
@@ -52,10 +53,13 @@ __all__ = [
     "ApprovalSettings",
     "Builder",
     "Built",
+    "ClientSettings",
     "Configured",
     "Generation",
     "HttpServer",
     "Isolation",
+    "JwtIssuer",
+    "KnownClient",
     "McpServer",
     "OAuthClient",
     "Path",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from policy.catalog import Resource
+from policy.generation.client_settings import ClientSettings
 from policy.generation.mcp_servers import McpServer
 from policy.model import EMPTY, Caller, Verdict
 
@@ -106,7 +107,8 @@ class Settings:
     """One generation's configuration.
 
     `timeout` and `timeouts` are in seconds: for any tool, and by tool. `binders` None means the
-    default. `caller` is who calls over `serve`, None: the transport decides. `approvals` is None
+    default. `caller` is who calls over `serve` and `gateway`, None: the transport decides;
+    `clients` are those who have tokens of their own. `approvals` is None
     if there is no such table. `plugins` are the capabilities granted to each plugin.
     `mcp_servers` are all MCP servers, those of `mcp_files` too. `tables` are the tables that are
     rules, as written.
@@ -120,6 +122,7 @@ class Settings:
     binders: Mapping[str, tuple[str, ...]] | None = None
     service: ServiceSettings = field(default_factory=ServiceSettings)
     caller: Caller | None = None
+    clients: ClientSettings = field(default_factory=ClientSettings)
     approvals: ApprovalSettings | None = None
     plugins: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: EMPTY)
     pins: PinSettings = field(default_factory=PinSettings)

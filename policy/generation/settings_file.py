@@ -14,6 +14,8 @@ from pydantic_core import ErrorDetails
 
 from policy.catalog import VERBS, Resource
 from policy.diagnostics import Diagnostic, diagnose, did_you_mean, visible
+from policy.generation.client_settings import ClientSettings
+from policy.generation.client_tables import Clients, JwtTable, client_settings
 from policy.generation.mcp_tables import McpTable, servers_of
 from policy.generation.setting_types import STRICT, FolderFile, Seconds
 from policy.generation.settings import (
@@ -134,6 +136,8 @@ class _Serve(_Table):
     role: str = Caller().role
     user: str | None = None
     groups: list[str] = []
+    clients: Clients = {}
+    jwt: JwtTable | None = None
 
 
 class _Plugin(_Table):
@@ -317,6 +321,7 @@ def _settings(file: _SettingsTables, parsed: dict[str, Any], root: str) -> Setti
         ),
         service=_service(file.service, root),
         caller=None if file.serve is None else _caller(file.serve),
+        clients=_clients(file.serve),
         approvals=None if file.approvals is None else _approvals(file.approvals, root),
         plugins=MappingProxyType(
             {name: tuple(dict.fromkeys(one.grant)) for name, one in file.plugins.items()}
@@ -384,6 +389,10 @@ def _service(service: _Service, root: str) -> ServiceSettings:
             body=service.web.body,
         ),
     )
+
+
+def _clients(said: _Serve | None) -> ClientSettings:
+    return ClientSettings() if said is None else client_settings(said.clients, said.jwt)
 
 
 def _caller(serve: _Serve) -> Caller:

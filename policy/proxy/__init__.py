@@ -4,6 +4,7 @@ from policy.proxy.authentication import Identities, Identity, OneToken
 from policy.proxy.connected_client import ConnectedClient
 from policy.proxy.finished_calls import keep
 from policy.proxy.http import Address, serve_http
+from policy.proxy.known_identities import KnownIdentities
 from policy.proxy.list_changes import ListChanges
 from policy.proxy.results import answer, refusal
 from policy.proxy.server import Ready, ServiceFor, ToolServer, call_result, tool_server
@@ -15,6 +16,7 @@ __all__ = [
     "ConnectedClient",
     "Identities",
     "Identity",
+    "KnownIdentities",
     "Left",
     "ListChanges",
     "OneToken",

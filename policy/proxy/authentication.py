@@ -35,6 +35,11 @@ class Identity:
 class Identities(Protocol):
     """Knows whose tokens there are."""
 
+    @property
+    def required(self) -> bool:
+        """Whether a request needs a token; without one it has no identity."""
+        ...
+
     async def identity_of(self, token: bytes) -> Identity | None:
         """Return whom a token belongs to, None if it is nobody's."""
         ...
@@ -45,6 +50,11 @@ class OneToken:
     """One token for all clients, whose caller the configuration names."""
 
     token: str
+
+    @property
+    def required(self) -> bool:
+        """Every request needs it."""
+        return True
 
     async def identity_of(self, token: bytes) -> Identity | None:
         """Return the one identity if this is its token."""
@@ -75,7 +85,10 @@ class TokenRequired:
             return
         identity = await self.identity_of(scope)
         if identity is None:
-            await _unauthorized(send)
+            if self._identities.required:
+                await _unauthorized(send)
+            else:
+                await self._app(scope, receive, send)
             return
         await self._app({**scope, "user": _User(identity)}, receive, send)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from policy.audit import JsonlSink
 from policy.cli.approvers import ApprovalMode, SettingsNow
-from policy.generation import ApprovalSettings, ServiceSettings
+from policy.generation import ApprovalSettings, ClientSettings, ServiceSettings
 from policy.model import Caller
 from policy.service import GovernedService, ToolEvent, build_tool_service, limits_of
 from policy.store import PolicyStore
@@ -26,25 +26,28 @@ if TYPE_CHECKING:
 class ServeOptions:
     """The options of the command line; None leaves a setting to the configuration.
 
-    `token` is that of HTTP clients. `authenticated` means that the caller is known: the parent
-    process on stdio, the holder of the token over HTTP. Every other caller is anonymous, whatever
-    the configuration is. `approving`
+    Over stdio the caller is the parent process, and `over_http` the owner of a token, of which
+    `token` is one that is not configured. Every other caller is anonymous, whatever the
+    configuration is. `approving`
     returns how asks are answered under the configuration in force. A policy in the workspace is
     an error unless `policy_in_workspace` is set. `tools` are served, beside the built-in ones if
     there are any. With `session_per_connection` each client is in a session of its own, unless the
-    configuration names one.
+    configuration names one; clients with tokens of their own always are.
     """
 
     workspace: Path | None
     audit: Path | None
     agent: str | None
     approving: Callable[[SettingsNow], ApprovalMode]
-    authenticated: bool
+    over_http: bool
     token: str | None = None
     tools: tuple[ToolHandler, ...] = ()
     policy_in_workspace: bool = False
     builtin_tools: bool = True
     session_per_connection: bool = False
+
+
+_ANONYMOUS = Caller(agent="anonymous", role="anonymous")
 
 
 class GovernedServices:
@@ -69,12 +72,17 @@ class GovernedServices:
         self._service = self._build()
 
     @property
-    def identities(self) -> Identities | None:
-        """Whose tokens HTTP clients may send; None if every client is served, as anonymous."""
-        from policy.proxy import OneToken
+    def identities(self) -> Identities:
+        """Whose tokens HTTP clients may send, by the configuration in force."""
+        from policy.proxy import KnownIdentities
 
-        token = self.serving.token
-        return None if token is None else OneToken(token=token)
+        return KnownIdentities(lambda: self.clients, token=self.serving.token)
+
+    @property
+    def clients(self) -> ClientSettings:
+        """Those who have tokens of their own under the configuration now in force."""
+        generation = self._store.current
+        return ClientSettings() if generation is None else generation.settings.clients
 
     def on_tools(self, changed: Callable[[], None]) -> None:
         """Call `changed` whenever the service has other tools; from any thread."""
@@ -95,8 +103,6 @@ class GovernedServices:
     @property
     def caller(self) -> Caller:
         """The caller under the configuration now in force, of a client that is not told apart."""
-        if not self.serving.authenticated:
-            return Caller(agent="anonymous", role="anonymous")
         generation = self._store.current
         named = Caller() if generation is None else generation.settings.caller or Caller()
         return replace(named, agent=self.serving.agent or named.agent)
@@ -108,9 +114,12 @@ class GovernedServices:
     def caller_of(self, client: ConnectedClient) -> Caller:
         """Return who calls through a client."""
         identity = client.identity
+        if identity is None and self.serving.over_http:
+            return _ANONYMOUS
         known = None if identity is None else identity.caller
         caller = self.caller if known is None else known
-        if not self.serving.session_per_connection or caller.session != Caller().session:
+        apart = self.serving.session_per_connection or known is not None
+        if not apart or caller.session != Caller().session:
             return caller
         # Requests that stand for themselves have nothing in common but their caller.
         of = client.connection or f"{caller!r} {'' if identity is None else identity.name}"

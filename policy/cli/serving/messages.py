@@ -20,9 +20,23 @@ def welcome(how: str, governed: GovernedServices) -> str:
     caller = governed.caller
     who = visible(f"{caller.role} as agent {caller.agent}", 200)
     asks = visible(governed.approving.description, 300)
-    if not serving.authenticated:
-        who, asks = "anonymous callers", "every call is denied without --token-file"
+    if serving.over_http:
+        known = _known(governed)
+        if serving.token is None and not known:
+            who, asks = "anonymous callers", "every call is denied without --token-file"
+        elif known:
+            who = ", ".join((*known, *((who,) if serving.token is not None else ())))
     return f"serving on {how} for {who}; workspace {governed.workspace}; {asks}"
+
+
+def _known(governed: GovernedServices) -> list[str]:
+    """Return who has tokens of their own, in words."""
+    clients = governed.clients
+    count = len(clients.clients)
+    found = [f"{count} client{'s' if count > 1 else ''}"] if count else []
+    if clients.jwt is not None:
+        found.append(f"users of {visible(clients.jwt.issuer, 200)}")
+    return found
 
 
 def say_reloaded(outcome: Reloaded) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,6 +16,7 @@ from policy.cli.python_tools import ProgramTools
 from policy.cli.serving.governed_service import GovernedServices, ServeOptions
 from policy.cli.serving.messages import log_to_stderr, say, say_question, say_reloaded
 from policy.cli.serving.options import ServingOptions
+from policy.diagnostics import visible
 from policy.service import PolicyInReach, policy_in_reach
 from policy.store import PolicyStore
 from policy.tools import builtin_handlers, running_tool
@@ -41,7 +43,7 @@ def start(
             heard=say_question,
         ),
         token=options.token,
-        authenticated=options.address is None or options.token is not None,
+        over_http=options.address is not None,
         policy_in_workspace=options.policy_in_workspace,
         builtin_tools=builtin_tools,
         session_per_connection=session_per_connection,
@@ -79,10 +81,20 @@ def _check_folders(
         exit_with(f"the workspace {governed.workspace} is not a folder: name one with --workspace")
     if not options.policy_in_workspace:
         _require_outside(program.files, governed.workspace)
+    if options.token is not None:
+        _require_other_token(options.token, governed)
     for file in (options.audit, governed.approving.store):
         if file is not None:
             _require_apart(file, governed.workspace)
     _warn_of_policy_in_reach(store.path, governed.workspace)
+
+
+def _require_other_token(token: str, governed: GovernedServices) -> None:
+    """End the command if nobody could tell whose token this is."""
+    digest = hashlib.sha256(token.encode()).hexdigest()
+    same = [one.name for one in governed.clients.clients if one.token_digest == digest]
+    if same:
+        exit_with(f"the token of --token-file is that of the client {visible(same[0], 100)} too")
 
 
 def _require_apart(audit: Path, workspace: str) -> None:

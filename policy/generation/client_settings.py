@@ -1,0 +1,43 @@
+"""Who may call over HTTP, as configured: clients with tokens, and an issuer of signed tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from policy.model import Caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownClient:
+    """A client by name. `token_digest` is the SHA-256 of its token, in lower-case hexadecimal."""
+
+    name: str
+    token_digest: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JwtIssuer:
+    """Signs tokens (JWTs) for `audience` with the keys at the URL `jwks`.
+
+    The claim `user` names the user, and the claim `groups` lists groups. All else of a caller is
+    that of `caller`.
+    """
+
+    issuer: str
+    audience: str
+    jwks: str
+    user: str
+    groups: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientSettings:
+    """All who may call over HTTP by tokens of their own."""
+
+    clients: tuple[KnownClient, ...] = ()
+    jwt: JwtIssuer | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.clients) or self.jwt is not None
