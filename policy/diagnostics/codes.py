@@ -128,6 +128,7 @@ CODES: dict[str, Code] = {
     "unused-name": _warning("a definition that is never used"),
     "unprofiled-program": _warning("a command pattern whose program has no profile"),
     "allowed-interpreter": _warning("an `allow` of a program that runs any code"),
+    "script-by-one-program": _warning("a `deny` or `ask` of one way to run a script"),
     "narrow-wildcard": _warning("an `allow` whose wildcard matches no tool"),
     "not-granted": _warning("a pack's grants that have no effect"),
     "unlimited-allow": _warning("an `allow` to run or connect to anything, without saying so"),

@@ -17,6 +17,7 @@ from policy.programs.patterns.match import (
     matches_command,
     spells_redirects,
 )
+from policy.programs.patterns.named_script import named_script
 from policy.programs.patterns.pattern import CommandPattern, read_command_pattern
 from policy.programs.patterns.pattern_set import PatternSet
 from policy.programs.patterns.profile_check import check_examples
@@ -53,6 +54,7 @@ __all__ = [
     "is_harmless_redirection",
     "matches_command",
     "matches_path_glob",
+    "named_script",
     "read_command_pattern",
     "runs_any",
     "runs_nothing_else",

@@ -7,6 +7,7 @@ from policy.checks.lints import (
     narrow_wildcard,
     not_granted,
     redundant_allow,
+    script_by_one_program,
     unlimited_allow,
     unnamed_rule,
     unused_name,
@@ -14,7 +15,7 @@ from policy.checks.lints import (
 from policy.checks.lints.context import LintContext
 
 # These judge a rule by itself, so they run only on rules that no earlier build has checked.
-ON_NEW_RULES = (allowed_interpreter, narrow_wildcard)
+ON_NEW_RULES = (allowed_interpreter, narrow_wildcard, script_by_one_program)
 # These run at every build on everything; rules may be `KnownRule`s, which have no clauses.
 ON_EVERY_BUILD = (
     ask_outside_allows,

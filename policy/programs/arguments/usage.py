@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -44,6 +45,7 @@ _SPELLED_COMMANDS = frozenset({"argv-until", "argv-more..."})
 
 # Characters that never occur in the name of a package script.
 _PATH_LIKE = frozenset("./=")
+_SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*=")
 
 # Roles of a target that may be a folder into which files are put.
 _INTO = frozenset({"write-into", "write-into-parents"})
@@ -149,11 +151,14 @@ class ArgumentUsage:
         elif runs and self.effects.command.fed_by:
             found = self._handed_on(items)
         taken = iter(possible)
+        may_be_value = False
         for item in items:
             if isinstance(item, OptionItem):
                 self._note_option(item, profile, found=found, stand_in=stand_in)
+                may_be_value = _may_take_next(item)
             else:
-                self._note_operand(item, next(taken), profile)
+                self._note_operand(item, next(taken), profile, aside=may_be_value)
+                may_be_value = False
         if runs or any(item.may_be_option for item in operands):
             self._note_uncertain_operands(operands, profile, runs=runs)
         if not _INTO.isdisjoint(roles):
@@ -224,7 +229,9 @@ class ArgumentUsage:
             )
         )
 
-    def _note_operand(self, item: OperandItem, roles: tuple[str, ...], profile: Profile) -> None:
+    def _note_operand(
+        self, item: OperandItem, roles: tuple[str, ...], profile: Profile, *, aside: bool
+    ) -> None:
         guarded, effects = False, self.effects
         folder = effects.folder
         effects.folder = (*folder, *effects.members)
@@ -246,7 +253,11 @@ class ArgumentUsage:
         may_be_option = item.may_be_option and profile.has_guarded
         self.operands.append(
             GivenOperand(
-                word=item.word, guarded=guarded, may_be_option=may_be_option, script=script
+                word=item.word,
+                guarded=guarded,
+                may_be_option=may_be_option,
+                aside=aside or any(_is_aside(bare_role(role), item.word) for role in roles),
+                script=script,
             )
         )
         if profile.means:
@@ -350,6 +361,20 @@ class ArgumentUsage:
             effects.unseen = True
         else:
             effects.gap(f"what `{effects.name}` runs from its input is not known")
+
+
+def _may_take_next(item: OptionItem) -> bool:
+    """Return whether an option has an optional value, which some programs also take apart."""
+    return item.value is None and item.option is not None and item.option.takes == "glued"
+
+
+def _is_aside(role: str, word: Word) -> bool:
+    """Return whether a word may be an option or a setting of unseen code, or one target of some."""
+    if role == "target":
+        return True
+    if role not in ("argument", "passed-on"):
+        return False
+    return word.text.startswith("-") or _SETTING.match(word.text) is not None
 
 
 def _after(one: Item, items: Sequence[Item]) -> Sequence[Item]:

@@ -13,6 +13,7 @@ from policy.programs.patterns.pattern import COMMAND_LINES, CommandPattern, opti
 from policy.programs.patterns.wildcards import has_placeholder, shown
 from policy.programs.patterns.word_match import (
     fixed_prefix,
+    is_same_file,
     operands_match,
     script_matches,
     word_matches,
@@ -102,7 +103,19 @@ def matches_words(invocation: Invocation, pattern: CommandPattern) -> bool | Non
         operands = (*subcommands, *operands)
     if _runs_elsewhere(invocation, pattern):
         answer = both(answer, None)
-    return both(answer, operands_match(pattern.steps, operands))
+    found = operands_match(pattern.steps, operands)
+    if found is False and _may_be_script(invocation, pattern):
+        found = None
+    return both(answer, found)
+
+
+def _may_be_script(invocation: Invocation, pattern: CommandPattern) -> bool:
+    """Return whether an input file is the script that the pattern names: `bash < deploy.sh`."""
+    if invocation.operands or not invocation.unseen:
+        return False
+    steps = [step for step in pattern.steps[:1] if step is not None]
+    files = [one.target for one in invocation.command.redirections if one.op.startswith("<")]
+    return any(is_same_file(GivenOperand(word=file), step) for file in files for step in steps)
 
 
 def _runs_elsewhere(invocation: Invocation, pattern: CommandPattern) -> bool:
@@ -312,7 +325,7 @@ def _matches_words_of_file(invocation: Invocation, pattern: CommandPattern) -> b
         answer = operands_match(pattern.steps, [GivenOperand(word=word) for word in words])
         return answer if _is_harmless(invocation) else both(answer, None)
     operands = [
-        GivenOperand(word=word, guarded=may_load_code(word, before))
+        GivenOperand(word=word, guarded=may_load_code(word, before), aside=is_option_like(word))
         for word, before in zip(words, (None, *words), strict=False)
     ]
     return operands_match(pattern.steps, operands)

@@ -6,15 +6,16 @@ whole `*` is a run of words, see `Step`.
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 from policy.programs.invocation import GivenOperand
 from policy.programs.path_globs import matches_path_glob
 from policy.shell import Word
-from policy.values import PathPattern, Unreadable, compile_name_glob, read_path_pattern
+from policy.values import PathPattern, Unreadable, compile_name_glob, escape_glob, read_path_pattern
 
 # A word that must match, or None for a run of words: none or more.
 Step: TypeAlias = Word | None
@@ -127,8 +128,14 @@ def _under_wildcard(operand: GivenOperand) -> bool:
 def _reaches(steps: Sequence[Step], operands: Sequence[GivenOperand], *, surely: bool) -> bool:
     """Walk the words once, with the set of all steps that may be next."""
     places = _past_runs(steps, {0})
+    # Where the word before was passed over as an option, of which the next may be the value.
+    before_value: set[int] = set()
     for operand in operands:
         after = _after(steps, places, operand, surely=surely)
+        if not surely:
+            after |= before_value
+            after |= places if operand.aside else set()
+            before_value = places if operand.aside and _may_take_value(operand.word) else set()
         if operand.word.many and not surely:
             # It may expand to no word, or to several that match.
             after |= places
@@ -140,6 +147,41 @@ def _reaches(steps: Sequence[Step], operands: Sequence[GivenOperand], *, surely:
         if not places:
             return False
     return len(steps) in places
+
+
+def _may_take_value(option: Word) -> bool:
+    return option.text.startswith("-") and "=" not in option.text
+
+
+def is_same_file(operand: GivenOperand, step: Word) -> bool:
+    """Return whether a script may be the one that a pattern names, by another path."""
+    given, wanted = operand.word, step
+    if given.known and step.known and _normal(given) == _normal(step):
+        return True
+    if operand.file is None:
+        return False
+    if isinstance(operand.file.path, Unreadable):
+        # The script may have made a link there; in an unknown folder only the name is known.
+        known = given.known and operand.file.context.directory_unknown
+        return not known or _name(given) == _name(wanted)
+    return any(operand.file.is_in(files) is not False for files in _named_files(step))
+
+
+def _normal(word: Word) -> tuple[str, bool]:
+    return posixpath.normpath(word.text), word.home
+
+
+def _name(word: Word) -> str:
+    return word.text.rpartition("/")[2].casefold()
+
+
+def _named_files(step: Word) -> Iterator[PathPattern]:
+    """Yield the files of the workspace that a pattern names."""
+    text = escape_glob(step.text) if step.known else step.text
+    files = read_path_pattern(text)
+    if not isinstance(files, Unreadable):
+        relative = not step.home and not text.startswith("/")
+        yield replace(files, base="workspace") if relative else files
 
 
 def _past_runs(steps: Sequence[Step], places: set[int]) -> set[int]:
@@ -177,7 +219,7 @@ def _meets(operand: GivenOperand, step: Word, *, surely: bool) -> bool:
             return True
     answer = word_matches(operand.word, step)
     if not surely:
-        return answer is not False
+        return answer is not False or (operand.script and is_same_file(operand, step))
     if not answer or operand.word.many:
         return False
     if step.known:
