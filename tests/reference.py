@@ -14,8 +14,10 @@ from policy.catalog import Resource, ToolSpec
 from policy.model import Caller, Facts, ToolCall, Verdict, strictest
 from policy.syntax import tree
 from tests.reference_conditions import Scene, judge
+from tests.reference_history import judge_after
 from tests.reference_resources import VERBS, effects_of
 from tests.reference_rewrites import Refusal, Wanted, rewritten
+from tests.reference_tools import name_fits, ref_fits, tools_fit
 from tests.reference_values import Truth, all_of, glob_fits, negated
 
 Opinion: TypeAlias = tuple[str, Verdict]
@@ -219,7 +221,7 @@ def _identity_says(caller: Caller, spec: ToolSpec, facts: Facts) -> set[Opinion]
         return set()
     scope = caller.scope
     inside = scope is not None and any(
-        _name_fits(pattern, spec, grants=True) for pattern in scope.allowed_tools
+        name_fits(pattern, spec, grants=True) for pattern in scope.allowed_tools
     )
     expired = (
         scope is not None
@@ -248,9 +250,10 @@ def _scene(
         sets={one.name: one for one in own if isinstance(one, tree.NamedSet)},
         lets={one.name: one.value for one in own if isinstance(one, tree.Let)},
         tools={one.name: one.tools for one in own if isinstance(one, tree.ToolSet)},
+        labels=tuple(one for one in own if isinstance(one, tree.LabelResults)),
     )
     for statement in own:
-        if isinstance(statement, tree.ToolDeclaration) and _ref_fits(
+        if isinstance(statement, tree.ToolDeclaration) and ref_fits(
             statement.tool, scene, grants=False
         ):
             scene = replace(
@@ -286,7 +289,7 @@ def _matching_rules(layer: Layer, scene: Scene) -> set[Opinion]:
 def _matches(rule: tree.Rule, verdict: Verdict, scene: Scene) -> bool:
     grants = verdict is Verdict.ALLOW
     # The `ask` of `with approval` is about the tools of its `allow`.
-    if not _tools_fit(rule.tools, scene, grants=rule.verdict is Verdict.ALLOW):
+    if not tools_fit(rule.tools, scene, grants=rule.verdict is Verdict.ALLOW):
         return False
     permits = rule.verdict is Verdict.ALLOW
     truth = _clauses(rule.clauses, scene, grants=grants, permits=permits)
@@ -309,47 +312,13 @@ def _clauses(
         match clause:
             case tree.When(test=test):
                 parts.append(judge(test, inside, permits=permits))
+            case tree.After(tools=tools, within=within):
+                parts.append(judge_after(tools, within, scene, permits=permits))
             case tree.Unless(test=test):
                 parts.append(negated(judge(test, outside, permits=not permits)))
             case _:
                 pass
     return all_of(parts)
-
-
-def _tools_fit(tools: tree.Tools, scene: Scene, *, grants: bool) -> bool:
-    """Fit the tools; an exception takes where its rule gives, and gives where it takes."""
-    return any(_ref_fits(ref, scene, grants=grants) for ref in tools.included) and not any(
-        _ref_fits(ref, scene, grants=not grants) for ref in tools.excluded
-    )
-
-
-def _ref_fits(ref: tree.ToolRef, scene: Scene, *, grants: bool) -> bool:
-    if ref.origin is None and ref.pattern in scene.tools:
-        return _tools_fit(scene.tools[ref.pattern], scene, grants=grants)
-    origin = scene.spec.origin
-    if ref.origin is not None:
-        server, _, tool = ref.pattern.partition("/")
-        return (
-            origin.kind == ref.origin
-            and (not grants or not _wild(server) or ref.pattern == "*")
-            and glob_fits(server, origin.server)
-            and glob_fits(tool, origin.tool)
-        )
-    return _name_fits(ref.pattern, scene.spec, grants=grants)
-
-
-def _name_fits(pattern: str, spec: ToolSpec, *, grants: bool) -> bool:
-    if not glob_fits(pattern, spec.name):
-        return False
-    origin = spec.origin
-    if not grants or pattern == "*" or not _wild(pattern) or origin.kind == "host":
-        return True
-    spelled = {"mcp": f"{origin.server}__", "ext": f"ext__{origin.server}__"}[origin.kind]
-    return pattern.startswith(spelled)
-
-
-def _wild(pattern: str) -> bool:
-    return "*" in pattern or "?" in pattern
 
 
 def _named_default(layer: Layer, scene: Scene) -> Verdict:
@@ -358,7 +327,7 @@ def _named_default(layer: Layer, scene: Scene) -> Verdict:
         for _, statement in layer.statements()
         if isinstance(statement, tree.Default)
         and statement.tools is not None
-        and _tools_fit(statement.tools, scene, grants=statement.verdict is Verdict.ALLOW)
+        and tools_fit(statement.tools, scene, grants=statement.verdict is Verdict.ALLOW)
     )
 
 
@@ -374,7 +343,7 @@ def _delegates(layer: Layer, scene: Scene, *, to: tree.Binding | None) -> bool:
     """Tell whether a layer delegates the tool: to that layer, or (None) to anyone."""
     return any(
         isinstance(statement, tree.Delegate)
-        and _tools_fit(statement.tools, scene, grants=True)
+        and tools_fit(statement.tools, scene, grants=True)
         and (to is None or _key(statement.to) == _key(to))
         for _, statement in layer.statements()
     )
@@ -451,7 +420,7 @@ def _changed(
             for rule_id, rewrite in layer.statements():
                 if not isinstance(rewrite, tree.Rewrite) or rewrite.shadow:
                     continue
-                if not _tools_fit(rewrite.tools, scene, grants=False):
+                if not tools_fit(rewrite.tools, scene, grants=False):
                     continue
                 truth = _clauses(rewrite.clauses, scene, grants=False, permits=False)
                 if truth is None:

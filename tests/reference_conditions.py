@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo
 from policy.catalog import Resource, ToolSpec
 from policy.model import EMPTY, Caller, Facts
 from policy.syntax import tree
+from tests.reference_history import judge_after
 from tests.reference_resources import SetReader, judge_resources
 from tests.reference_values import (
     ABSENT,
@@ -53,6 +54,7 @@ class Scene:
     sets: Mapping[str, tree.NamedSet]
     lets: Mapping[str, tree.Expr]
     tools: Mapping[str, tree.Tools]
+    labels: tuple[tree.LabelResults, ...] = ()
     absent: Truth = None
     redirections_covered: bool = False
     variables: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
@@ -126,6 +128,8 @@ def judge(expr: tree.Expr, scene: Scene, *, permits: bool) -> Truth:  # noqa: C9
             return about([value_of(left, scene)], lambda a: _is_a(what, a))
         case tree.Window(left=left):
             return about([value_of(left, scene)], lambda a: _is_within(expr, a))
+        case tree.AfterTest(tools=tools, within=within):
+            return judge_after(tools, within, scene, permits=permits)
         case tree.Quantifier():
             return _quantified(expr, scene, about=about, inner=inner)
         case tree.ResourceTest():

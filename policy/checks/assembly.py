@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from policy.checks.checked import LayerKey
-from policy.checks.names.scopes import BoundParameter, Scope, define
+from policy.checks.names.scopes import BoundParameter, Scope, define, define_label
 from policy.checks.report import Report
 from policy.checks.sources import BINDER_KINDS, DEFAULT_BINDERS, PolicySources, Table
 from policy.diagnostics import Label, did_you_mean
@@ -216,6 +216,8 @@ def _gather(unit: Unit | tree.PolicyFile, scope: Scope, report: Report) -> None:
     for statement in unit.statements:
         if isinstance(statement, _NAMED):
             define(scope, statement, report)
+        elif isinstance(statement, tree.LabelResults):
+            define_label(scope, statement, report)
     for broken in unit.broken:
         scope.broken |= broken.names
 

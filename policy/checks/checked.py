@@ -9,6 +9,7 @@ decision can name its source.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
@@ -270,6 +271,18 @@ class ResourceTest:
     surely: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierCall:
+    """`after TOOLS within SPAN`: such a call was made before in the session tree.
+
+    `within` None: however long ago.
+    """
+
+    tools: ToolSelector
+    within: timedelta | None
+    text: str
+
+
 Test: TypeAlias = (
     AllOf
     | AnyOf
@@ -285,6 +298,7 @@ Test: TypeAlias = (
     | Quantified
     | WindowTest
     | ResourceTest
+    | EarlierCall
 )
 
 # ------------------------------------------------------------------ statements

@@ -175,7 +175,7 @@ def _read(
         case tree.Limit():
             refuse_unsupported("`limit`", check.report, span=statement.span)
         case tree.LabelResults():
-            refuse_unsupported("`label`", check.report, span=statement.span)
+            _check_label(statement, unit, check)
         case tree.RedactResults():
             refuse_unsupported("`redact results`", check.report, span=statement.span)
         case _:
@@ -195,6 +195,15 @@ def _default(statement: tree.Default, unit: Unit, check: CheckContext) -> Checke
         text=f"{text} for {print_tools(statement.tools)}",
         span=statement.span,
     )
+
+
+def _check_label(statement: tree.LabelResults, unit: Unit, check: CheckContext) -> None:
+    """Check a `label` statement; the conditions that read the label read its tools."""
+    check.tools.selector(statement.tools, unit.scope, grants=False, lenient=unit.pack)
+    if statement.fields:
+        refuse_unsupported("`at` in a `label`", check.report, span=statement.span)
+    for clause in statement.clauses:
+        refuse_unsupported("a clause of a `label`", check.report, span=clause.span)
 
 
 def _delegation(

@@ -17,6 +17,7 @@ from policy.checks.not_supported import refuse_unsupported
 from policy.checks.rules.reader import RuleNames, check_reference
 from policy.checks.sources import PolicySources
 from policy.checks.statements import read_declarations, read_layer
+from policy.diagnostics import Label
 from policy.model import Span, Verdict
 from policy.syntax import tree
 
@@ -155,14 +156,32 @@ def _is_bound(segment: _Segment, params: Mapping[str, tree.Param], check: CheckC
 
 
 def _check(test: tree.Test, names: RuleNames, check: CheckContext) -> None:
+    before: tree.Case | None = None
     for step in test.steps:
         if isinstance(step, tree.Case):
             _check_case(step, names, check)
+            _check_indentation(step, before, check)
+            before = step
+
+
+def _check_indentation(case: tree.Case, before: tree.Case | None, check: CheckContext) -> None:
+    """Report a case that seems to stand below the earlier calls of the case before it."""
+    if before is None or not before.past or case.past:
+        return
+    past = before.past[0].span
+    if case.call.span.column > past.column:
+        check.report.add(
+            "case-without-past",
+            "this case has no earlier calls: those above belong to the case before it",
+            span=case.call.span,
+            labels=(Label(span=past, text="holds for the next case alone"),),
+            help="repeat the `after` line before this case, or indent it less",
+        )
 
 
 def _check_case(case: tree.Case, names: RuleNames, check: CheckContext) -> None:
     for past in case.past:
-        refuse_unsupported("an earlier call in a test", check.report, span=past.span)
+        check.tools.is_pattern(past.call.tool)
     for returned in (case.returning, case.returned):
         if returned is not None:
             refuse_unsupported("`returning`", check.report, span=returned.span)

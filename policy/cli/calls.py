@@ -114,6 +114,8 @@ class _Past(_Part):
     session: str | None = None
     agent: str | None = None
     user: str | None = None
+    origin: Literal["host", "mcp", "ext"] | None = None
+    server: str = ""
 
     def call(self) -> PastCall:
         return PastCall(
@@ -125,6 +127,8 @@ class _Past(_Part):
             session=self.session,
             agent=self.agent,
             user=self.user,
+            origin=self.origin,
+            server=self.server,
         )
 
 
@@ -150,7 +154,7 @@ class _Line(_Part):
     now: _Time | None = None
     said: list[str] = []
     facts: _Facts | None = None
-    history: list[_Past] = []
+    history: list[_Past] | None = None
 
     def known(self, disk: Resolvers) -> Facts:
         """Return the facts that the line contains; `disk` resolves paths."""
@@ -161,7 +165,7 @@ class _Line(_Part):
             home=self.home,
             now=self.now,
             said=tuple(self.said),
-            history=tuple(past.call() for past in self.history),
+            history=None if self.history is None else tuple(past.call() for past in self.history),
             context={name: freeze(item) for name, item in more.context.items()},
             resolvers=replace(disk, host=None if more.resolver is None else more.host),
             sandbox=more.sandbox,

@@ -62,6 +62,7 @@ CODES: dict[str, Code] = {
     "header-not-first": _error("a header that is not the first statement"),
     "duplicate-header": _error("a second header in one file"),
     "table-value": _error("an entry of a permissions table that is not a verdict"),
+    "case-without-past": _error("a case of a test below the earlier calls of another case"),
     "not-supported-yet": _error("a part of the language that this version does not support"),
     # names
     "unknown-tool": _error("a tool that the catalogue does not have"),

@@ -17,7 +17,7 @@ from policy.environment.links import Links
 from policy.environment.lookups import DiskLookups
 from policy.environment.resolvers import Disk
 from policy.environment.tree_lookups import JudgedTrees
-from policy.model import EMPTY, Caller, Facts, Resolvers
+from policy.model import EMPTY, Caller, Facts, Recall, Resolvers
 from policy.runtime import Clock, NoThreadFree, Threads, utc_now
 
 # Looks up a host name; None where it does not resolve.
@@ -28,7 +28,6 @@ _Answered = TypeVar("_Answered")
 _ROUNDS = 8
 # Bounds the work for one call: hosts beyond this number do not resolve.
 _MOST_NAMES = 100
-_BLIND = Resolvers()
 _LOG = logging.getLogger(__name__)
 # The system's resolver keeps a thread for a while after the look-up has timed out.
 _LOOK_UPS = Threads("looking up host names", most=32, patience=4.0)
@@ -80,7 +79,11 @@ class JudgedHosts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactSource:
-    """Where facts come from. `context` returns the declared `context.…` facts for a caller."""
+    """Where facts come from.
+
+    `context` returns the declared `context.…` facts for a caller, `history` what recalls the
+    earlier calls of its session tree; without it, they are not known.
+    """
 
     workspace: str | None = None
     cwd: str | None = None
@@ -89,9 +92,15 @@ class FactSource:
     look_up: LookUp = field(default_factory=lambda: look_up_host)
     disk: Disk = field(default_factory=Disk)
     context: Callable[[Caller], Mapping[str, Any]] = lambda caller: EMPTY
+    history: Callable[[Caller], Recall] | None = None
 
-    def facts(self, caller: Caller, resolvers: Resolvers = _BLIND) -> Facts:
-        """Return the current facts, with these resolvers and no others."""
+    def facts(self, caller: Caller, resolvers: Resolvers | None = None) -> Facts:
+        """Return the current facts, with these resolvers and no others.
+
+        Without resolvers nothing is looked up; only the earlier calls are known.
+        """
+        if resolvers is None:
+            resolvers = Resolvers(history=self._recall(caller))
         return Facts(
             cwd=self.cwd or self.workspace,
             workspace=self.workspace,
@@ -106,8 +115,11 @@ class FactSource:
         links = Links()
         trees = JudgedTrees(DiskLookups(links.follow))
         hosts = JudgedHosts(self.look_up, trees=trees)
-        resolvers = self.disk.resolvers(links, look=trees, host=hosts)
+        resolvers = self.disk.resolvers(links, look=trees, host=hosts, history=self._recall(caller))
         return self.facts(caller, resolvers), hosts
+
+    def _recall(self, caller: Caller) -> Recall | None:
+        return None if self.history is None else self.history(caller)
 
     async def with_lookups(self, ask: Callable[[], _Answered], hosts: JudgedHosts) -> _Answered:
         """Return the result of `ask` once it needs no host name or tree that is still unknown.

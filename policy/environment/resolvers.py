@@ -6,7 +6,7 @@ from policy.environment.git_store import GitStore
 from policy.environment.letter_case import LetterCase
 from policy.environment.links import Links
 from policy.environment.lookups import DiskLookups
-from policy.model import LookAt, ResolveHost, Resolvers
+from policy.model import LookAt, Recall, ResolveHost, Resolvers
 
 
 class Disk:
@@ -21,6 +21,7 @@ class Disk:
         *,
         look: LookAt | None = None,
         host: ResolveHost | None = None,
+        history: Recall | None = None,
     ) -> Resolvers:
         """Return resolvers for one call that cache their answers, as `links` does.
 
@@ -35,4 +36,5 @@ class Disk:
             look=look or DiskLookups(seen.follow).look_up,
             host=host,
             restores=GitStore().may_restore,
+            history=history,
         )

@@ -13,6 +13,7 @@ from typing import Any, assert_never
 
 from policy.checks import checked
 from policy.evaluation.comparison import equal, ordered
+from policy.evaluation.earlier_calls import compile_after
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import (
     ConditionScope,
@@ -79,6 +80,8 @@ def compile_test(test: checked.Test, place: ConditionScope) -> TestOf:  # noqa: 
         case checked.ResourceTest(text=text):
             resource = compile_resource_test(test, place.declared, covering=place.covering)
             return _settled(resource, text=text, place=place)
+        case checked.EarlierCall():
+            return compile_after(test)
         case _:
             assert_never(test)
 

@@ -15,7 +15,17 @@ from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.effect_reader import read_effects
 from policy.evaluation.effects import CallEffects
 from policy.evaluation.truth import ABSENT, Value
-from policy.model import Caller, DiskAnswer, DiskQuery, Facts, HasOtherNames, Identify, ResolveHost
+from policy.model import (
+    Caller,
+    DiskAnswer,
+    DiskQuery,
+    Facts,
+    HasOtherNames,
+    History,
+    Identify,
+    ResolveHost,
+    history_of,
+)
 from policy.values import PathContext
 
 _Asked = TypeVar("_Asked")
@@ -31,6 +41,7 @@ class Evaluation:
     """
 
     __slots__ = (
+        "_history",
         "_layers",
         "_paths",
         "caller",
@@ -53,6 +64,7 @@ class Evaluation:
         self.known_effects: dict[DeclaredResources, CallEffects] = {}
         self._layers: list[tuple[DeclaredResources, CallEffects]] = []
         self._paths: PathContext | None = None
+        self._history: History | None = None
         host = facts.resolvers.host
         self.hosts: ResolveHost | None = None if host is None else _Remembered(host, None)
 
@@ -64,6 +76,7 @@ class Evaluation:
         other.known_effects = self.known_effects
         other._layers = self._layers
         other._paths = self._paths
+        other._history = self._history
         other.hosts = self.hosts
         return other
 
@@ -94,6 +107,17 @@ class Evaluation:
                 ),
             )
         return self._paths
+
+    @property
+    def history(self) -> History | None:
+        """The earlier calls of the session tree; None where they are not known."""
+        if self._history is None:
+            calls, recall = self.facts.history, self.facts.resolvers.history
+            if calls is not None:
+                self._history = history_of(calls)
+            elif recall is not None:
+                self._history = recall()
+        return self._history
 
     def has_other_names(self) -> HasOtherNames | None:
         """Return the query for files with several names, which is used for writes."""

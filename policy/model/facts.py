@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from policy.model.call import EMPTY
+from policy.model.history import History, PastCall
 
 # Follows symbolic links of an absolute, normalised path as far as it exists; None where that is
 # unknown.
@@ -113,22 +114,10 @@ class GitMove:
 
 # Whether a move of git may change the file at an absolute path; None where that is unknown.
 MayRestore: TypeAlias = Callable[[GitMove, str], bool | None]
+# The earlier calls of the session tree; None where they are not known.
+Recall: TypeAlias = Callable[[], History | None]
 # Answers queries about trees and wildcards; None: no answer.
 LookAt: TypeAlias = Callable[[DiskQuery], DiskAnswer | None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PastCall:
-    """One earlier call of the session tree."""
-
-    tool: str
-    input: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
-    result: Any = None
-    outcome: str = "ok"
-    at: datetime | None = None
-    session: str | None = None
-    agent: str | None = None
-    user: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +128,7 @@ class Resolvers:
     significant and a file has one name. `look` lists the matches of wildcards and the contents of
     trees; with `path` but without `look` these are indeterminate. The safety floor uses `identity`,
     and a tool compares the file that it opens with it. `restores` looks into a repository.
+    `history` recalls the earlier calls of the session tree, for facts that do not hold them.
     """
 
     path: ResolvePath | None = None
@@ -148,6 +138,7 @@ class Resolvers:
     look: LookAt | None = None
     host: ResolveHost | None = None
     restores: MayRestore | None = None
+    history: Recall | None = None
 
 
 _NONE = Resolvers()
@@ -158,7 +149,8 @@ class Facts:
     """The circumstances of one decision. `now` is None where no clock was passed: unknown.
 
     `cwd`, `home` and `workspace` are absolute POSIX paths; `context` holds the declared `context.…`
-    facts that were passed; `said` holds the user's messages, in order.
+    facts that were passed; `said` holds the user's messages, in order. `history` holds the earlier
+    calls of the session tree, in order: `()` where there were none, None where the resolvers know.
     """
 
     cwd: str | None = None
@@ -166,7 +158,7 @@ class Facts:
     home: str | None = None
     now: datetime | None = None
     said: tuple[str, ...] = ()
-    history: tuple[PastCall, ...] = ()
+    history: tuple[PastCall, ...] | None = None
     context: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     resolvers: Resolvers = _NONE
     sandbox: str | None = None

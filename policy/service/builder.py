@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Protocol, TypeAlias
 
 from policy.approvals import Ledger, SqliteApprovals
@@ -42,6 +43,7 @@ from policy.service.layers.time_limits import TimeLimits
 from policy.service.layers.timeout import SecondsFor, TimeoutLayer
 from policy.service.recording.events import Events
 from policy.service.recording.recorder import Recorder
+from policy.service.sessions import JudgedHistory, SessionLog
 from policy.service.visible_tools import (
     Expected,
     VisibleTools,
@@ -162,12 +164,14 @@ def build_tool_service(
     recorder.close_interrupted()
     for handler in handlers:
         registry.register_known(handler)
+    sessions = SessionLog()
     fact_source = FactSource(
         workspace=folder,
         home=at_home,
         clock=clock,
         look_up=look_up,
         context=context,
+        history=partial(JudgedHistory, sessions),
     )
     no_policy = NoPolicy(lambda: registry.snapshot().catalog)
 
@@ -209,6 +213,7 @@ def build_tool_service(
             recorded=recorded,
             adjudicator=adjudicator,
             asking=asking,
+            sessions=sessions,
             seconds_for=TimeLimits(default_timeout, timeouts or {}, registry),
             stops=stops,
         ),
@@ -235,6 +240,7 @@ def _layers(
     recorded: Middleware,
     adjudicator: Adjudicator,
     asking: Asking,
+    sessions: SessionLog,
     seconds_for: SecondsFor,
     stops: FrozenCalls,
 ) -> ToolService:
@@ -248,7 +254,9 @@ def _layers(
         # The call is read and judged once, by one generation; all further layers use that.
         lambda inner: PinLayer(inner, adjudicator),
         # Deny stops here; ask goes to the approver, who sees the call as it will run.
-        lambda inner: PermissionLayer(inner, adjudicator=adjudicator, asking=asking),
+        lambda inner: PermissionLayer(
+            inner, adjudicator=adjudicator, asking=asking, sessions=sessions
+        ),
         # Forwards the judged call, rewritten or not.
         lambda inner: ContextRuleLayer(inner, adjudicator=adjudicator),
         # The last check of the emergency stop, which also ends running calls.

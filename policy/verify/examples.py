@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from policy.catalog import Catalog
+from policy.catalog import Catalog, Origin
 from policy.checks import CheckedPolicy, ExampleSuite
 from policy.decision import Decision, answer
 from policy.diagnostics import Diagnostic, diagnose, did_you_mean, has_errors, visible
 from policy.layers import merge
-from policy.model import Frozen, PastCall, Span, Verdict, thaw
+from policy.model import Frozen, PastCall, Span, Verdict, history_of, thaw
 from policy.program import Program, compile_policy
 from policy.syntax import tree
 from policy.verify.literals import NotData, duration_of, same_json, value_of
@@ -121,6 +121,7 @@ class _Runner:
         except NotData as found:
             problems = (*pending, _no_data(found.expr))
             return self._result(test, case, decision=None, diagnostics=problems)
+        pending = (*pending, *self._unknown_past(case))
         decision = answer(
             self.program, name, thaw(given), case_setup.caller, case_setup.facts
         ).decision
@@ -150,33 +151,55 @@ class _Runner:
         if ref.origin is None:
             return ref.pattern
         spec = self.catalog.find(ref.origin, ref.pattern)
-        return ref.pattern.replace("/", "__") if spec is None else spec.name
+        return self._origin(ref, "").flat_name() if spec is None else spec.name
+
+    def _origin(self, ref: tree.ToolRef, name: str) -> Origin:
+        """Return where a tool comes from, known or not."""
+        spec = self.catalog.get(name)
+        if spec is not None:
+            return spec.origin
+        if ref.origin is None:
+            return Origin(tool=name)
+        server, _, tool = ref.pattern.partition("/")
+        return Origin(kind=ref.origin, server=server, tool=tool)
 
     def _with_past(self, circumstances: CaseSetup, past: tuple[tree.Past, ...]) -> CaseSetup:
-        if not past:
-            return circumstances
         facts = circumstances.facts
         now = facts.now or _SOME_TIME
-        history = tuple(call for before in past for call in self._past(before, now))
-        return replace(circumstances, facts=replace(facts, history=(*facts.history, *history)))
+        calls = tuple(call for before in past for call in self._past(before, now))
+        # Without a clock, the ages of earlier calls are still known.
+        history = replace(history_of(calls), as_of=now)
+        resolvers = replace(facts.resolvers, history=lambda: history)
+        return replace(circumstances, facts=replace(facts, resolvers=resolvers))
 
     def _past(self, past: tree.Past, now: datetime) -> tuple[PastCall, ...]:
         given = value_of(past.call.input)
         assert isinstance(given, Mapping)  # the grammar accepts nothing else
+        name = self._flat_name(past.call.tool)
+        origin = self._origin(past.call.tool, name)
         call = PastCall(
-            tool=self._flat_name(past.call.tool),
+            tool=name,
+            origin=origin.kind,
+            server=origin.server,
             input=given,
             result=None if past.returning is None else value_of(past.returning),
             at=now if past.ago is None else now - duration_of(past.ago),
         )
         return (call,) * min(1 if past.times is None else past.times, _MOST_TIMES)
 
+    def _unknown_past(self, case: tree.Case) -> Iterator[Diagnostic]:
+        """Yield the earlier calls of tools that do not exist: no rule would look at them."""
+        for past in case.past:
+            name = self._flat_name(past.call.tool)
+            if past.call.tool.origin is None and self.catalog.get(name) is None:
+                yield _unknown_tool(past.call, name, self.catalog)
+
     def _wrong(
         self, case: tree.Case, name: str, *, decision: Decision, becoming: Frozen
     ) -> Diagnostic | None:
         """Return the first difference between the expected and the actual decision."""
         if self.catalog.get(name) is None and case.by != "schema":
-            return _unknown_tool(case, name, self.catalog)
+            return _unknown_tool(case.call, name, self.catalog)
         if decision.verdict is not case.verdict:
             return _failed(
                 case,
@@ -248,11 +271,11 @@ def _seen(decision: Decision) -> str:
     return "; ".join(said)
 
 
-def _unknown_tool(case: tree.Case, name: str, catalog: Catalog) -> Diagnostic:
+def _unknown_tool(call: tree.TestCall, name: str, catalog: Catalog) -> Diagnostic:
     return diagnose(
         "unknown-tool",
         f"no tool is called `{visible(name, 80)}`",
-        span=case.call.tool.span,
+        span=call.tool.span,
         label="not in the catalogue",
         help=did_you_mean(name, catalog.names)
         or "add a tool of your own to `[catalogue] files` (`placet catalog export` writes the "

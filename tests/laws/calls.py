@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from policy.catalog import Origin, Resource, ToolSpec
-from policy.model import Caller, Facts, GuestScope, ToolCall
+from policy.model import Caller, Facts, GuestScope, PastCall, ToolCall
 
 FIELDS = ("a", "b", "n", "tags", "box")
 _SCHEMA = {
@@ -179,7 +179,37 @@ def callers(draw: DrawFn, *, depth: int = 1) -> Caller:
     )
 
 
+def _past(name: str, minutes: float | None, outcome: str = "ok") -> PastCall:
+    """Return an earlier call of one of the tools, so many minutes ago."""
+    origin = next((spec.origin for spec in SPECS if spec.name == name), Origin(tool=name))
+    at = None if minutes is None else _NOW - timedelta(minutes=minutes)
+    return PastCall(tool=name, at=at, outcome=outcome, origin=origin.kind, server=origin.server)
+
+
 WORLDS = (
-    Facts(now=_NOW, cwd="/srv", workspace="/srv", home="/root"),
+    Facts(now=_NOW, cwd="/srv", workspace="/srv", home="/root", history=()),
     Facts(now=None, cwd="/srv", workspace=None, home=None),
+    Facts(
+        now=_NOW,
+        cwd="/srv",
+        workspace="/srv",
+        home="/root",
+        history=(_past("note", 5), _past("fetch", 90, "failed"), _past("bank__pay", 0.5)),
+    ),
+    Facts(
+        now=_NOW,
+        cwd="/srv",
+        workspace="/srv",
+        home="/root",
+        history=(
+            _past("note", 10),
+            _past("note", -3, "running"),
+            _past("lab__loose", 200),
+            _past("shell", None),
+            _past("look", 9.9, "cancelled"),
+        ),
+    ),
+    Facts(
+        now=None, cwd="/srv", home="/root", history=(_past("note", 5), _past("keep", 1, "timeout"))
+    ),
 )

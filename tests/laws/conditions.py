@@ -135,6 +135,31 @@ _TIME_TESTS = (
 )
 
 
+# Earlier calls of the world of the laws: some succeeded, some not, some without a time.
+_HISTORY_TESTS = (
+    "after note",
+    "after note within 5m",
+    "after note within 301s",
+    "after fetch",
+    "after fetch within 1h",
+    "after mcp bank/pay within 1m",
+    "after mcp */*",
+    "after bank__pay",
+    "after *__*",
+    "after n*",
+    "after * within 4m",
+    "after [look, shell] within 10m",
+    "after [* except note]",
+    "after [fetch, shell except s*] within 1d",
+    "after outside",
+    "after [outside, look] within 2h",
+)
+
+
+def _history_test(draw: DrawFn, call: ToolCall) -> str:
+    return pick(draw, _HISTORY_TESTS)
+
+
 def _time_test(draw: DrawFn, call: ToolCall) -> str:
     return pick(draw, _TIME_TESTS)
 
@@ -200,6 +225,7 @@ _PLAIN_TESTS: tuple[Callable[[DrawFn, ToolCall], str], ...] = (
     _type_test,
     _object_test,
     _time_test,
+    _history_test,
     _fact_test,
 )
 

@@ -23,6 +23,7 @@ numbers amounts = 1, 5
 paths tree_p = "/srv/p/**"
 hosts corp = "corp.example", "*.corp.example"
 commands safe = "git status", "git diff *", "ls *"
+label outside on results of mcp lab/*, f*, shell
 let is_clerk = session.role == "clerk"
 let has_box = input.box is present
 """
@@ -39,6 +40,8 @@ def _pattern(draw: DrawFn, call: ToolCall) -> str:
 
 def _clauses(draw: DrawFn, call: ToolCall, *, permits: bool) -> str:
     text = ""
+    if once_in(draw, 8):
+        text += pick(draw, (" after note", " after look, outside within 9m", " after * except n*"))
     if not once_in(draw, 4):
         text += " when " + draw_condition(draw, call, permits=permits)
     if once_in(draw, 4):

@@ -37,7 +37,6 @@ NOT_SUPPORTED = {
     "History": "length(calls(note)) > 1",
     "History.kind calls": "length(calls(note)) > 1",
     "History.kind results": "input.a from results(note)",
-    "AfterTest": "after note",
 }
 TO_BE_DRAWN = all_kinds() - NOT_SUPPORTED.keys()
 # The many rules are about one tool, whose only resource is read. Generated code is compared with

@@ -55,6 +55,7 @@ class StatementContext:
     locals: dict[str, TypedValue] = field(default_factory=dict)
     lets: tuple[tree.Let, ...] = ()
     selecting: bool = False
+    is_in_pack: bool = False
     # The conditions printed so far, so that each part is printed once, not once per enclosing part.
     spelled: Spelled = field(default_factory=dict)
 

@@ -18,6 +18,7 @@ from policy.checks.checked import (
     ValueTest,
 )
 from policy.checks.conditions.comparisons import read_comparison
+from policy.checks.conditions.earlier_calls import read_after
 from policy.checks.conditions.expressions import CONDITIONS, read_value
 from policy.checks.conditions.membership import read_membership
 from policy.checks.conditions.reader_state import (
@@ -194,6 +195,6 @@ TESTS: Mapping[type, Callable[[Any, StatementContext], Test]] = MappingProxyType
         tree.ResourceTest: read_resource_test,
         tree.NamedByUser: _later("`named by user`"),
         tree.From: _later("`from` a label or a result"),
-        tree.AfterTest: _later("`after`"),
+        tree.AfterTest: read_after,
     }
 )

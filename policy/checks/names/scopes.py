@@ -62,6 +62,14 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LabelSource:
+    """One `label` statement, and the scope in which its tools are resolved."""
+
+    node: tree.LabelResults
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class BoundParameter:
     """The value of a parameter, resolved in the scope of the pack's user."""
 
@@ -82,6 +90,8 @@ class Scope:
     packs: dict[str, Scope] = field(default_factory=dict)
     uses: dict[str, Span] = field(default_factory=dict)
     bound: dict[str, BoundParameter] = field(default_factory=dict)
+    # A label may have several statements, which add to each other.
+    labels: dict[str, list[LabelSource]] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
 
     def find(self, name: str) -> Definition | None:
@@ -94,6 +104,17 @@ class Scope:
         if found is None and self.above is not None:
             return self.above.find(name)
         return found
+
+    def find_label(self, name: str) -> list[LabelSource]:
+        """Return the statements of the label `name` or `ALIAS.name`; none if there is no such."""
+        head, dot, rest = name.partition(".")
+        if dot:
+            pack = self.find_pack(head)
+            return pack.find_label(rest) if pack is not None else []
+        found = self.labels.get(name)
+        if found is None and self.above is not None:
+            return self.above.find_label(name)
+        return found or []
 
     def find_pack(self, alias: str) -> Scope | None:
         """Return the scope of the pack that is used here under this alias."""
@@ -124,35 +145,59 @@ class Scope:
 def define(scope: Scope, node: Named, report: Report) -> None:
     """Define the name of `node` in `scope`, unless the name is taken."""
     name = node.name
-    if name in FACT_ROOTS and not (name == "workspace" and isinstance(node, tree.Param)):
+    is_parameter = name == "workspace" and isinstance(node, tree.Param)
+    if is_parameter or not _is_reserved(name, node.span, report):
+        taken = _taken(scope, name)
+        if taken is None:
+            scope.names[name] = Definition(node, scope)
+        else:
+            _report_taken(name, node.span, taken, report)
+
+
+def define_label(scope: Scope, node: tree.LabelResults, report: Report) -> None:
+    """Add a `label` statement to its label, unless the name has another meaning."""
+    name = node.label
+    if _is_reserved(name, node.span, report):
+        return
+    own = scope.labels.get(name)
+    taken = None if own is not None else _taken(scope, name)
+    if taken is None:
+        scope.labels.setdefault(name, []).append(LabelSource(node, scope))
+    else:
+        _report_taken(name, node.span, taken, report)
+
+
+def _is_reserved(name: str, span: Span, report: Report) -> bool:
+    """Return whether a name has a meaning in the language; report it."""
+    if name in FACT_ROOTS:
         report.add(
             "fact-redefined",
             f"`{name}` is a fact and cannot be redefined",
-            span=node.span,
+            span=span,
             help="choose another name",
         )
-        return
+        return True
     if name in HOST_WORDS or name == INLINE_CODE:
         what = "inline code" if name == INLINE_CODE else "hosts"
         report.add(
             "reserved-name",
             f"`{name}` is a keyword for {what} and cannot be redefined",
-            span=node.span,
+            span=span,
             help="choose another name",
         )
-        return
-    taken = _taken(scope, name)
-    if taken is not None:
-        report.add(
-            "name-redefined",
-            f"`{name}` is already defined",
-            span=node.span,
-            label="defined again here",
-            labels=(Label(span=taken, text="first defined here"),),
-            help="a name has one meaning wherever it is visible; choose another",
-        )
-        return
-    scope.names[name] = Definition(node, scope)
+        return True
+    return False
+
+
+def _report_taken(name: str, span: Span, taken: Span, report: Report) -> None:
+    report.add(
+        "name-redefined",
+        f"`{name}` is already defined",
+        span=span,
+        label="defined again here",
+        labels=(Label(span=taken, text="first defined here"),),
+        help="a name has one meaning wherever it is visible; choose another",
+    )
 
 
 def extent_over(parts: Iterable[Extent]) -> Extent:
@@ -183,6 +228,9 @@ def _taken(scope: Scope, name: str) -> Span | None:
     found = scope.find(name)
     if found is not None:
         return found.span
+    labels = scope.find_label(name)
+    if labels:
+        return labels[0].node.span
     holder: Scope | None = scope
     while holder is not None:
         if name in holder.uses:

@@ -11,7 +11,6 @@ from policy.checks.conditions.command_context import with_any_redirection, with_
 from policy.checks.conditions.reader_state import StatementContext
 from policy.checks.conditions.tests import read_test
 from policy.checks.names.interpolation import interpolate
-from policy.checks.not_supported import refuse_unsupported
 from policy.diagnostics import Label
 from policy.model import Span
 from policy.syntax import tree
@@ -44,13 +43,13 @@ def read_clauses(
     clauses = tuple(clauses)
     found = Clauses()
     seen: dict[str, Span] = {}
-    _read_when([c for c in clauses if isinstance(c, tree.When)], found, context, permits=permits)
+    _read_when(clauses, found, context, permits=permits)
     for clause in clauses:
         if _is_second(clause, seen, context):
             continue
         match clause:
-            case tree.When():
-                continue
+            case tree.When() | tree.After():
+                continue  # read above, as one condition
             case tree.Unless():
                 context.permits = not permits
                 unless = read_test(clause.test, context)
@@ -62,8 +61,6 @@ def read_clauses(
                 found.audit = _filled(clause, context)
             case tree.WithApproval():
                 found.with_approval = _approval(clause, context, approvable=approvable)
-            case tree.After():
-                refuse_unsupported("`after`", context.report, span=clause.span)
             case tree.By() | tree.TwoPeople() | tree.Remember():
                 # The terms of approval are read with the rule: see `approval`.
                 continue
@@ -74,18 +71,28 @@ def read_clauses(
 
 
 def _read_when(
-    clauses: list[tree.When], found: Clauses, context: StatementContext, *, permits: bool
+    clauses: tuple[tree.Clause, ...], found: Clauses, context: StatementContext, *, permits: bool
 ) -> None:
-    """Read all `when` clauses as one condition: they must all hold."""
-    if not clauses:
+    """Read all `when` and `after` clauses as one condition: they must all hold."""
+    tests = [test for clause in clauses if (test := _condition(clause)) is not None]
+    if not tests:
         return
-    first = clauses[0]
-    test = first.test
-    if len(clauses) > 1:
-        test = tree.And(operands=tuple(clause.test for clause in clauses), span=first.span)
+    span = next(c.span for c in clauses if isinstance(c, tree.When | tree.After))
+    test = tests[0] if len(tests) == 1 else tree.And(operands=tuple(tests), span=span)
     context.permits = permits
     when = read_test(test, context)
-    found.when, found.when_span = with_command_context(when) if permits else when, first.span
+    found.when, found.when_span = with_command_context(when) if permits else when, span
+
+
+def _condition(clause: tree.Clause) -> tree.Expr | None:
+    """Return the condition of a `when` or an `after`."""
+    match clause:
+        case tree.When():
+            return clause.test
+        case tree.After():
+            return tree.AfterTest(tools=clause.tools, within=clause.within, span=clause.span)
+        case _:
+            return None
 
 
 _WORDS: dict[type, str] = {

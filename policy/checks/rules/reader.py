@@ -149,7 +149,12 @@ def read_tools(tools: tree.Tools, unit: Unit, check: CheckContext, *, grants: bo
 
 def statement_context(selector: ToolSelector, unit: Unit, check: CheckContext) -> StatementContext:
     """Return the state for reading the conditions of a statement about these tools."""
-    return StatementContext(check=check, scope=unit.scope, tools=fields_for(selector, check))
+    return StatementContext(
+        check=check,
+        scope=unit.scope,
+        tools=fields_for(selector, check),
+        is_in_pack=unit.pack,
+    )
 
 
 def fields_for(selector: ToolSelector, check: CheckContext) -> ToolFields:

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from policy.model import Verdict, thaw
+from policy.model import SUCCEEDED, CalledTool, History, PermissionDenied, Verdict, thaw
 from policy.service.asking.asking import Asking
 from policy.service.host_objects import AnyApprover
 from policy.service.in_flight import HERE, ArrivedCall, InFlight, carrying
-from policy.service.judging.adjudicator import Adjudicator, adjudicator_within
+from policy.service.judging.adjudicator import Adjudicator, Judgement, adjudicator_within
 from policy.service.judging.classification import SmartFilter
+from policy.service.sessions import (
+    JudgedHistory,
+    Release,
+    SessionLog,
+    outcome_of,
+)
 from policy.tools import PassThrough, ToolOutput, ToolService
+
+# How often a call is judged, while other calls of its session change what it is decided by.
+_MOST_JUDGEMENTS = 8
 
 
 class PermissionLayer(PassThrough):
@@ -27,10 +36,12 @@ class PermissionLayer(PassThrough):
         *,
         adjudicator: Adjudicator | None = None,
         asking: Asking | None = None,
+        sessions: SessionLog | None = None,
     ) -> None:
         super().__init__(inner)
         self.adjudicator = adjudicator or adjudicator_within(inner) or Adjudicator()
         self._asking = asking or Asking()
+        self._sessions = sessions or SessionLog()
 
     def set_smart_filter(self, smart_filter: SmartFilter | None) -> None:
         """Replace the filter, from the next call on."""
@@ -49,14 +60,57 @@ class PermissionLayer(PassThrough):
         judgement = call.judgement
         if judgement is None or judgement.by is not self.adjudicator:
             judgement = await self.adjudicator.judge(name, input, call.caller)
-            call.judgement = judgement
-        if judgement.error is not None:
-            raise judgement.error
-        if judgement.decision.verdict is Verdict.ASK:
-            raw = call.raw or ArrivedCall(tool=name, input=thaw(input))
-            call.judgement = judgement = await self._asking.settle(
-                call, judgement, self.adjudicator, raw
-            )
+        judgement, release = await self._released(call, judgement)
         call.permitted = True
         judged = judgement.decision.call
-        return await self.inner.execute(judged.tool, judged.input)
+        try:
+            output = await self.inner.execute(judged.tool, judged.input)
+        except BaseException as error:
+            self._sessions.finish(release, outcome_of(error) if call.has_begun else None)
+            raise
+        self._sessions.finish(release, "failed" if output.is_error else SUCCEEDED)
+        return output
+
+    async def _released(self, call: InFlight, judgement: Judgement) -> tuple[Judgement, Release]:
+        """Return the judgement to run by, once nothing has changed what it was decided by."""
+        for _ in range(_MOST_JUDGEMENTS):
+            call.judgement = judgement
+            if judgement.error is not None:
+                raise judgement.error
+            raw = call.raw or _as_asked(judgement)
+            if judgement.decision.verdict is Verdict.ASK:
+                call.judgement = judgement = await self._asking.settle(
+                    call, judgement, self.adjudicator, raw
+                )
+            release = self._sessions.release(
+                call.caller,
+                _called(judgement),
+                judgement.facts.now,
+                judged_by=_history_read(judgement),
+            )
+            if release is not None:
+                return judgement, release
+            judgement = await self.adjudicator.judge(raw.tool, raw.input, call.caller)
+        tool = judgement.decision.call.tool
+        why = "other calls of the session changed what this one is decided by"
+        raise PermissionDenied(tool, why, decision=judgement.decision, code="changed-meanwhile")
+
+
+def _as_asked(judgement: Judgement) -> ArrivedCall:
+    asked = judgement.decision.asked
+    return ArrivedCall(tool=asked.tool, input=thaw(asked.input))
+
+
+def _called(judgement: Judgement) -> CalledTool:
+    """Return the tool that would run, as the session's history names it."""
+    spec = judgement.spec if judgement.entry is None else judgement.entry.handler.spec
+    name = judgement.decision.call.tool
+    if spec is None:
+        return CalledTool(name=name)
+    return CalledTool(name=name, kind=spec.origin.kind, server=spec.origin.server)
+
+
+def _history_read(judgement: Judgement) -> History | None:
+    """Return the history that the decision looked at."""
+    recall = judgement.facts.resolvers.history
+    return recall.read if isinstance(recall, JudgedHistory) else None

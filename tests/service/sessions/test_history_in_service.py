@@ -1,0 +1,161 @@
+"""Rules about earlier calls, in a service as users build it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import policy
+from policy.model import Caller, PermissionDenied, ToolError
+from policy.service import ApprovalRequest, Approved, GovernedService, tool
+
+RULES = """policy for every agent
+
+default deny
+label untrusted on results of fetch
+tools: allow fetch, mail, fail, note
+after-page: deny mail after untrusted because "a page may have dictated it"
+after-failure: deny note after fail
+first: allow pay after note
+"""
+
+
+@tool
+def fetch(url: str) -> str:
+    """Fetch a page."""
+    return f"the page at {url}"
+
+
+@tool
+def mail(to: str) -> str:
+    """Send a mail."""
+    return f"sent to {to}"
+
+
+@tool
+def note() -> str:
+    """Take a note."""
+    return "noted"
+
+
+@tool
+def pay() -> str:
+    """Pay."""
+    return "paid"
+
+
+@tool
+def fail() -> str:
+    """Fail."""
+    raise RuntimeError("no")
+
+
+def store_of(folder: Path, rules: str = RULES) -> policy.PolicyStore:
+    (folder / "rules").mkdir()
+    (folder / "rules" / "all.policy").write_text(rules)
+    return policy.PolicyStore(folder / "rules")
+
+
+def service_over(
+    store: policy.PolicyStore, folder: Path, *more: Any, **settings: Any
+) -> GovernedService:
+    (folder / "work").mkdir()
+    return policy.build_tool_service(
+        store,
+        tools=[fetch, mail, note, pay, fail, *more],
+        workspace=folder / "work",
+        **settings,
+    )
+
+
+async def said(service: GovernedService, name: str, input: Mapping[str, Any]) -> str:
+    try:
+        return str((await service.execute(name, input)).value)
+    except ToolError as error:
+        return str(error.code)
+
+
+async def test_a_rule_sees_what_the_session_did_before(tmp_path: Path) -> None:
+    service = service_over(store_of(tmp_path), tmp_path)
+    assert await said(service, "mail", {"to": "ada"}) == "sent to ada"
+    assert await said(service, "fetch", {"url": "u"}) == "the page at u"
+    with pytest.raises(PermissionDenied, match="a page may have dictated it"):
+        await service.execute("mail", {"to": "ada"})
+    other = service.bound_to(Caller(session="other"))
+    assert await said(other, "mail", {"to": "ada"}) == "sent to ada"
+
+
+async def test_a_call_that_was_denied_is_no_part_of_the_history(tmp_path: Path) -> None:
+    service = service_over(store_of(tmp_path), tmp_path)
+    assert await said(service, "pay", {}) == "not-allowed"
+    assert await said(service, "note", {}) == "noted"
+    assert await said(service, "pay", {}) == "paid"
+
+
+async def test_a_call_that_failed_may_have_had_its_effect(tmp_path: Path) -> None:
+    service = service_over(store_of(tmp_path), tmp_path)
+    assert await said(service, "fail", {}) == "execution"
+    assert await said(service, "note", {}) == "not-understood"
+
+
+async def test_sub_agents_share_the_history_of_their_tree(tmp_path: Path) -> None:
+    service = service_over(store_of(tmp_path), tmp_path)
+    root = Caller(session="root")
+    helper = Caller(agent="helper", session="helper", parent=root)
+    assert await said(service.bound_to(helper), "fetch", {"url": "u"}) == "the page at u"
+    assert await said(service.bound_to(root), "mail", {"to": "ada"}) == "denied-by-policy"
+
+
+async def test_the_history_outlives_an_edit_of_the_rules(tmp_path: Path) -> None:
+    without_label = "\n".join(line for line in RULES.splitlines() if "untrusted" not in line)
+    store = store_of(tmp_path, without_label)
+    service = service_over(store, tmp_path)
+    assert await said(service, "fetch", {"url": "u"}) == "the page at u"
+    assert await said(service, "mail", {"to": "ada"}) == "sent to ada"
+    (tmp_path / "rules" / "all.policy").write_text(RULES)
+    store.reload()
+    assert await said(service, "mail", {"to": "ada"}) == "denied-by-policy"
+
+
+async def test_a_call_is_decided_again_after_people_were_asked(tmp_path: Path) -> None:
+    rules = RULES.replace("fetch, mail, fail", "fetch, fail") + "asked: allow mail with approval\n"
+    service: GovernedService
+
+    class Approver:
+        async def ask(self, request: ApprovalRequest) -> Approved:
+            await service.execute("fetch", {"url": "u"})
+            return Approved(by="grace")
+
+    service = service_over(store_of(tmp_path, rules), tmp_path, approver=Approver())
+    assert await said(service, "mail", {"to": "ada"}) == "denied-by-policy"
+
+
+async def test_a_call_that_others_overtake_is_decided_again(tmp_path: Path) -> None:
+    rules = RULES + (
+        "tool post connects to input.url\n"
+        "post: allow post\n"
+        "inside: deny post when connects to private\n"
+        "post-after-page: deny post after untrusted\n"
+    )
+    asked, fetched = asyncio.Event(), asyncio.Event()
+
+    async def look_up(name: str) -> tuple[str, ...]:
+        asked.set()
+        await fetched.wait()
+        return ("93.184.216.34",)
+
+    @tool
+    def post(url: str) -> str:
+        """Post something."""
+        return "posted"
+
+    service = service_over(store_of(tmp_path, rules), tmp_path, post, look_up=look_up)
+    posting = asyncio.create_task(said(service, "post", {"url": "https://a.example/"}))
+    await asked.wait()
+    assert await said(service, "fetch", {"url": "u"}) == "the page at u"
+    fetched.set()
+    assert await posting == "denied-by-policy"
