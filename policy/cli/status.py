@@ -59,12 +59,13 @@ def command(path: Path, *, url: str | None, token_file: Path | None, format: Sha
     Exit status: 0 in force and up to date, 1 nothing in force, 2 wrong usage, 3 stale, 4 a tool is
     frozen, 5 the server cannot be reached.
     """
-    found = _of_files(path) if url is None else _of_server(url, token_file)
+    found = status_of_files(path) if url is None else _of_server(url, token_file)
     click.echo(json.dumps(found) if format == "json" else "\n".join(_lines(found)))
     raise SystemExit(CODES[found["state"]])
 
 
-def _of_files(path: Path) -> dict[str, Any]:
+def status_of_files(path: Path) -> dict[str, Any]:
+    """Return what a server that starts now would have in force, and what daemons have."""
     ways = fast_paths()
     built = read_policy(path, engine=ways.engine, shortcuts=ways.shortcuts)
     force = built.generation

@@ -1,10 +1,11 @@
 """MCP servers behind Placet: their sessions, their tools, and calls of them."""
 
-from policy.mcp.asking import ServerAnswers, ask_server, list_server_tools
+from policy.mcp.asking import ServerAnswers, ask_server, ask_servers, list_server_tools
 from policy.mcp.client import McpClient, ServerStatus
 from policy.mcp.errors import McpFailure, NotSent, Refused, Uncertain
 from policy.mcp.handler import McpHandler
 from policy.mcp.listed_tool import Era, ListedTool
+from policy.mcp.names import refused_names
 from policy.mcp.resolved_program import program_of, resolved_program
 from policy.mcp.secrets import read_value, read_values
 from policy.mcp.servers import McpServers, ProgramOf, ServerReport, configured_servers
@@ -24,10 +25,12 @@ __all__ = [
     "ServerStatus",
     "Uncertain",
     "ask_server",
+    "ask_servers",
     "configured_servers",
     "list_server_tools",
     "program_of",
     "read_value",
     "read_values",
+    "refused_names",
     "resolved_program",
 ]

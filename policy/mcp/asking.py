@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from policy.generation import McpServer
 from policy.mcp.errors import McpFailure
+from policy.mcp.listed_tool import Era
 from policy.model import thaw
 from policy.processes import Unavailable
 
+_AT_ONCE = 8
 # What a person has to review. The rest is for programs that show tools.
 _KEPT = ("name", "title", "description", "inputSchema", "annotations")
 
@@ -27,13 +29,16 @@ _KEPT = ("name", "title", "description", "inputSchema", "annotations")
 class ServerAnswers:
     """What a server declares of itself and its tools: JSON as it was received.
 
-    `version` is that of its program, as the server says.
+    `version` is that of its program, as the server says. `era` and `protocol_version` are those of
+    the connection.
     """
 
     tools: list[Any]
     prompts: list[Any]
     instructions: str | None
     version: str
+    era: Era
+    protocol_version: str
 
 
 def list_server_tools(server: McpServer, *, seconds: float) -> list[Mapping[str, Any]]:
@@ -51,6 +56,30 @@ def ask_server(server: McpServer, *, seconds: float, prompts: bool = True) -> Se
     """
     with _quiet():
         return asyncio.run(_answers(server, seconds, prompts=prompts))
+
+
+def ask_servers(
+    servers: Iterable[McpServer], *, seconds: float
+) -> dict[str, ServerAnswers | McpFailure]:
+    """Return what each of several servers declares within `seconds`, or why it does not."""
+    with _quiet():
+        return asyncio.run(_all_answers(tuple(servers), seconds))
+
+
+async def _all_answers(
+    servers: tuple[McpServer, ...], seconds: float
+) -> dict[str, ServerAnswers | McpFailure]:
+    free = asyncio.Semaphore(_AT_ONCE)
+
+    async def answer(server: McpServer) -> ServerAnswers | McpFailure:
+        async with free:
+            try:
+                return await _answers(server, seconds, prompts=True)
+            except McpFailure as error:
+                return error
+
+    answers = await asyncio.gather(*map(answer, servers))
+    return {server.name: answer for server, answer in zip(servers, answers, strict=True)}
 
 
 async def _answers(server: McpServer, seconds: float, *, prompts: bool) -> ServerAnswers:
@@ -71,6 +100,8 @@ async def _answers(server: McpServer, seconds: float, *, prompts: bool) -> Serve
                 else [],
                 instructions=connection.instructions,
                 version=connection.server_version,
+                era=connection.era,
+                protocol_version=connection.protocol_version,
             )
     except TimeoutError as error:
         why = f"the server has not listed its tools within {seconds:g} seconds"

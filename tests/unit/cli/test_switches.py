@@ -72,6 +72,7 @@ LOADING: dict[str, Words] = {
     "plugins": lambda rules: ("--rules", rules),
     "pin accept": _reviewed,
     "pin forget": _pinned,
+    "doctor": lambda rules: (rules,),
     "status": lambda rules: (rules,),
 }
 # The others read the configuration at most.

@@ -1,0 +1,84 @@
+"""What `placet doctor` found, as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policy.cli.loading import counted
+from policy.diagnostics import visible
+
+_PINS = {
+    "unchanged": "as accepted",
+    "new": "new",
+    "changed": "changed",
+    "missing": "no longer declared",
+}
+_ERAS = {"handshake": "with a handshake", "stateless": "without a handshake"}
+
+
+def lines(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a report line by line; `!` is what is wrong."""
+    yield from _installation(found["installation"])
+    yield from _policy(found["policy"])
+    yield from _hooks(found["hooks"])
+    yield from _servers(found["servers"], _shown(found["policy"]["path"]))
+
+
+def _installation(found: Mapping[str, Any]) -> Iterator[str]:
+    yield f"placet {found['version']}, Python {found['python']}, {_shown(found['program'])}"
+    there = [name for name, is_there in found["extras"].items() if is_there]
+    missing = [name for name, is_there in found["extras"].items() if not is_there]
+    also = f"; not installed: {', '.join(missing)}" if missing else ""
+    yield f"extras: {', '.join(there) or 'none'}{also}"
+
+
+def _policy(found: Mapping[str, Any]) -> Iterator[str]:
+    path, generation = _shown(found["path"]), found["generation"]
+    if generation is None:
+        yield f"! policy {path} is not in force: {_shown(found['because'] or 'nothing is there')}"
+    else:
+        yield f"policy {path} is in force, {generation['digest'][:19]}"
+    for freeze in found["freezes"]:
+        yield f"frozen: {_shown(', '.join(freeze['tools']))}, because {_shown(freeze['because'])}"
+    for daemon in found["daemons"]:
+        yield f"daemon for hooks: process {daemon['pid']}, in {_shown(daemon['project'])}"
+    if not found["daemons"]:
+        yield "daemon for hooks: none runs with this policy"
+
+
+def _hooks(found: list[Mapping[str, Any]]) -> Iterator[str]:
+    if not found:
+        yield "hooks: none is installed"
+    for hook in found:
+        which = (
+            "this policy" if hook.get("of_this_policy") else f"the policy {_shown(hook['policy'])}"
+        )
+        yield f"hook of {hook['agent']}: in {_shown(hook['file'])}, with {which}"
+        if hook["problem"] is not None:
+            yield f"  ! {_shown(hook['problem'])}"
+
+
+def _servers(found: list[Mapping[str, Any]], policy: str) -> Iterator[str]:
+    if not found:
+        yield "MCP servers: none is configured"
+    for server in found:
+        how = [server["state"]]
+        if server["era"] is not None:
+            how.append(f"{_ERAS[server['era']]} ({_shown(server['protocol_version'])})")
+        pins = server["pins"]
+        if server["state"] == "reached":
+            count = counted(sum(n for state, n in pins.items() if state != "missing"), "tool")
+            states = ", ".join(f"{n} {_PINS[state]}" for state, n in pins.items())
+            how.append(f"{count}: {states}" if pins else count)
+        yield f"server {_shown(server['name'])}: {server['transport']}, {', '.join(how)}"
+        for problem in server["problems"]:
+            yield f"  ! {_shown(problem)}"
+        if pins.get("changed"):
+            yield f"  ! see `placet pin review {policy} --server {_shown(server['name'])}`"
+        elif pins.get("new"):
+            yield f"  next: `placet pin accept {policy} --server {_shown(server['name'])}`"
+
+
+def _shown(text: object) -> str:
+    return visible(str(text), 500)
