@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from policy.cli.loading import NO_TESTS, WRONG_POLICY, build_at, counted, exit_code, show
+from policy.cli.loading import WRONG_POLICY, build_at, counted, exit_code, show
+from policy.cli.notes import notes_on
 from policy.cli.options import catalog_option, path_argument
 from policy.cli.page import show_page
 from policy.cli.watch import run_at_changes, watch_option
@@ -65,8 +66,8 @@ def _check(path: Path, catalog_file: Path | None, format: Format, *, strict: boo
         raise SystemExit(WRONG_POLICY)
     if format == "text":
         click.echo(_fine(built.generation))
-        if not built.generation.examples:
-            click.echo(NO_TESTS, err=True)
+        for note in notes_on(built.generation, path):
+            click.echo(note, err=True)
 
 
 def _fine(generation: Generation) -> str:

@@ -24,11 +24,6 @@ Where: TypeAlias = str | os.PathLike[str]
 WRONG_POLICY = 1
 WRONG_USAGE = 2
 
-NO_TESTS = (
-    "note: no tests show that the rules mean what their author means; "
-    "`placet check --explain failed-test` shows how to write one"
-)
-
 # Diagnostics about unreadable files rather than about their contents.
 _UNREADABLE = frozenset({"unreadable-file", "file-too-large", "outside-folder", "link-cycle"})
 _LARGEST_CATALOG = 16 * 1024 * 1024  # bytes, as much as JSON may be

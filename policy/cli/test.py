@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 import click
 
 from policy.cli.loading import (
-    NO_TESTS,
     WRONG_POLICY,
     as_json,
     build_at,
@@ -21,6 +20,7 @@ from policy.cli.loading import (
     prefix,
     show,
 )
+from policy.cli.notes import NO_TESTS
 from policy.cli.options import catalog_option, path_argument
 from policy.cli.watch import run_at_changes, watch_option
 from policy.diagnostics import Diagnostic, Severity, display_name, visible

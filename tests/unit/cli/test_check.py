@@ -119,3 +119,44 @@ def test_a_code_that_there_is_not_has_no_page() -> None:
     ran = run("check", "--explain", "unknown-tol")
     assert ran.code == 2
     assert "no diagnostic is called 'unknown-tol'; did you mean `unknown-tool`?" in ran.err
+
+
+CODING = 'policy for every agent\n\ndefault deny\n\nuse "placet:coding"{more} granting\n'
+NO_TESTS = "note: no tests show"
+
+
+@pytest.mark.parametrize(
+    ("more", "rule", "verb"),
+    [
+        ("", 'no-env: deny * when reads "**/.env"', "denies"),
+        (' with code = "ask"', 'no-env: deny * when reads "**/.env"', "denies"),
+        ("", 'no-env: deny bash_exec when runs "git push *"', "denies"),
+        ("", 'no-env: ask * when connects to "b.example"', "asks about"),
+    ],
+)
+def test_a_rule_that_meets_all_code_on_the_command_line_is_noted(
+    tmp_path: Path, more: str, rule: str, verb: str
+) -> None:
+    rules = rules_in(tmp_path, CODING.format(more=more) + rule + "\n")
+    ran = run("check", rules)
+    (note,) = [line for line in ran.err.splitlines() if not line.startswith(NO_TESTS)]
+    assert note.startswith(f"note: `no-env` ({rules}/global.policy:6) {verb} all code on the ")
+    assert "`python -c 'pass'`" in note
+    assert "except inline_code" in note
+
+
+@pytest.mark.parametrize(
+    ("more", "rules"),
+    [
+        ("", 'paths env = "**/.env" except inline_code\nno-env: deny * when reads env\n'),
+        ("", "no-code: deny bash_exec when reads [inline_code]\n"),
+        (' with code = "deny"', 'no-env: deny * when reads "**/.env"\n'),
+        (' with code = "ask"', 'no-env: ask * when writes "**/.env"\n'),
+    ],
+)
+def test_a_rule_about_what_is_visible_or_about_code_is_not_noted(
+    tmp_path: Path, more: str, rules: str
+) -> None:
+    ran = run("check", rules_in(tmp_path, CODING.format(more=more) + rules))
+    assert ran.code == 0
+    assert [line for line in ran.err.splitlines() if not line.startswith(NO_TESTS)] == []

@@ -1,0 +1,34 @@
+"""Which rules of an author restrict code on the command line because nobody can see what it does.
+
+`no-env: deny * when reads "**/.env"` denies every `python -c …`, also where a pack lets such code
+run. That may be meant; who does not expect it is to learn of it before an agent does.
+"""
+
+from __future__ import annotations
+
+from policy.decision import answer
+from policy.diagnostics import is_shipped
+from policy.model import Caller, Facts, Reason, Verdict
+from policy.program import Program
+
+EXAMPLE = "python -c 'pass'"
+_FOLDER = "/workspace"
+
+
+def restricts_unseen_code(program: Program) -> tuple[Reason, ...]:
+    """Return the rules that alone restrict code which an `allow` covers, each as its reason.
+
+    They are indeterminate for the code, and no other rule says what is to happen to it. Rules of
+    packs that come with Placet are left out.
+    """
+    facts = Facts(cwd=_FOLDER, workspace=_FOLDER, home="/home/user")
+    input = {"command": EXAMPLE}
+    decision = answer(program, "bash_exec", input, caller=Caller(), facts=facts).decision
+    strictest = decision.deciding
+    if not any(reason.verdict is Verdict.ALLOW for reason in decision.reasons):
+        return ()
+    if decision.verdict is Verdict.ALLOW or any(each.undecided is None for each in strictest):
+        return ()
+    if any(is_shipped(each.file or "") or not each.file for each in strictest):
+        return ()
+    return strictest
