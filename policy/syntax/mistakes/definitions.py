@@ -85,6 +85,13 @@ DEFINITIONS: tuple[Mistake, ...] = (
         help='write `= "a", "b"`',
     ),
     Mistake(
+        example="commands look = «coding.look»",
+        before=r"\Acommands[ \t]+\w+[ \t]*=(?:[^\n]*[,\s])?(?P<at>[A-Za-z]\w*)",
+        found=r"\.[A-Za-z]\w*(?=[,\s]|\Z)",
+        message="`{}` is a set of a pack, which a set of yours cannot contain",
+        help="list it where it is used: `runs only [{}, \"make *\"]`, or in `allowed = [{}, …]`",
+    ),
+    Mistake(
         example="hosts corp = «corp.example»",
         before=rf"\A(?:{_SETS})[ \t]+\w+[ \t]*=(?:[^\n]*[,\s])?(?P<at>[\w*-]+)",
         found=r"[.*/@:-][^\s,\"]*",

@@ -193,6 +193,13 @@ CLAUSES: tuple[Mistake, ...] = (
         help="write `with approval`",
     ),
     Mistake(
+        example='allow bash_exec «approved by» "ops"',
+        found=r"(?:approved|confirmed|approvable)\s+by\b",
+        expected=one_of("WITH_APPROVAL"),
+        message="an approval is required by `with approval`",
+        help='write `with approval by "…"`',
+    ),
+    Mistake(
         example="allow bash_exec «with» permission",
         found=r"with(?![A-Za-z0-9_-])",
         expected=one_of("WITH_APPROVAL"),

@@ -147,6 +147,16 @@ def test_a_denial_takes_a_message_and_is_final(rules: Path) -> None:
     assert run("approvals", "deny", "a1", rules, "--message", "x" * 2_000).code == 2
 
 
+def test_somebody_who_may_not_approve_may_deny(
+    rules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file(rules, asked("a1", groups=("finance",)))
+    monkeypatch.setattr(person, "_user", lambda: "bob")
+    assert run("approvals", "approve", "a1", rules).code == 1
+    assert run("approvals", "deny", "a1", rules).code == 0
+    assert "denied by bob" in run("approvals", "show", "a1", rules).out
+
+
 def test_all_questions_of_a_session_are_denied_at_once(rules: Path) -> None:
     file(rules, asked("a1"), asked("a2"), asked("b1", session="s2"))
     for wrong in (
