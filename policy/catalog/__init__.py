@@ -41,12 +41,22 @@ from policy.catalog.schemas.walk import (
     read_only_schema,
 )
 from policy.catalog.tagged_operations import Operations, arguments_of, models_of, operations_of
-from policy.catalog.tool import VERBS, VERSION_MARK, Origin, Resource, ToolSpec, Verb, split_version
+from policy.catalog.tool import (
+    LOCK_FILE,
+    VERBS,
+    VERSION_MARK,
+    Origin,
+    Resource,
+    ToolSpec,
+    Verb,
+    split_version,
+)
 
 __all__ = [
     "ALIASES",
     "ANY",
     "ENCODINGS",
+    "LOCK_FILE",
     "OPEN",
     "VERBS",
     "VERSION_MARK",

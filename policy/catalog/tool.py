@@ -13,6 +13,8 @@ VERBS: tuple[Verb, ...] = ("reads", "writes", "runs", "connects", "sends")
 
 # Between the name of a tool and its version.
 VERSION_MARK = "@"
+# The file of a policy folder that holds the reviewed tools of MCP servers.
+LOCK_FILE = "tools.lock"
 
 
 def full_name(base: str, version: int | None) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import TYPE_CHECKING
 
 from policy.catalog import (
+    LOCK_FILE,
     Catalog,
     CatalogError,
     ToolSpec,
@@ -20,8 +22,10 @@ from policy.generation.settings import Settings, ToolSettings
 from policy.generation.toml_positions import Path, TomlPosition
 from policy.generation.walk import SETTINGS_FILE
 from policy.model import EMPTY, Span, Verdict
-from policy.pins import LOCK_FILE, Lock, LockProblem, pinned_specs, read_lock
 from policy.values import Unreadable, read_json
+
+if TYPE_CHECKING:
+    from policy.pins import Lock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +33,7 @@ class MadeCatalogue:
     """A catalogue, the lock whose tools are in it, and what is wrong with either."""
 
     catalog: Catalog
-    lock: Lock
+    lock: Lock | None
     problems: tuple[Diagnostic, ...]
 
 
@@ -105,7 +109,9 @@ def catalogue(
         except CatalogError as error:
             problems.append(_bad(str(error), name, span))
     lock = _lock(snapshot, problems)
-    catalog = _pinned(catalog, settings, lock=lock, problems=problems)
+    if lock is not None:
+        catalog = _pinned(catalog, settings, lock=lock, problems=problems)
+    catalog = _reviewed(catalog, settings)
     if settings.catalogue.complete is not None:
         catalog = Catalog(specs=catalog.specs, complete=settings.catalogue.complete)
     problems += _unknown(catalog, settings, found)
@@ -117,9 +123,10 @@ def _pinned(
 ) -> Catalog:
     """Return the catalogue with the tools of the lock as they were accepted.
 
-    What a server declares of itself now is replaced by that, whoever registered it. A tool of a
-    server that nobody has reviewed gets the verdict of `[pins]`.
+    What a server declares of itself now is replaced by that, whoever registered it.
     """
+    from policy.pins import pinned_specs
+
     both = sorted({*lock.servers} & {*settings.catalogue.servers})
     problems += (
         _bad_lock(
@@ -131,9 +138,14 @@ def _pinned(
         for server in both
     )
     try:
-        catalog = catalog.with_tools(pinned_specs(lock))
+        return catalog.with_tools(pinned_specs(lock))
     except CatalogError as error:
         problems.append(_bad_lock(str(error), help="accept only one of the two"))
+        return catalog
+
+
+def _reviewed(catalog: Catalog, settings: Settings) -> Catalog:
+    """Return the catalogue in which tools that nobody has reviewed get the verdict of `[pins]`."""
     verdict = settings.pins.new
     if verdict is Verdict.ASK:
         return catalog
@@ -144,15 +156,19 @@ def _pinned(
     )
 
 
-def _lock(snapshot: Snapshot, problems: list[Diagnostic]) -> Lock:
+def _lock(snapshot: Snapshot, problems: list[Diagnostic]) -> Lock | None:
     file = snapshot.files.get(LOCK_FILE)
-    read: Lock | tuple[LockProblem, ...] = Lock() if file is None else read_lock(file.content)
+    if file is None:
+        return None
+    from policy.pins import Lock, read_lock
+
+    read = read_lock(file.content)
     if isinstance(read, Lock):
         return read
     for problem in read:
         place = f"`{visible(problem.place, 200)}`: " if problem.place else ""
         problems.append(_bad_lock(f"{place}{visible(problem.message, 300)}", help=problem.help))
-    return Lock()
+    return None
 
 
 def _bad_lock(message: str, *, help: str) -> Diagnostic:

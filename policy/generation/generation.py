@@ -6,15 +6,18 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from policy.catalog import Catalog
 from policy.decision import Answer, Decision, GenerationId, answer, decide_compiled
 from policy.diagnostics import Diagnostic
 from policy.generation.settings import Settings
 from policy.model import Caller, Facts, Source, ToolCall
-from policy.pins import Lock
 from policy.program import Program
 from policy.verify import ExampleResult
+
+if TYPE_CHECKING:
+    from policy.pins import Lock
 
 _SOMEBODY = Caller()
 _NOWHERE = Facts()
@@ -27,8 +30,8 @@ class Generation:
     `digests` are those of every file read, by name; `examples` the results of the tests in the
     files, all of them passed; `loaded_at` is when it was built, in UTC. `sources` are the texts,
     for showing where a reason is from. `announced` are the tools as their hosts declared them,
-    without the configuration's additions. `lock` holds what people accepted of MCP servers. `home`
-    is this process's home folder.
+    without the configuration's additions. `lock` holds what people accepted of MCP servers, None
+    if that is nothing. `home` is this process's home folder.
     """
 
     id: GenerationId
@@ -41,7 +44,7 @@ class Generation:
     examples: tuple[ExampleResult, ...]
     loaded_at: datetime
     announced: Catalog | None = field(default=None, repr=False, compare=False)
-    lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+    lock: Lock | None = field(default=None, repr=False, compare=False)
     home: str = field(default_factory=lambda: os.path.expanduser("~"), compare=False)
     _usual: Facts = field(init=False, repr=False, compare=False)
 

@@ -10,12 +10,12 @@ import posixpath
 from dataclasses import dataclass
 
 from policy.audit import RUNS
+from policy.catalog import LOCK_FILE
 from policy.evaluation import Floor
 from policy.generation.folder import Snapshot
 from policy.generation.settings import Settings
 from policy.generation.user_state import state_root
 from policy.generation.walk import BESIDE_A_FILE, DATA_SUFFIXES, POLICY_SUFFIX, SETTINGS_FILE
-from policy.pins import LOCK_FILE
 
 # What SQLite writes beside a database: access to these is access to the database.
 _BESIDE_A_STORE = ("", "-wal", "-shm", "-journal")

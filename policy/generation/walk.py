@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
+from policy.catalog import LOCK_FILE
 from policy.diagnostics import Diagnostic
 from policy.generation import file_problems
-from policy.pins import LOCK_FILE
 
 SETTINGS_FILE = "placet.toml"
 POLICY_SUFFIX = ".policy"

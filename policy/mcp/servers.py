@@ -315,7 +315,7 @@ async def configured_servers(
 
     def lock() -> Lock:
         generation = store.current
-        return Lock() if generation is None else generation.lock
+        return (generation and generation.lock) or Lock()
 
     servers = McpServers(service, lock=lock, program_of=program_of, launcher=launcher)
     edited = asyncio.Event()

@@ -10,7 +10,7 @@ from policy.pins.definitions import (
     definition_digest,
     definitions_of,
 )
-from policy.pins.lock import LOCK_FILE, Lock, Pin, Reviewed, ServerPins, accepted, without
+from policy.pins.lock import Lock, Pin, Reviewed, ServerPins, accepted, without
 from policy.pins.lock_file import LockProblem, read_lock, write_lock
 from policy.pins.recorded import recorded_definitions
 from policy.pins.review import Review, Reviewable, proposed_resources, review
@@ -18,7 +18,6 @@ from policy.pins.shadowing import KnownNames
 from policy.pins.specs import live_specs, pinned_specs
 
 __all__ = [
-    "LOCK_FILE",
     "About",
     "Compared",
     "Comparison",

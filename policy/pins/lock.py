@@ -16,8 +16,6 @@ from policy.pins.definitions import (
     freeze_definition,
 )
 
-LOCK_FILE = "tools.lock"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewed:

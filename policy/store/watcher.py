@@ -14,8 +14,8 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from policy.catalog import LOCK_FILE
 from policy.generation import DATA_SUFFIXES, POLICY_SUFFIX, signature
-from policy.pins import LOCK_FILE
 from policy.runtime import Threads
 
 _DEBOUNCE = 50  # milliseconds that a burst may last before its events are handled anyway

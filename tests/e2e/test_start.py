@@ -48,12 +48,14 @@ def run(*arguments: str, input: str = "", flags: tuple[str, ...] = ()) -> tuple[
     return done.stdout, set(json.loads(done.stderr.splitlines()[-1]))
 
 
-def test_a_decision_imports_no_extra(tmp_path: Path) -> None:
+def test_a_decision_imports_no_extra_and_nothing_of_servers_that_are_not_there(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "a.policy").write_text(POLICY, encoding="utf-8")
     printed, imported = run("decide", str(tmp_path), input=json.dumps(CALL))
     answer = json.loads(printed)
     assert (answer["verdict"], answer["reasons"][0]["rule"]) == ("allow", "read")
-    assert sorted(imported & EXTRAS) == []
+    assert sorted(imported & {*EXTRAS, "policy.mcp", "policy.pins"}) == []
 
 
 @pytest.mark.parametrize("flag", [pytest.param("-O", marks=pytest.mark.long), "-OO"])

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from policy.catalog import LOCK_FILE
 from policy.diagnostics import has_errors
 from policy.generation import (
     HttpServer,
@@ -17,7 +18,6 @@ from policy.generation import (
     read_folder,
 )
 from policy.pins import (
-    LOCK_FILE,
     Lock,
     UnusableDefinitions,
     compare,

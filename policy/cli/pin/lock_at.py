@@ -6,10 +6,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from policy.catalog import LOCK_FILE
 from policy.cli.loading import WRONG_POLICY, exit_with, prefix
 from policy.cli.policy_file import folder_of, write_policy_file
 from policy.generation import LARGEST_FILE
-from policy.pins import LOCK_FILE, Lock, read_lock, write_lock
+from policy.pins import Lock, read_lock, write_lock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,11 +17,11 @@ from pydantic import RootModel
 
 from policy import Caller, PolicyStore
 from policy.audit import MemorySink
+from policy.catalog import LOCK_FILE
 from policy.generation import McpServer, StdioServer
 from policy.mcp import McpServers, configured_servers, resolved_program
 from policy.model import Execution, PermissionDenied, ToolError, Transport
 from policy.pins import (
-    LOCK_FILE,
     Lock,
     PinState,
     Reviewed,

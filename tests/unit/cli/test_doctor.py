@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from policy.pins import LOCK_FILE, Lock, Reviewed, accepted, definitions_of, write_lock
+from policy.catalog import LOCK_FILE
+from policy.pins import Lock, Reviewed, accepted, definitions_of, write_lock
 from policy.version import VERSION
 from tests.mcp_servers.scripted import tool
 from tests.unit.cli.running import Ran, rules_in, run

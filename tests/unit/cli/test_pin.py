@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from policy.catalog import LOCK_FILE
 from policy.generation import read_policy
-from policy.pins import LOCK_FILE, Reviewed
+from policy.pins import Reviewed
 from tests.unit.cli.running import Ran, rules_in, run
 
 SERVERS = Path(__file__).parents[2] / "data" / "mcp_servers"

@@ -11,11 +11,12 @@ from typing import Any, TypeAlias
 import click
 import pytest
 
+from policy.catalog import LOCK_FILE
 from policy.cli import person
 from policy.cli.commands import commands
 from policy.cli.demo.command import server_environment
 from policy.generation import Builder
-from policy.pins import LOCK_FILE, Lock, Reviewed, accepted, recorded_definitions, write_lock
+from policy.pins import Lock, Reviewed, accepted, recorded_definitions, write_lock
 from policy.program import ALL_SHORTCUTS, NO_SHORTCUTS
 from policy.syntax import statement
 from policy.syntax import tables as tables_module
