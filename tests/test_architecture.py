@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.metadata import packages_distributions
@@ -128,12 +128,21 @@ def imports(text: str) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    for node in ast.walk(tree):
+    for node in _statements(tree.body):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name, ()
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.lineno, node.module, tuple(alias.name for alias in node.names)
+
+
+def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield all statements of a body, wherever they stand; no expression holds one."""
+    for node in body:
+        yield node
+        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+            if isinstance(inner := getattr(node, part, ()), list):
+                yield from _statements(inner)
 
 
 @cache

@@ -155,6 +155,7 @@ def environments(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Envir
     return made
 
 
+@pytest.mark.long
 def test_policies_are_checked_and_calls_decided_without_an_extra(
     environments: Environments,
 ) -> None:
@@ -169,6 +170,7 @@ def test_policies_are_checked_and_calls_decided_without_an_extra(
     assert "allow  bash_exec" in environment.succeeds("placet", "explain", "rules", stdin=call)
 
 
+@pytest.mark.long
 def test_a_hook_answers_without_an_extra(environments: Environments) -> None:
     environment = environments("")
     call = {
@@ -202,6 +204,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.long
 def test_a_tool_of_ones_own_runs_without_an_extra(environments: Environments) -> None:
     environment = environments("")
     rule = "policy for every agent\n\ndefault deny\ndouble: allow double\n"

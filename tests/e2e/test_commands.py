@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
@@ -13,15 +14,16 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.serving import ENV, place_in
+from tests.preloaded import placet
 from tests.unit.cli.running import run as run_here
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ROOT / "tests" / "data" / "small_rules"
 
 
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def run(command: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *arguments],
+        command,
         cwd=cwd,
         env={**os.environ, **ENV},
         stdin=subprocess.DEVNULL,
@@ -43,7 +45,7 @@ class Demo:
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     folder = tmp_path_factory.mktemp("demo")
-    done = run("-m", "policy", "demo", cwd=folder)
+    done = run(placet("demo"), folder)
     return Demo(done=done, left=os.listdir(folder))
 
 
@@ -78,7 +80,7 @@ def test_colours_are_for_terminals_of_people_who_want_them(
     call = ("--tool", "file_read", "--input", '{"path": "a.txt"}', "--workspace", "/srv/work")
     environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     subprocess.run(
-        [sys.executable, "-m", "policy", "explain", str(SMALL), *call],
+        placet("explain", str(SMALL), *call),
         cwd=tmp_path,
         env={**environment, **ENV, **variable},
         stdin=subprocess.DEVNULL,
@@ -95,7 +97,7 @@ def test_colours_are_for_terminals_of_people_who_want_them(
 
 def test_the_end_of_input_ends_the_server(tmp_path: Path) -> None:
     place = place_in(tmp_path)
-    done = run(*place.command()[1:], cwd=tmp_path)
+    done = run(place.command(), tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
     first, second = done.stderr.splitlines()
     assert first.startswith("placet: generation 1 sha256:") and first.endswith(" ms)")
@@ -134,7 +136,7 @@ def test_a_policy_within_reach_of_the_tools_is_served_where_somebody_insists(
     tmp_path: Path, served: str, workspace: str
 ) -> None:
     command, found = within_reach(tmp_path, served, workspace)
-    done = run("-m", "policy", *command, "--policy-in-workspace", cwd=tmp_path)
+    done = run(placet(*command, "--policy-in-workspace"), tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
     warned = f"placet: warning: {found} programs that tools run could change it"
     assert warned in done.stderr.splitlines()
@@ -178,7 +180,7 @@ def test_a_missing_extra_is_named(tmp_path: Path, command: str, extras: str) -> 
         "u.find_spec = lambda name, *rest: None if name == 'mcp' else find(name, *rest); "
         f"sys.argv = ['placet', {command!r}]; from policy.cli import main; main()"
     )
-    done = run("-c", without, cwd=tmp_path)
+    done = run([sys.executable, "-c", without], tmp_path)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert extras in line

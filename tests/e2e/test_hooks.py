@@ -174,7 +174,12 @@ def test_a_daemon_that_is_killed_leaves_the_decision_to_the_client(scene: Scene)
 
 
 @pytest.mark.parametrize(
-    "reply", [b"", b'{"kind": "answer", "status"', b'{"kind": "answer", "status": "0"}\n']
+    "reply",
+    [
+        b'{"kind": "answer", "status"',
+        pytest.param(b"", marks=pytest.mark.long),
+        pytest.param(b'{"kind": "answer", "status": "0"}\n', marks=pytest.mark.long),
+    ],
 )
 def test_a_daemon_that_dies_in_the_middle_of_a_call_leaves_it_to_the_client(
     scene: Scene, reply: bytes

@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import signal
+import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -117,7 +118,8 @@ async def test_a_wrong_token_a_foreign_host_and_a_foreign_origin_are_turned_away
 async def test_a_second_signal_ends_open_requests_at_once_and_on_record(tmp_path: Path) -> None:
     place = place_in(tmp_path)
     process = await asyncio.create_subprocess_exec(
-        *place.command("--http", "127.0.0.1:0", "--token-file", token_file(place)),
+        *(sys.executable, "-m", "policy"),
+        *place.arguments("--http", "127.0.0.1:0", "--token-file", token_file(place)),
         stdin=DEVNULL,
         stderr=PIPE,
         env={**os.environ, **ENV},

@@ -40,7 +40,10 @@ def _ran(tmp_path: Path, script: str, **more: str) -> subprocess.CompletedProces
 
 
 @_LINUX
-@pytest.mark.parametrize("name", _COMMANDS)
+@pytest.mark.parametrize(
+    "name",
+    ["freeze", *(pytest.param(name, marks=pytest.mark.long) for name in list(_COMMANDS)[1:])],
+)
 def test_a_script_of_a_call_does_not_get_rid_of_its_mark(tmp_path: Path, name: str) -> None:
     place_in(tmp_path)
     # The shell of the call waits for it: `; true` keeps it from becoming the command itself.

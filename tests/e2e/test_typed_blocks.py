@@ -44,7 +44,16 @@ def is_typed(command: str) -> bool:
     return not command.startswith(tuple(NOT_TYPED))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if any(map(is_typed, typed(page)))])
+# They load large policies again and again.
+LONG = {"README.md", "docs/hooks.md"}
+TYPED = [
+    pytest.param(page, marks=pytest.mark.long if page in LONG else ())
+    for page in PAGES
+    if any(map(is_typed, typed(page)))
+]
+
+
+@pytest.mark.parametrize("page", TYPED)
 def test_every_command_that_a_page_lets_people_type_succeeds(page: str) -> None:
     with session() as here:
         shutil.copytree(ROOT / "rules", here.home / "rules")

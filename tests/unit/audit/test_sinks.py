@@ -6,11 +6,12 @@ import errno
 import fcntl
 import json
 import os
+import signal
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,10 @@ import pytest
 
 from policy.audit import AuditFileUnfit, JsonlSink
 from policy.audit.sinks import appending
+from tests.preloaded import module
 from tests.unit.audit.records import record
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -94,34 +98,15 @@ def test_a_link_to_a_regular_file_is_written_through(tmp_path: Path) -> None:
     assert told(tmp_path / "real") == [("end", "1", "ok")]
 
 
-WRITER = """
-import sys
-from policy.audit import JsonlSink
-from tests.unit.audit.records import record
-import resource, signal
-from policy.audit import bounded
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-if sys.argv[3] != "0":
-    # A file that may not grow further takes a part of a line, as a full disk does.
-    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)
-sink, failed = JsonlSink(sys.argv[1]), 0
-for number in range(200):
-    long = bounded("x" * (number * 37 % 4000))[0]
-    try:
-        sink.write_start(record(id=f"{sys.argv[2]}-{number}", input=long), durable=False)
-        sink.write(record(id=f"{sys.argv[2]}-{number}", input=long))
-    except OSError:
-        failed += 1
-print(failed)
-"""
-
-
 @pytest.mark.parametrize("room", [0, 200_000])
 def test_processes_do_not_cut_each_others_lines(tmp_path: Path, room: int) -> None:
     path = tmp_path / "audit.jsonl"
     writers = [
         subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(path), name, str(room if name != "d" else 0)],
+            module(
+                "tests.unit.audit.one_of_several", str(path), name, str(room if name != "d" else 0)
+            ),
+            cwd=ROOT,
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -159,42 +144,33 @@ def test_somebody_who_keeps_the_lock_does_not_hold_the_service(
     assert len(lines(path)) == 1
 
 
-KILLED = """
-import os, signal, sys
-from policy.audit import JsonlSink
-from tests.unit.audit.records import record
-sink = JsonlSink(sys.argv[1])
-sink.write_start(record(id="done"), durable=False)
-sink.write(record(id="done"))
-sink.write_start(record(id=sys.argv[3], asked_tool="Echo"), durable=True)
-sink.write(record(id="refused", outcome="denied"))
-exec(sys.argv[2])
-print("there", flush=True)
-signal.pause()
-"""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """A process with one running call."""
+
+    client: subprocess.Popen[str]
+    process: int
+
+    def kill(self) -> None:
+        os.kill(self.process, signal.SIGKILL)
+        self.client.communicate()
 
 
-def started(path: Path, then: str = "pass", *, call: str = "running") -> subprocess.Popen[str]:
+def started(path: Path, then: str = "pass", *, call: str = "running") -> Running:
     """Start a process with one running call, and wait for it to be there."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(path), then, call],
+    client = subprocess.Popen(
+        module("tests.unit.audit.running_call", str(path), then, call),
+        cwd=ROOT,
         stdout=subprocess.PIPE,
-        stdin=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "there\n"
-    return process
-
-
-def kill(process: subprocess.Popen[str]) -> None:
-    process.kill()
-    process.communicate()
+    assert client.stdout is not None
+    return Running(client=client, process=int(client.stdout.readline()))
 
 
 def test_calls_of_a_killed_process_are_closed_once(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
-    kill(started(path))
+    started(path).kill()
     assert JsonlSink(path).close_interrupted() == 1
     assert JsonlSink(path).close_interrupted() == 0
     assert [line for line in told(path) if line[1] == "running"] == [
@@ -213,7 +189,7 @@ def test_an_input_that_looks_like_a_start_is_none(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     told_by = "input=freeze({'headers': {'event': 'start', 'run': 'x', 'id': 'y'}})"
     wrote = f"from policy.model import freeze; sink.write(record(id='running', {told_by}))"
-    kill(started(path, wrote))
+    started(path, wrote).kill()
     assert '"event":"start"' in path.read_text().splitlines()[-1]
     assert JsonlSink(path).close_interrupted() == 0
     assert told(path)[-1] == ("end", "running", "ok")
@@ -222,9 +198,9 @@ def test_an_input_that_looks_like_a_start_is_none(tmp_path: Path) -> None:
 def test_calls_of_a_living_process_are_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     gone, living = started(path, call="a"), started(path, call="b")
-    kill(gone)
+    gone.kill()
     assert JsonlSink(path).close_interrupted() == 1
-    kill(living)
+    living.kill()
     assert JsonlSink(path).close_interrupted() == 1
     assert [line[1] for line in told(path) if line[2] == "interrupted"] == ["a", "b"]
 
@@ -238,28 +214,28 @@ def test_a_call_of_ones_own_is_never_closed(tmp_path: Path) -> None:
     assert told(path) == [("start", "mine", None), ("end", "mine", "ok")]
 
 
-MOVED = "os.rename(sys.argv[1], sys.argv[1] + '.1')"
+MOVED = "os.rename(path, path + '.1')"
 MORE = "sink.write(record(id='later', outcome='denied'))"
 ROTATIONS = {
     "renamed": MOVED,
     "renamed before another record": f"{MOVED}; {MORE}",
-    "renamed twice": f"{MOVED}; {MORE}; os.rename(sys.argv[1], sys.argv[1] + '.2')",
-    "removed after another record": f"{MOVED}; {MORE}; os.remove(sys.argv[1] + '.1')",
-    "copied and emptied": f"os.truncate(sys.argv[1], 0); {MORE}",
+    "renamed twice": f"{MOVED}; {MORE}; os.rename(path, path + '.2')",
+    "removed after another record": f"{MOVED}; {MORE}; os.remove(path + '.1')",
+    "copied and emptied": f"os.truncate(path, 0); {MORE}",
 }
 
 
 @pytest.mark.parametrize("how", ROTATIONS)
 def test_a_rotation_loses_no_running_call(tmp_path: Path, how: str) -> None:
     path = tmp_path / "audit.jsonl"
-    kill(started(path, ROTATIONS[how]))
+    started(path, ROTATIONS[how]).kill()
     assert JsonlSink(path).close_interrupted() == 1
     assert told(path)[-1] == ("end", "running", "interrupted")
 
 
 def test_a_call_that_ended_after_a_rotation_is_not_closed(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
-    kill(started(path, f"{MOVED}; sink.write(record(id='running'))"))
+    started(path, f"{MOVED}; sink.write(record(id='running'))").kill()
     assert JsonlSink(path).close_interrupted() == 0
     assert ("end", "running", "ok") in told(path)
 
@@ -268,7 +244,7 @@ def test_lines_of_other_versions_and_of_crashes_are_no_running_calls(tmp_path: P
     path = tmp_path / "audit.jsonl"
     older = {"id": "old", "at": "2026-01-01T00:00:00Z", "outcome": "ok"}
     path.write_text(f"{json.dumps(older)}\nno JSON\n[1]\n" + '{"event":"start","id":"x"}\n')
-    kill(started(path, "os.write(os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND), b'{\"event\":')"))
+    started(path, "os.write(os.open(path, os.O_WRONLY | os.O_APPEND), b'{\"event\":')").kill()
     assert JsonlSink(path).close_interrupted() == 1
     last = path.read_text().splitlines()[-1]
     assert json.loads(last)["id"] == "running"
@@ -278,7 +254,7 @@ def test_a_call_that_could_not_be_closed_is_closed_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "audit.jsonl"
-    kill(started(path))
+    started(path).kill()
 
     def full(handle: int, line: bytes) -> int:
         raise OSError(errno.ENOSPC, "full")
@@ -292,8 +268,8 @@ def test_a_call_that_could_not_be_closed_is_closed_later(
 
 def test_several_who_start_at_once_close_a_call_once(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
-    for process in [started(path, call=name) for name in "abc"]:
-        kill(process)
+    for running in [started(path, call=name) for name in "abc"]:
+        running.kill()
     closed: list[int] = []
     barrier = threading.Barrier(4)
 
@@ -312,8 +288,8 @@ def test_several_who_start_at_once_close_a_call_once(tmp_path: Path) -> None:
 
 def test_a_process_that_ends_in_order_leaves_no_marker(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
-    process = started(path, "sink.write(record(id='running')); sys.exit(0 * print('there'))")
-    process.communicate()
+    running = started(path, "sink.write(record(id='running')); print(1); raise SystemExit")
+    running.client.communicate()
     assert not (tmp_path / "audit.jsonl.runs").exists()
 
 
@@ -343,10 +319,10 @@ os.waitpid(child, 0)
 
 def test_a_process_that_was_forked_off_has_calls_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
-    process = started(path, FORKED)
+    running = started(path, FORKED)
     assert JsonlSink(path).close_interrupted() == 1
     assert told(path)[-1] == ("end", "of the child", "interrupted")
-    kill(process)
+    running.kill()
     assert JsonlSink(path).close_interrupted() == 1
 
 
