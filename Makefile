@@ -14,6 +14,8 @@ SCRIPTS ?= 200000
 SEED    ?= 1
 # How many examples laws take in `make laws`: full, or long for 5,000 and more each.
 EXAMPLES ?= full
+# With COVERAGE=1, `make unit` and `make test` measure which lines the tests run.
+COVERAGE ?=
 # The folder of another harness of engines, for `make bench-peers`.
 HARNESS ?=
 
@@ -40,7 +42,7 @@ help:
 	@echo 'make lint       ruff, mypy and the import order'
 	@echo 'make unit       the tests alone; CASES=tests/unit/values for a part'
 	@echo 'make laws       the laws with all of their examples; EXAMPLES=long: 5,000 and more each'
-	@echo 'make coverage   which lines the tests run, and whether they are enough'
+	@echo 'make coverage   the tests alone, and which lines they run; COVERAGE=1 does so in `make test`'
 	@echo 'make attack     run what the rules allow of 200,000 scripts; SCRIPTS=2000 SEED=7: others'
 	@echo 'make attack-quick  the 2,000 scripts that CI takes'
 	@echo 'make corpus     count what placet:coding says to commands that coding agents ran'
@@ -56,11 +58,16 @@ help:
 	@echo 'make pin        pin the requirements again (needs uv)'
 	@echo 'make clean      remove the environment and everything made'
 
-test: check-format lint unit rules
+# What takes one core runs beside each other, and the tests take all.
+test: $(PACKAGE)
+	@$(MAKE) --no-print-directory --jobs=2 check-format lint rules
+	@$(MAKE) --no-print-directory unit
 
 # A file's tests run in one process, so that what they share is set up once. The files come in
 # their order: those that start processes early, and small ones at the end.
 PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
+
+MEASURED := $(if $(COVERAGE),--cov --cov-report=term)
 
 test-long: $(PACKAGE)
 	$(BIN)/pytest $(PARALLEL) -m long
@@ -110,14 +117,13 @@ lint: $(PACKAGE)
 
 unit: $(PACKAGE)
 ifeq ($(CASES),)
-	$(BIN)/pytest $(PARALLEL) -m 'not long'
+	$(BIN)/pytest $(PARALLEL) -m 'not long' $(MEASURED)
 else
 	$(BIN)/pytest $(CASES)
 endif
 
 rules: $(PACKAGE)
 	$(BIN)/placet check rules/
-	$(BIN)/placet test rules/
 	$(BIN)/placet fmt --check rules/
 
 fmt: $(PACKAGE)
@@ -128,9 +134,8 @@ fmt: $(PACKAGE)
 laws: $(PACKAGE)
 	$(BIN)/pytest $(PARALLEL) --hypothesis-profile=$(EXAMPLES) -m 'hypothesis or counted'
 
-# The laws run the same lines thousands of times: counting them takes longer than running them.
-coverage: $(PACKAGE)
-	$(BIN)/pytest $(PARALLEL) -m 'not long' --cov --cov-report=term --ignore=tests/laws
+coverage:
+	@$(MAKE) --no-print-directory unit COVERAGE=1
 
 attack: $(PACKAGE)
 	$(BIN)/python -m tests.attack --scripts $(SCRIPTS) --seed $(SEED)
