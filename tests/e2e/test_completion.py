@@ -45,7 +45,7 @@ def test_the_page_says_how_to_print_a_script_for_each_shell(tmp_path: Path, shel
         ("placet fr", {"freeze"}),
         ("placet check --for", {"--format"}),
         ("placet check --format ", {"text", "json", "sarif"}),
-        ("placet init --for ", {"coding-agent", "support", "research", "data"}),
+        ("placet init --for ", {"coding-agent", "support", "research", "gateway", "data"}),
         ("placet config s", {"set", "show"}),
     ],
 )

@@ -91,6 +91,17 @@ RELIED_ON = {
         "git__git_reset: denied-by-policy: work is not thrown away",
         "git__git_commit: no-approver",
     ),
+    "wrapped-client": (
+        "moved 1 server of .mcp.json to rules/placet.toml: git",
+        "git_commit is new",
+        "server git: 1 server new, 12 tools new",
+        "accepted: server git, 12 tools",
+        "12 as accepted",
+        "fine: 1 policy file",
+        "ask by change",
+        "the repository's history stays",
+        "gave back to .mcp.json: git",
+    ),
     "data-agent": (
         "fine: 1 policy file",
         "ask by personal-data",

@@ -13,6 +13,7 @@ STARTING_SETS: Mapping[str, str] = MappingProxyType(
         "coding-agent": "files, commands and documentation for a coding agent",
         "support": "look-ups, replies and refunds for a support agent, with example tools",
         "research": "web pages and notes for a research agent",
+        "gateway": "the tools of MCP servers behind `placet gateway`, with an example server",
         "data": "SQL queries and results for a data agent, with example tools",
     }
 )

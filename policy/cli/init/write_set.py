@@ -96,6 +96,11 @@ def _next_steps(folder: str, agent: str) -> Iterator[tuple[str, str]]:
             "serve the built-in tools under these rules to an MCP client",
             (f"placet serve {folder} --workspace ~/research"),
         )
+    elif agent == "gateway":
+        yield (
+            "put the rules before the MCP servers of a client: first look, then without --dry-run",
+            (f"placet gateway {folder} --wrap .mcp.json --dry-run"),
+        )
     else:
         yield (
             "decide calls of your own program, one JSON line each",
@@ -107,5 +112,6 @@ _EXAMPLES = {
     "coding-agent": "--command 'git status && cat .env'",
     "support": """--tool refund --input '{"order": "o-1", "amount": 200}'""",
     "research": """--tool web_fetch --input '{"url": "https://news.example/story"}'""",
+    "gateway": """--tool tickets__close_ticket --input '{"ticket": "t-1", "state": "solved"}'""",
     "data": """--tool run_query --input '{"query": "select email from customers"}'""",
 }

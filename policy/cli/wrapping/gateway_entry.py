@@ -49,7 +49,8 @@ def gateway_entry(
         variables |= server.variables
         inherited += (name for name in server.inherited if name not in inherited)
     if before is None:
-        command, *arguments = [*own_command(), _COMMAND, policy]
+        # The client chooses the folder that is the workspace, often a project or the home folder.
+        command, *arguments = [*own_command(), _COMMAND, policy, "--policy-in-workspace"]
         entry: dict[str, Any] = {"type": "stdio"} if kind == "vscode" else {}
         entry |= {"command": command, "args": arguments}
     else:

@@ -139,6 +139,10 @@ def _tell(
             click.echo(f"note: {visible(server.name, 80)}: Placet has no {keys}", err=True)
     for name in moves.left:
         click.echo(f"note: {visible(name, 80)} stays: no rule is asked about it", err=True)
+    project, folder = os.path.dirname(os.path.abspath(path)), folder_of(policy)
+    if folder.startswith(os.path.join(project, "")):
+        note = "note: the policy is in the client's folder, where programs that servers start could"
+        click.echo(f"{note} change it: one elsewhere is safer", err=True)
     if dry_run:
         return
     shown = shlex.quote(str(policy))

@@ -56,6 +56,7 @@ def test_the_next_steps_work_as_they_are_printed(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     (tmp_path / "calls.jsonl").write_text('{"tool": "find_orders", "input": {"customer": "c"}}\n')
+    (tmp_path / ".mcp.json").write_text('{"mcpServers": {"git": {"command": "mcp-server-git"}}}')
     made = run("init", "my rules", "--for", name)
     lines = re.findall(r"^  placet (.*)$", made.out, re.MULTILINE)
     words = [shlex.split(line) for line in lines]

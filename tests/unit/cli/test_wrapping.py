@@ -161,7 +161,7 @@ def test_the_client_keeps_its_secrets_and_the_policy_refers_to_them(place: Path)
         "/* mine */", ""
     )
     entry = json.loads(bare)["mcpServers"]["placet"]
-    assert entry["args"][-2:] == ["gateway", str(place / "rules")]
+    assert entry["args"][-3:] == ["gateway", str(place / "rules"), "--policy-in-workspace"]
     assert entry["env"] == {
         "PLACET_MCP_GITHUB_TOKEN": "ghp_abcdefgh12345678",
         "PLACET_MCP_GITHUB_X_TEAM": "red",
@@ -170,6 +170,7 @@ def test_the_client_keeps_its_secrets_and_the_policy_refers_to_them(place: Path)
     }
     assert "ghp_" not in done.out + done.err
     assert "note: files: Placet has no autoApprove" in done.err
+    assert "note: the policy is in the client's folder" in done.err
     assert "note: off stays: no rule is asked about it" in done.err
     assert "placet pin accept rules --server github --wrapped .mcp.json\n" in done.out
     assert (place / ".mcp.json.before-placet").stat().st_mode & 0o077 == 0
