@@ -1,4 +1,4 @@
-"""The SQLite database of a store: opening it, its tables, and transactions.
+"""The SQLite database of a store of approvals: its tables, and transactions.
 
 A file is used by a separate thread, so that the event loop never waits for the disk; a database
 in memory is used directly. A change takes the write lock before it reads, so that processes that
@@ -11,7 +11,6 @@ import asyncio
 import os
 import sqlite3
 import threading
-import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,19 +20,13 @@ from typing import TypeAlias, TypeVar
 
 from policy.approvals.filed import AnswerRefused
 from policy.approvals.store import NotFiled, StoreUnusable
-from policy.approvals.store_file import identity_of, make_file
 from policy.diagnostics import visible
+from policy.runtime import DatabaseUnusable, FileFormat, identity_of, open_database
 
 _Result = TypeVar("_Result")
 Work: TypeAlias = Callable[[sqlite3.Connection], _Result]
 
 MEMORY = ":memory:"
-# The application id of the file ("plca"), and the version of the tables below.
-_APPLICATION = 0x706C6361
-_VERSION = 1
-# Other processes hold the lock for one small transaction; longer than this is an error.
-_BUSY_SECONDS = 10.0
-
 # A file keeps its format: approval requests are rows of the table `question`, as in version 1. Ids,
 # keys and sessions may be any string, so their digests are stored and looked up. The document holds
 # everything else; its seal is a digest that shows whether it is unchanged.
@@ -76,6 +69,8 @@ _TABLES = (
     "CREATE INDEX standing_caller ON standing (caller)",
     "CREATE INDEX standing_used ON standing (used)",
 )
+# The application id is "plca".
+_FORMAT = FileFormat(application=0x706C6361, version=1, tables=_TABLES)
 
 
 class Database:
@@ -169,79 +164,13 @@ class Database:
 
 def _opened(path: Path | None) -> sqlite3.Connection:
     try:
-        if path is not None:
-            make_file(path)
-    except OSError as error:
-        raise _unusable(path, error.strerror or "it cannot be opened") from error
-    try:
         # Memory is used by any thread, one at a time; a file by the thread that opens it.
-        connection = sqlite3.connect(
-            path or MEMORY,
-            isolation_level=None,
-            timeout=_BUSY_SECONDS,
-            check_same_thread=path is not None,
-        )
-    except sqlite3.Error as error:
+        connection = open_database(path, _FORMAT, any_thread=path is None)
+    except DatabaseUnusable as error:
         raise _unusable(path, str(error)) from error
-    try:
-        _prepare(connection, path)
-    except BaseException as error:
-        connection.close()
-        if isinstance(error, sqlite3.Error):
-            raise _unusable(path, str(error)) from error
-        raise
-    return connection
-
-
-def _prepare(connection: sqlite3.Connection, path: Path | None) -> None:
-    # Nothing is written before it is known that the file is a store, or empty.
-    connection.execute("PRAGMA trusted_schema=OFF")
-    # In one transaction: another process may be creating the store at this moment.
-    connection.execute("BEGIN")
-    _version_of(connection, path)
-    connection.execute("COMMIT")
-    _write_ahead(connection)
     # A used approval must stay used when the power fails.
     connection.execute("PRAGMA synchronous=FULL")
-    connection.execute("BEGIN IMMEDIATE")
-    if _version_of(connection, path) is None:
-        for statement in _TABLES:
-            connection.execute(statement)
-        connection.execute(f"PRAGMA application_id={_APPLICATION}")
-        connection.execute(f"PRAGMA user_version={_VERSION}")
-    connection.execute("COMMIT")
-
-
-def _version_of(connection: sqlite3.Connection, path: Path | None) -> int | None:
-    """Return the version of the tables, None for an empty file; else raise StoreUnusable."""
-    application = _number(connection, "PRAGMA application_id")
-    version = _number(connection, "PRAGMA user_version")
-    if not (application or version or _number(connection, "SELECT COUNT(*) FROM sqlite_master")):
-        return None
-    if application != _APPLICATION:
-        raise _unusable(path, "it is a database of another application")
-    if version > _VERSION:
-        raise _unusable(path, f"it was made by a newer version ({version} instead of {_VERSION})")
-    if version < _VERSION:
-        raise _unusable(path, f"it was made by an older version ({version} instead of {_VERSION})")
-    return version
-
-
-def _number(connection: sqlite3.Connection, statement: str) -> int:
-    return int(connection.execute(statement).fetchone()[0])
-
-
-def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging, which fails while another process does the same."""
-    end = time.monotonic() + _BUSY_SECONDS
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            return
-        except sqlite3.OperationalError:
-            if time.monotonic() >= end:
-                raise
-            time.sleep(0.01)
+    return connection
 
 
 def _unusable(path: Path | None, why: str) -> StoreUnusable:

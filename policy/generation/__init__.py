@@ -34,8 +34,8 @@ from policy.generation.mcp_tables import name_problem as server_name_problem
 from policy.generation.mcp_tables import read_server
 from policy.generation.protected_files import (
     ProtectedFiles,
-    approvals_protected,
     audit_protected,
+    database_protected,
     state_protected,
 )
 from policy.generation.settings import ApprovalSettings, ServiceSettings, Settings
@@ -75,13 +75,13 @@ __all__ = [
     "WebSocketServer",
     "absolute_path",
     "accept_cache",
-    "approvals_protected",
     "audit_protected",
     "build",
     "chosen_engine",
     "comments",
     "configuration",
     "content_digest",
+    "database_protected",
     "decode",
     "is_cut",
     "load",

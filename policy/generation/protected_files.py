@@ -54,8 +54,8 @@ def audit_protected(audit: str | os.PathLike[str]) -> ProtectedFiles:
     return ProtectedFiles(files=names, folders=frozenset(name + RUNS for name in names))
 
 
-def approvals_protected(store: str | os.PathLike[str]) -> ProtectedFiles:
-    """Return the files of a store of approvals."""
+def database_protected(store: str | os.PathLike[str]) -> ProtectedFiles:
+    """Return the files of a database: a store of approvals, or the history of sessions."""
     names = _spelled_and_real(store)
     return ProtectedFiles(
         files=frozenset(name + ending for name in names for ending in _BESIDE_A_STORE)
@@ -78,7 +78,9 @@ def floor_of(snapshot: Snapshot, settings: Settings, *, guarded: ProtectedFiles)
     if settings.service.audit is not None:
         guarded |= audit_protected(settings.service.audit)
     if settings.approvals is not None and settings.approvals.store is not None:
-        guarded |= approvals_protected(settings.approvals.store)
+        guarded |= database_protected(settings.approvals.store)
+    if settings.history.store is not None:
+        guarded |= database_protected(settings.history.store)
     files = {*guarded.files, *snapshot.links}
     for file in snapshot.files.values():
         files |= {file.lexical, file.real}

@@ -96,6 +96,13 @@ class ApprovalSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HistorySettings:
+    """Where the earlier calls of sessions are kept: `store` is an absolute path, None: memory."""
+
+    store: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PinSettings:
     """What becomes of calls of a server's tool that is not pinned yet: `ask` or `deny`."""
 
@@ -126,6 +133,7 @@ class Settings:
     approvals: ApprovalSettings | None = None
     plugins: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: EMPTY)
     pins: PinSettings = field(default_factory=PinSettings)
+    history: HistorySettings = field(default_factory=HistorySettings)
     mcp_servers: tuple[McpServer, ...] = ()
     mcp_files: tuple[str, ...] = ()
     tables: Mapping[str, Any] = field(default_factory=lambda: EMPTY)

@@ -22,6 +22,7 @@ from policy.generation.settings import (
     ApprovalSettings,
     BashSettings,
     CatalogueSettings,
+    HistorySettings,
     PinSettings,
     ServiceSettings,
     Settings,
@@ -148,6 +149,10 @@ class _Pins(_Table):
     new: Literal["ask", "deny"] = "ask"
 
 
+class _History(_Table):
+    store: str | None = Field(default=None, min_length=1)
+
+
 class _Approvals(_Table):
     store: str | None = Field(default=None, min_length=1)
     timeout: Seconds = ApprovalSettings().timeout
@@ -170,6 +175,7 @@ class _SettingsTables(_Table):
     approvals: _Approvals | None = None
     plugins: dict[str, _Plugin] = {}
     pins: _Pins = _Pins()
+    history: _History = _History()
     mcp: McpTable = McpTable()
 
 
@@ -322,6 +328,7 @@ def _settings(file: _SettingsTables, parsed: dict[str, Any], root: str) -> Setti
         service=_service(file.service, root),
         caller=None if file.serve is None else _caller(file.serve),
         clients=_clients(file.serve),
+        history=HistorySettings(store=_absolute(file.history.store, root)),
         approvals=None if file.approvals is None else _approvals(file.approvals, root),
         plugins=MappingProxyType(
             {name: tuple(dict.fromkeys(one.grant)) for name, one in file.plugins.items()}

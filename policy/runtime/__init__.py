@@ -1,15 +1,22 @@
-"""What running services share: threads for blocking work, the clock, and event listeners."""
+"""What running services share: threads, the clock, event listeners, and files of their own."""
 
 from policy.runtime.clock import Clock, is_past, seconds_until, utc_now
 from policy.runtime.listeners import Listeners
+from policy.runtime.private_file import identity_of, make_file
+from policy.runtime.sqlite_file import DatabaseUnusable, FileFormat, open_database
 from policy.runtime.threads import NoThreadFree, Threads
 
 __all__ = [
     "Clock",
+    "DatabaseUnusable",
+    "FileFormat",
     "Listeners",
     "NoThreadFree",
     "Threads",
+    "identity_of",
     "is_past",
+    "make_file",
+    "open_database",
     "seconds_until",
     "utc_now",
 ]

@@ -68,6 +68,12 @@ from policy.service.recording.session_trace import (
     invoke_with_session_trace,
 )
 from policy.service.refusal_messages import because, one_line, telling
+from policy.service.sessions import (
+    MemorySessionLog,
+    SessionLog,
+    SessionLogUnusable,
+    SqliteSessionLog,
+)
 from policy.service.yaml import yaml_of
 from policy.tools import (
     CALL_VARIABLE,
@@ -148,6 +154,7 @@ __all__ = [
     "Ledger",
     "Limits",
     "MemoryApprovals",
+    "MemorySessionLog",
     "Missed",
     "PermissionLayer",
     "Person",
@@ -169,11 +176,14 @@ __all__ = [
     "Sandbox",
     "ScriptedApprover",
     "SessionEvent",
+    "SessionLog",
+    "SessionLogUnusable",
     "SessionService",
     "SimpleApprover",
     "SimpleContextRule",
     "SmartFilter",
     "SqliteApprovals",
+    "SqliteSessionLog",
     "Step",
     "StoreUnusable",
     "TerminalApprover",

@@ -43,7 +43,12 @@ from policy.service.layers.time_limits import TimeLimits
 from policy.service.layers.timeout import SecondsFor, TimeoutLayer
 from policy.service.recording.events import Events
 from policy.service.recording.recorder import Recorder
-from policy.service.sessions import JudgedHistory, SessionLog
+from policy.service.sessions import (
+    JudgedHistory,
+    MemorySessionLog,
+    SessionLog,
+    SqliteSessionLog,
+)
 from policy.service.visible_tools import (
     Expected,
     VisibleTools,
@@ -91,6 +96,7 @@ def build_tool_service(
     approvals: Ledger | None = None,
     audit: AuditSink | None = None,
     audit_required: bool = True,
+    sessions: SessionLog | None = None,
     caller: Caller | None = None,
     workspace: str | os.PathLike[str] | None = None,
     home: str | os.PathLike[str] | None = None,
@@ -110,7 +116,8 @@ def build_tool_service(
     ones; they work in `workspace`, by default the current folder. `caller` is the caller of the
     service unless it is bound to another. `default_timeout` and `timeouts` (by tool) are in seconds
     and override those of the policy's configuration. `approvals` stores refusals and standing
-    approvals, in memory by default. Workspace, home, audit file and limits default to the
+    approvals, in memory by default; `sessions` keeps the earlier calls of sessions, in the file of
+    `[history] store` or in memory. Workspace, home, audit file and limits default to the
     configuration as it was when the service was built; so do `approval_timeout` (seconds) and
     `asks_per_session`. If the policy is in the workspace, or contains it, a warning is logged;
     `policy_in_workspace` True allows it, False makes it an error.
@@ -158,13 +165,15 @@ def build_tool_service(
     warn_without_policy(store)
     if audit is None and settings.audit is not None:
         audit = JsonlSink(settings.audit)
-    keep_from_tools(store, audit, approvals)
+    if sessions is None:
+        kept_in = configured.history.store
+        sessions = MemorySessionLog() if kept_in is None else SqliteSessionLog(kept_in)
+    keep_from_tools(store, audit, approvals, sessions)
     events = Events()
     recorder = Recorder(audit, required=audit_required, events=events)
     recorder.close_interrupted()
     for handler in handlers:
         registry.register_known(handler)
-    sessions = SessionLog()
     fact_source = FactSource(
         workspace=folder,
         home=at_home,

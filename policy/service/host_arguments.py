@@ -11,6 +11,7 @@ from policy.audit import JsonlSink
 from policy.diagnostics import visible
 from policy.model import Caller
 from policy.service.host_objects import is_async, method_of, takes
+from policy.service.sessions import SqliteSessionLog
 from policy.store import PolicyStore
 from policy.tools import Limits
 
@@ -154,7 +155,7 @@ def warn_without_policy(store: object) -> None:
 
 
 def keep_from_tools(store: object, *used: object) -> None:
-    """Add the files of records and approvals in use to the floor of a store's policy."""
+    """Add the files of records, approvals and sessions in use to the floor of a store's policy."""
     if not isinstance(store, PolicyStore):
         return
     for part in used:
@@ -162,3 +163,5 @@ def keep_from_tools(store: object, *used: object) -> None:
             store.guard(audit=part.path)
         elif isinstance(part, SqliteApprovals) and part.path is not None:
             store.guard(approvals=part.path)
+        elif isinstance(part, SqliteSessionLog):
+            store.guard(history=part.path)

@@ -24,9 +24,9 @@ from policy.generation import (
     ProtectedFiles,
     absolute_path,
     accept_cache,
-    approvals_protected,
     audit_protected,
     chosen_engine,
+    database_protected,
     state_protected,
 )
 from policy.model import Caller, Facts, ToolCall
@@ -207,14 +207,16 @@ class PolicyStore:
         *,
         audit: str | os.PathLike[str] | None = None,
         approvals: str | os.PathLike[str] | None = None,
+        history: str | os.PathLike[str] | None = None,
     ) -> None:
-        """Protect a file of records or a store of approvals from every tool, despite later edits.
+        """Protect a file that a service keeps from every tool, despite later edits.
 
         Code that uses the file named in the configuration calls this too: if another name is
         configured later, the file in use stays protected.
         """
         more = ProtectedFiles() if audit is None else audit_protected(audit)
-        more |= ProtectedFiles() if approvals is None else approvals_protected(approvals)
+        for database in (approvals, history):
+            more |= ProtectedFiles() if database is None else database_protected(database)
         with self._publisher.lock:
             self._drafts.guarded |= more
             self._publisher.protect(more)

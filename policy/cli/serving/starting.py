@@ -17,7 +17,7 @@ from policy.cli.serving.governed_service import GovernedServices, ServeOptions
 from policy.cli.serving.messages import log_to_stderr, say, say_question, say_reloaded
 from policy.cli.serving.options import ServingOptions
 from policy.diagnostics import visible
-from policy.service import PolicyInReach, policy_in_reach
+from policy.service import PolicyInReach, SessionLogUnusable, policy_in_reach
 from policy.store import PolicyStore
 from policy.tools import builtin_handlers, running_tool
 
@@ -66,7 +66,7 @@ def start(
     )
     try:
         governed = GovernedServices(store, serving, listener=keep)
-    except (AuditFileUnfit, StoreUnusable) as error:
+    except (AuditFileUnfit, SessionLogUnusable, StoreUnusable) as error:
         exit_with(str(error))
     except PolicyInReach as error:
         exit_with(f"{error}: keep them apart, or insist with --policy-in-workspace")

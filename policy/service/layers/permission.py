@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
-from policy.model import SUCCEEDED, CalledTool, History, PermissionDenied, Verdict, thaw
+from policy.model import SUCCEEDED, CalledTool, History, Outcome, PermissionDenied, Verdict, thaw
 from policy.service.asking.asking import Asking
 from policy.service.host_objects import AnyApprover
 from policy.service.in_flight import HERE, ArrivedCall, InFlight, carrying
@@ -12,12 +13,14 @@ from policy.service.judging.adjudicator import Adjudicator, Judgement, adjudicat
 from policy.service.judging.classification import SmartFilter
 from policy.service.sessions import (
     JudgedHistory,
-    Release,
+    MemorySessionLog,
     SessionLog,
+    SessionLogUnusable,
     outcome_of,
 )
 from policy.tools import PassThrough, ToolOutput, ToolService
 
+_LOG = logging.getLogger(__name__)
 # How often a call is judged, while other calls of its session change what it is decided by.
 _MOST_JUDGEMENTS = 8
 
@@ -41,7 +44,7 @@ class PermissionLayer(PassThrough):
         super().__init__(inner)
         self.adjudicator = adjudicator or adjudicator_within(inner) or Adjudicator()
         self._asking = asking or Asking()
-        self._sessions = sessions or SessionLog()
+        self._sessions = MemorySessionLog() if sessions is None else sessions
 
     def set_smart_filter(self, smart_filter: SmartFilter | None) -> None:
         """Replace the filter, from the next call on."""
@@ -66,12 +69,12 @@ class PermissionLayer(PassThrough):
         try:
             output = await self.inner.execute(judged.tool, judged.input)
         except BaseException as error:
-            self._sessions.finish(release, outcome_of(error) if call.has_begun else None)
+            self._finish(release, outcome_of(error) if call.has_begun else None)
             raise
-        self._sessions.finish(release, "failed" if output.is_error else SUCCEEDED)
+        self._finish(release, "failed" if output.is_error else SUCCEEDED)
         return output
 
-    async def _released(self, call: InFlight, judgement: Judgement) -> tuple[Judgement, Release]:
+    async def _released(self, call: InFlight, judgement: Judgement) -> tuple[Judgement, Any]:
         """Return the judgement to run by, once nothing has changed what it was decided by."""
         for _ in range(_MOST_JUDGEMENTS):
             call.judgement = judgement
@@ -82,18 +85,37 @@ class PermissionLayer(PassThrough):
                 call.judgement = judgement = await self._asking.settle(
                     call, judgement, self.adjudicator, raw
                 )
-            release = self._sessions.release(
-                call.caller,
-                _called(judgement),
-                judgement.facts.now,
-                judged_by=_history_read(judgement),
-            )
+            release = self._release(call, judgement)
             if release is not None:
                 return judgement, release
             judgement = await self.adjudicator.judge(raw.tool, raw.input, call.caller)
         tool = judgement.decision.call.tool
         why = "other calls of the session changed what this one is decided by"
         raise PermissionDenied(tool, why, decision=judgement.decision, code="changed-meanwhile")
+
+    def _release(self, call: InFlight, judgement: Judgement) -> Any:
+        """Note the call as running; None if its history has changed since it was judged."""
+        try:
+            return self._sessions.release(
+                call.caller,
+                _called(judgement),
+                judgement.facts.now,
+                judged_by=_history_read(judgement),
+            )
+        except SessionLogUnusable as error:
+            _LOG.error("a call is denied: %s", error)
+            decision = judgement.decision
+            why = "its history cannot be written"
+            raise PermissionDenied(
+                decision.call.tool, why, decision=decision, code="history-unavailable"
+            ) from error
+
+    def _finish(self, release: Any, outcome: Outcome | None) -> None:
+        """Note how a call ended; one that cannot be noted counts as running."""
+        try:
+            self._sessions.finish(release, outcome)
+        except SessionLogUnusable as error:
+            _LOG.error("how a call ended is not noted: %s", error)
 
 
 def _as_asked(judgement: Judgement) -> ArrivedCall:

@@ -1,4 +1,4 @@
-"""Keeps which tools were called in each session tree, in memory.
+"""What a service asks of the log of session trees: `SessionLog`.
 
 A session belongs to a user: equal names of two users are two sessions. A sub-agent's session
 belongs to the tree of its parent, and stays there when it is used without it; trees that meet
@@ -7,142 +7,43 @@ become one.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import asyncio
 from datetime import datetime
-from itertools import islice
-from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, Protocol, TypeAlias
 
-from policy.model import NO_CALLS, SUCCEEDED, CalledTool, Caller, History, Outcome, ToolCalls
+from policy.model import SUCCEEDED, CalledTool, Caller, History, Outcome, Timeout
 
 # A user and the name of a session.
 SessionKey: TypeAlias = tuple[str | None, str]
-
-_MOST_SESSIONS = 10_000
-_MOST_FORGOTTEN = 1_000_000
-_LOOKED_AT = 64
-_RUNNING: Outcome = "running"
-_FORGOTTEN = "the beginning of this session was forgotten, as there were too many sessions"
+RUNNING: Outcome = "running"
 
 
-@dataclass(eq=False, slots=True)
-class _Tree:
-    """The calls of one session tree; `joined` is the tree that it has become a part of."""
-
-    ended: dict[CalledTool, ToolCalls] = field(default_factory=dict)
-    unknown: str | None = None
-    running: dict[object, tuple[CalledTool, datetime | None]] = field(default_factory=dict)
-    sessions: set[SessionKey] = field(default_factory=set)
-    joined: _Tree | None = None
-    # Derived from the others; None where it has to be made anew.
-    history: History | None = None
-
-    def snapshot(self) -> History:
-        """Return the history; the same object until a call changes it."""
-        if self.history is None:
-            tools = dict(self.ended)
-            for tool, at in self.running.values():
-                tools[tool] = tools.get(tool, NO_CALLS).and_one(_RUNNING, at)
-            self.history = History(tools=MappingProxyType(tools), unknown=self.unknown)
-        return self.history
+class SessionLogUnusable(Exception):
+    """The log cannot be read or written; the message says why."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Release:
-    """One call that may be handed to its tool; it counts as running until it is finished."""
-
-    tree: _Tree
-    tool: CalledTool
-    at: datetime | None
-
-
-class SessionLog:
+class SessionLog(Protocol):
     """The session trees of one service. Every method may be called from any thread.
 
-    At most `most` sessions are kept. The one used least recently is forgotten first; when it comes
-    back, its history is unknown.
+    All of them raise SessionLogUnusable.
     """
-
-    def __init__(self, *, most: int = _MOST_SESSIONS) -> None:
-        self._most = most
-        self._lock = threading.Lock()
-        self._trees: OrderedDict[SessionKey, _Tree] = OrderedDict()
-        # Hashes are enough: a session that is taken for a forgotten one is only judged stricter.
-        self._forgotten: set[int] = set()
 
     def history(self, caller: Caller) -> History:
         """Return the earlier calls of the caller's session tree."""
-        with self._lock:
-            return self._tree(caller).snapshot()
+        ...
 
     def release(
         self, caller: Caller, tool: CalledTool, at: datetime | None, *, judged_by: History | None
-    ) -> Release | None:
+    ) -> Any:
         """Note a call as running; None if the history is no longer the one it was judged by.
 
-        `judged_by` None: the decision looked at no history.
+        `judged_by` None: the decision looked at no history. What is returned stands for the call.
         """
-        with self._lock:
-            tree = self._tree(caller)
-            if judged_by is not None and tree.snapshot() != judged_by:
-                return None
-            release = Release(tree, tool, at)
-            tree.running[release] = (tool, at)
-            tree.history = None
-            return release
+        ...
 
-    def finish(self, release: Release, outcome: Outcome | None) -> None:
+    def finish(self, release: Any, outcome: Outcome | None) -> None:
         """Note how a call ended; `outcome` None: it never reached its tool."""
-        with self._lock:
-            tree = _root(release.tree)
-            del tree.running[release]
-            if outcome is not None:
-                before = tree.ended.get(release.tool, NO_CALLS)
-                tree.ended[release.tool] = before.and_one(outcome, release.at)
-            tree.history = None
-
-    def _tree(self, caller: Caller) -> _Tree:
-        if caller.parent is None:
-            known = self._trees.get((caller.user, caller.session))
-            if known is not None and known.joined is None:
-                self._trees.move_to_end((caller.user, caller.session))
-                return known
-        keys = list(_sessions(caller))
-        found = list(dict.fromkeys(_root(self._trees[key]) for key in keys if key in self._trees))
-        tree = found[0] if found else _Tree()
-        for other in found[1:]:
-            _join(other, tree)
-        for key in keys:
-            if key not in tree.sessions:
-                self._add(key, tree)
-            self._trees.move_to_end(key)
-        self._forget_some(tree)
-        return tree
-
-    def _add(self, key: SessionKey, tree: _Tree) -> None:
-        tree.sessions.add(key)
-        self._trees[key] = tree
-        if hash(key) in self._forgotten or len(self._forgotten) >= _MOST_FORGOTTEN:
-            tree.unknown = _FORGOTTEN
-            tree.history = None
-
-    def _forget_some(self, current: _Tree) -> None:
-        """Forget whole trees, the least recently used first, but for running and current ones."""
-        if len(self._trees) <= self._most:
-            return
-        # The bound is soft: of many running trees, a few are looked at each time.
-        for key in list(islice(self._trees, _LOOKED_AT)):
-            tree = _root(self._trees[key]) if key in self._trees else current
-            if tree is current or tree.running:
-                continue
-            for session in tree.sessions:
-                del self._trees[session]
-                self._forgotten.add(hash(session))
-            if len(self._trees) <= self._most:
-                return
+        ...
 
 
 class JudgedHistory:
@@ -158,40 +59,20 @@ class JudgedHistory:
     def __call__(self) -> History:
         """Return the earlier calls of the session tree."""
         if self.read is None:
-            self.read = self._log.history(self._caller)
+            try:
+                self.read = self._log.history(self._caller)
+            except SessionLogUnusable as error:
+                self.read = History(unknown=f"the earlier calls cannot be read: {error}")
         return self.read
 
 
-def _sessions(caller: Caller | None) -> Iterator[SessionKey]:
-    while caller is not None:
-        yield caller.user, caller.session
-        caller = caller.parent
-
-
-def _root(tree: _Tree) -> _Tree:
-    while tree.joined is not None:
-        tree = tree.joined
-    return tree
-
-
-def _join(other: _Tree, tree: _Tree) -> None:
-    """Make `other` a part of `tree`."""
-    for tool, calls in other.ended.items():
-        tree.ended[tool] = calls.and_those(tree.ended.get(tool, NO_CALLS))
-    tree.unknown = tree.unknown or other.unknown
-    tree.running |= other.running
-    tree.sessions |= other.sessions
-    tree.history = None
-    other.joined = tree
-    other.ended, other.running, other.sessions = {}, {}, set()
+def sessions_of(caller: Caller) -> list[SessionKey]:
+    """Return the sessions of a caller and of those above it."""
+    return [(each.user, each.session) for each in caller.chain()]
 
 
 def outcome_of(error: BaseException | None) -> Outcome:
     """Return the outcome of a call that ended with this error; None: it succeeded."""
-    import asyncio
-
-    from policy.model import Timeout
-
     if error is None:
         return SUCCEEDED
     if isinstance(error, asyncio.CancelledError):

@@ -11,7 +11,14 @@ import pytest
 
 import policy
 from policy.model import Caller, PermissionDenied, ToolError
-from policy.service import ApprovalRequest, Approved, GovernedService, tool
+from policy.service import (
+    ApprovalRequest,
+    Approved,
+    GovernedService,
+    SessionLogUnusable,
+    SqliteSessionLog,
+    tool,
+)
 
 RULES = """policy for every agent
 
@@ -159,3 +166,47 @@ async def test_a_call_that_others_overtake_is_decided_again(tmp_path: Path) -> N
     assert await said(service, "fetch", {"url": "u"}) == "the page at u"
     fetched.set()
     assert await posting == "denied-by-policy"
+
+
+async def test_a_history_in_a_file_outlives_the_service(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    (tmp_path / "rules" / "placet.toml").write_text("[history]\nstore = '../history.sqlite'\n")
+    store.reload()
+    first = service_over(store, tmp_path)
+    assert await said(first, "fetch", {"url": "u"}) == "the page at u"
+    second = policy.build_tool_service(store, tools=[mail], workspace=tmp_path / "work")
+    assert await said(second, "mail", {"to": "ada"}) == "denied-by-policy"
+    assert (tmp_path / "history.sqlite").exists()
+
+
+async def test_nothing_runs_that_cannot_be_noted(tmp_path: Path) -> None:
+    log = SqliteSessionLog(tmp_path / "history.sqlite")
+    service = service_over(store_of(tmp_path), tmp_path, sessions=log)
+    assert await said(service, "fetch", {"url": "u"}) == "the page at u"
+    log.path.unlink()
+    assert await said(service, "fetch", {"url": "u"}) == "history-unavailable"
+    # What cannot be read is not known, so the rule about it applies.
+    assert await said(service, "mail", {"to": "ada"}) == "not-understood"
+
+
+def test_a_history_that_cannot_be_opened_stops_the_start(tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    (tmp_path / "history.sqlite").write_text("no database")
+    (tmp_path / "rules" / "placet.toml").write_text("[history]\nstore = '../history.sqlite'\n")
+    store.reload()
+    with pytest.raises(SessionLogUnusable, match="not a database"):
+        service_over(store, tmp_path)
+
+
+async def test_no_tool_writes_the_history(tmp_path: Path) -> None:
+    rules = "policy for every agent\n\ndefault deny\nwrite: allow file_write\n"
+    store = store_of(tmp_path, rules)
+    (tmp_path / "work").mkdir()
+    log = SqliteSessionLog(tmp_path / "work" / "history.sqlite")
+    service = policy.build_tool_service(store, workspace=tmp_path / "work", sessions=log)
+    for name in ("history.sqlite", "history.sqlite-wal"):
+        with pytest.raises(PermissionDenied) as denied:
+            await service.execute("file_write", {"path": name, "content": ""})
+        assert denied.value.decision is not None
+        assert {reason.rule for reason in denied.value.decision.deciding} == {"floor"}
+    log.close()

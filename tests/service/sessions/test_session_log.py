@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
+import stat
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy.model import CalledTool, Caller, History, Outcome, PastCall, history_of
-from policy.service.sessions import Release, SessionLog
+from policy.service.sessions import (
+    MemorySessionLog,
+    SessionLog,
+    SessionLogUnusable,
+    SqliteSessionLog,
+)
 from tests.examples import examples
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 FETCH, MAIL = (CalledTool(name=name, kind="host") for name in ("fetch", "mail"))
 
 
+@pytest.fixture(params=["memory", "sqlite"])
+def log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SessionLog]:
+    if request.param == "memory":
+        yield MemorySessionLog()
+        return
+    stored = SqliteSessionLog(tmp_path / "history.sqlite")
+    yield stored
+    stored.close()
+
+
 def at(minutes: int) -> datetime:
     return NOON + timedelta(minutes=minutes)
 
 
-def test_a_call_runs_until_it_is_finished() -> None:
-    log, ada = SessionLog(), Caller(session="a")
+def test_a_call_runs_until_it_is_finished(log: SessionLog) -> None:
+    ada = Caller(session="a")
     release = log.release(ada, FETCH, NOON, judged_by=None)
     assert release is not None
     assert log.history(ada).tools[FETCH].unsure.latest == NOON
@@ -31,16 +52,16 @@ def test_a_call_runs_until_it_is_finished() -> None:
     assert log.history(ada).tools[FETCH].succeeded.latest == NOON
 
 
-def test_a_call_that_never_reached_its_tool_leaves_nothing() -> None:
-    log, ada = SessionLog(), Caller(session="a")
+def test_a_call_that_never_reached_its_tool_leaves_nothing(log: SessionLog) -> None:
+    ada = Caller(session="a")
     release = log.release(ada, FETCH, NOON, judged_by=None)
     assert release is not None
     log.finish(release, None)
     assert log.history(ada) == History()
 
 
-def test_a_call_is_not_released_by_a_history_that_has_changed() -> None:
-    log, ada = SessionLog(), Caller(session="a")
+def test_a_call_is_not_released_by_a_history_that_has_changed(log: SessionLog) -> None:
+    ada = Caller(session="a")
     seen = log.history(ada)
     other = log.release(ada, FETCH, NOON, judged_by=None)
     assert other is not None
@@ -48,22 +69,21 @@ def test_a_call_is_not_released_by_a_history_that_has_changed() -> None:
     assert log.release(ada, MAIL, NOON, judged_by=log.history(ada)) is not None
 
 
-def test_sessions_of_two_users_with_one_name_are_two() -> None:
-    log = SessionLog()
+def test_sessions_of_two_users_with_one_name_are_two(log: SessionLog) -> None:
     ada, bob = Caller(session="a", user="ada"), Caller(session="a", user="bob")
     assert log.release(ada, FETCH, NOON, judged_by=None) is not None
     assert log.history(bob) == History()
 
 
-def test_a_session_stays_in_the_tree_that_it_was_seen_in() -> None:
-    log, root = SessionLog(), Caller(session="root")
+def test_a_session_stays_in_the_tree_that_it_was_seen_in(log: SessionLog) -> None:
+    root = Caller(session="root")
     log.history(Caller(session="child", parent=root))
     assert log.release(root, FETCH, NOON, judged_by=None) is not None
     assert FETCH in log.history(Caller(session="child")).tools
 
 
 def test_a_forgotten_session_is_not_taken_for_a_new_one() -> None:
-    log = SessionLog(most=2)
+    log = MemorySessionLog(most=2)
     for name in ("a", "b", "c"):
         assert log.history(Caller(session=name)).unknown is None
     assert "forgotten" in str(log.history(Caller(session="a")).unknown)
@@ -71,7 +91,7 @@ def test_a_forgotten_session_is_not_taken_for_a_new_one() -> None:
 
 
 def test_a_session_with_a_running_call_is_kept() -> None:
-    log, busy = SessionLog(most=2), Caller(session="busy")
+    log, busy = MemorySessionLog(most=2), Caller(session="busy")
     release = log.release(busy, FETCH, NOON, judged_by=None)
     assert release is not None
     for name in ("a", "b", "c", "d"):
@@ -79,6 +99,65 @@ def test_a_session_with_a_running_call_is_kept() -> None:
     log.finish(release, "ok")
     history = log.history(busy)
     assert (history.unknown, history.tools[FETCH].succeeded.latest) == (None, NOON)
+
+
+# ------------------------------------------------------------------ the file
+
+
+def test_a_history_outlives_the_process_that_wrote_it(tmp_path: Path) -> None:
+    path, ada = tmp_path / "history.sqlite", Caller(session="a", user="ada")
+    first = SqliteSessionLog(path)
+    ended = first.release(ada, FETCH, NOON, judged_by=None)
+    assert ended is not None
+    first.release(ada, MAIL, at(1), judged_by=None)
+    first.finish(ended, "ok")
+    seen = first.history(ada)
+    first.close()
+    second = SqliteSessionLog(path)
+    assert second.history(ada) == seen
+    assert seen.tools[FETCH].succeeded.latest == NOON
+    assert seen.tools[MAIL].unsure.latest == at(1)
+    second.close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_two_logs_of_one_file_see_each_other(tmp_path: Path) -> None:
+    path, ada = tmp_path / "history.sqlite", Caller(session="a")
+    first, second = SqliteSessionLog(path), SqliteSessionLog(path)
+    seen = second.history(ada)
+    assert first.release(ada, FETCH, NOON, judged_by=None) is not None
+    assert second.release(ada, MAIL, NOON, judged_by=seen) is None
+    first.close()
+    second.close()
+
+
+@pytest.mark.parametrize("contents", [b"no database", b"SQLite format 3\0" + b"x" * 100])
+def test_a_file_that_is_no_history_cannot_be_used(tmp_path: Path, contents: bytes) -> None:
+    path = tmp_path / "history.sqlite"
+    path.write_bytes(contents)
+    with pytest.raises(SessionLogUnusable, match="cannot be kept in"):
+        SqliteSessionLog(path)
+    assert path.read_bytes() == contents
+
+
+def test_a_file_that_is_replaced_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite"
+    log = SqliteSessionLog(path)
+    path.unlink()
+    with pytest.raises(SessionLogUnusable, match="deleted or replaced"):
+        log.history(Caller())
+    log.close()
+
+
+def test_names_of_sessions_and_tools_may_be_any_text(tmp_path: Path) -> None:
+    log = SqliteSessionLog(tmp_path / "history.sqlite")
+    odd = Caller(session="a\0\ud800'", user='"')
+    tool = CalledTool(name="é\u202e", kind="mcp", server="s")
+    release = log.release(odd, tool, None, judged_by=None)
+    assert release is not None
+    log.finish(release, "ok")
+    assert log.history(odd).tools[tool].succeeded.untimed
+    log.close()
 
 
 # ------------------------------------------------------------------ law
@@ -92,7 +171,7 @@ class _Call:
     session: str
     tool: CalledTool
     at: datetime
-    release: Release
+    releases: tuple[Any, ...]
     outcome: Outcome | None = "running"
 
 
@@ -123,7 +202,16 @@ class _Model:
 @settings(max_examples=examples(200))
 @given(st.data())
 def test_every_session_sees_what_was_called_in_its_tree(data: st.DataObject) -> None:
-    log, model = SessionLog(), _Model()
+    with TemporaryDirectory() as folder:
+        stored = SqliteSessionLog(Path(folder) / "history.sqlite")
+        try:
+            _hold_against_model(data, (MemorySessionLog(), stored))
+        finally:
+            stored.close()
+
+
+def _hold_against_model(data: st.DataObject, logs: tuple[SessionLog, ...]) -> None:
+    model = _Model()
     sessions = st.sampled_from(_SESSIONS)
     for minute in range(data.draw(st.integers(1, 12))):
         open_calls = [call for call in model.calls if call.outcome == "running"]
@@ -131,7 +219,8 @@ def test_every_session_sees_what_was_called_in_its_tree(data: st.DataObject) -> 
         if open_calls and ends_one:
             call = data.draw(st.sampled_from(open_calls))
             call.outcome = data.draw(st.sampled_from((*_OUTCOMES, None)))
-            log.finish(call.release, call.outcome)
+            for log, release in zip(logs, call.releases, strict=True):
+                log.finish(release, call.outcome)
             continue
         name = data.draw(sessions)
         parent = data.draw(st.none() | sessions)
@@ -139,8 +228,9 @@ def test_every_session_sees_what_was_called_in_its_tree(data: st.DataObject) -> 
         model.links.add(frozenset((name, parent or name)))
         tool = data.draw(st.sampled_from((FETCH, MAIL)))
         moment = at(minute - data.draw(st.sampled_from((0, 0, 5))))
-        release = log.release(caller, tool, moment, judged_by=None)
-        assert release is not None
-        model.calls.append(_Call(name, tool, moment, release))
+        releases = tuple(log.release(caller, tool, moment, judged_by=None) for log in logs)
+        assert None not in releases
+        model.calls.append(_Call(name, tool, moment, releases))
     for name in _SESSIONS:
-        assert log.history(Caller(session=name)) == model.expected(name)
+        expected = model.expected(name)
+        assert [log.history(Caller(session=name)) for log in logs] == [expected, expected]

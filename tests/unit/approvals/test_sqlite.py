@@ -9,6 +9,7 @@ import stat
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from policy.approvals import (
     database,
 )
 from policy.approvals.documents import decode, digest, encode
+from policy.runtime import open_database
 from tests.unit.approvals.desks import ANN, LATER, NOW, a_grant, a_request, asks
 
 
@@ -128,7 +130,7 @@ def test_an_older_version_that_nobody_can_read_is_said_so(tmp_path: Path) -> Non
 async def test_a_file_that_another_process_keeps_locked_is_of_no_use(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "_BUSY_SECONDS", 0.01)
+    monkeypatch.setattr(database, "open_database", partial(open_database, busy_seconds=0.01))
     path = tmp_path / "approvals.db"
     async with SqliteApprovals(path) as store:
         await store.file(a_request(), "k", now=NOW)
@@ -233,26 +235,6 @@ def test_many_that_begin_at_once_make_one_file(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert failed == []
-
-
-def test_a_store_made_while_this_one_looks_is_no_other_database(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "approvals.db"
-    other = threading.Thread(target=lambda: SqliteApprovals(path).close())
-    looked = database._number
-
-    def interrupted(connection: sqlite3.Connection, question: str) -> int:
-        answer = looked(connection, question)
-        if not other.ident:
-            other.start()
-            # It makes the store now, unless it has to wait for whoever looks.
-            other.join(timeout=0.3)
-        return answer
-
-    monkeypatch.setattr(database, "_number", interrupted)
-    SqliteApprovals(path).close()
-    other.join()
 
 
 DAMAGE = {

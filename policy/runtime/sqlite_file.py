@@ -1,0 +1,114 @@
+"""Opens SQLite files of ours: private, with write-ahead logging, and of a known version."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from policy.runtime.private_file import make_file
+
+_MEMORY = ":memory:"
+# Other processes hold the lock for one small transaction; longer than this is an error.
+_BUSY_SECONDS = 10.0
+
+
+class DatabaseUnusable(Exception):
+    """Why a file cannot be opened, as a clause."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFormat:
+    """The tables of a file, with the application id and the version that mark it."""
+
+    application: int
+    version: int
+    tables: tuple[str, ...]
+
+
+def open_database(
+    path: Path | None,
+    format: FileFormat,
+    *,
+    any_thread: bool = False,
+    busy_seconds: float = _BUSY_SECONDS,
+) -> sqlite3.Connection:
+    """Return a connection without implicit transactions; `path` None: a database in memory.
+
+    A new file is for its owner only. With `any_thread`, whoever uses the connection makes sure that
+    one thread does at a time. `busy_seconds` is how long to wait for the lock of another process.
+    Raises DatabaseUnusable.
+    """
+    try:
+        if path is not None:
+            make_file(path)
+    except OSError as error:
+        raise DatabaseUnusable(error.strerror or "it cannot be opened") from error
+    try:
+        connection = sqlite3.connect(
+            path or _MEMORY,
+            isolation_level=None,
+            timeout=busy_seconds,
+            check_same_thread=not any_thread,
+        )
+    except sqlite3.Error as error:
+        raise DatabaseUnusable(str(error)) from error
+    try:
+        _prepare(connection, format, busy_seconds)
+    except BaseException as error:
+        connection.close()
+        if isinstance(error, sqlite3.Error):
+            raise DatabaseUnusable(str(error)) from error
+        raise
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection, format: FileFormat, busy_seconds: float) -> None:
+    # Nothing is written before it is known that the file is ours, or empty.
+    connection.execute("PRAGMA trusted_schema=OFF")
+    # In one transaction: another process may be creating the file at this moment.
+    connection.execute("BEGIN")
+    _is_new(connection, format)
+    connection.execute("COMMIT")
+    _write_ahead(connection, busy_seconds)
+    connection.execute("BEGIN IMMEDIATE")
+    if _is_new(connection, format):
+        for statement in format.tables:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id={format.application}")
+        connection.execute(f"PRAGMA user_version={format.version}")
+    connection.execute("COMMIT")
+
+
+def _is_new(connection: sqlite3.Connection, format: FileFormat) -> bool:
+    """Return whether the file is empty; raise DatabaseUnusable if it has another format."""
+    application = _number(connection, "PRAGMA application_id")
+    version = _number(connection, "PRAGMA user_version")
+    if not (application or version or _number(connection, "SELECT COUNT(*) FROM sqlite_master")):
+        return True
+    if application != format.application:
+        raise DatabaseUnusable("it is a database of another application")
+    if version != format.version:
+        other = "a newer" if version > format.version else "an older"
+        raise DatabaseUnusable(
+            f"it was made by {other} version ({version} instead of {format.version})"
+        )
+    return False
+
+
+def _number(connection: sqlite3.Connection, statement: str) -> int:
+    return int(connection.execute(statement).fetchone()[0])
+
+
+def _write_ahead(connection: sqlite3.Connection, busy_seconds: float) -> None:
+    """Switch to write-ahead logging, which fails while another process does the same."""
+    end = time.monotonic() + busy_seconds
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(0.01)

@@ -1,0 +1,248 @@
+"""Keeps which tools were called in each session tree, in a file that processes share."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeAlias, TypeVar
+
+from policy.diagnostics import visible
+from policy.model import NO_CALLS, CalledTool, Caller, History, Moments, Outcome, ToolCalls
+from policy.runtime import DatabaseUnusable, FileFormat, identity_of, open_database
+from policy.service.sessions.session_log import RUNNING, SessionLogUnusable, sessions_of
+
+_Result = TypeVar("_Result")
+Work: TypeAlias = Callable[[sqlite3.Connection], _Result]
+
+# The event loop waits this long for the lock of another process, and no longer.
+_BUSY_SECONDS = 2.0
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+# Times are in microseconds since 1970; `untimed` says that there was a call without a time.
+_FORMAT = FileFormat(
+    application=0x706C6373,  # "plcs"
+    version=1,
+    tables=(
+        "CREATE TABLE tree (id INTEGER PRIMARY KEY AUTOINCREMENT)",
+        "CREATE TABLE session (key TEXT PRIMARY KEY, tree INTEGER NOT NULL)",
+        "CREATE INDEX session_tree ON session (tree)",
+        """CREATE TABLE called (
+            tree INTEGER NOT NULL,
+            tool TEXT NOT NULL,
+            succeeded INTEGER,
+            succeeded_untimed INTEGER NOT NULL,
+            unsure INTEGER,
+            unsure_untimed INTEGER NOT NULL,
+            PRIMARY KEY (tree, tool)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE running (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            tree INTEGER NOT NULL,
+            tool TEXT NOT NULL,
+            at INTEGER
+        )""",
+        "CREATE INDEX running_tree ON running (tree)",
+    ),
+)
+
+
+class SqliteSessionLog:
+    """A `SessionLog` in the file at `path`, for its owner only.
+
+    A call that was running when its process died stays so for good. Nothing is ever forgotten: a
+    session takes some 100 bytes, and each tool that it called as many. What was written when the
+    power fails may be lost; when a process dies, nothing is. Raises SessionLogUnusable if the file
+    cannot be opened.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path).absolute()
+        self._one_at_a_time = threading.Lock()
+        try:
+            self._connection = open_database(
+                self.path, _FORMAT, any_thread=True, busy_seconds=_BUSY_SECONDS
+            )
+            self._connection.execute("PRAGMA synchronous=NORMAL")
+        except (DatabaseUnusable, sqlite3.Error) as error:
+            raise _unusable(self.path, error) from error
+        self._file = identity_of(self.path)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._one_at_a_time:
+            self._connection.close()
+
+    def history(self, caller: Caller) -> History:
+        """Return the earlier calls of the caller's session tree."""
+        begin = "BEGIN DEFERRED" if caller.parent is None else "BEGIN IMMEDIATE"
+        return self._transact(begin, lambda db: _history(db, _tree(db, caller)))
+
+    def release(
+        self, caller: Caller, tool: CalledTool, at: datetime | None, *, judged_by: History | None
+    ) -> int | None:
+        """Note a call as running; None if the history is no longer the one it was judged by."""
+
+        def release(db: sqlite3.Connection) -> int | None:
+            tree = _tree(db, caller) or _new_tree(db, caller)
+            if judged_by is not None and _history(db, tree) != judged_by:
+                return None
+            row = db.execute(
+                "INSERT INTO running (tree, tool, at) VALUES (?, ?, ?)",
+                (tree, _tool_key(tool), _microseconds(at)),
+            )
+            return row.lastrowid
+
+        return self._transact("BEGIN IMMEDIATE", release)
+
+    def finish(self, release: int, outcome: Outcome | None) -> None:
+        """Note how a call ended; `outcome` None: it never reached its tool."""
+
+        def finish(db: sqlite3.Connection) -> None:
+            found = db.execute(
+                "DELETE FROM running WHERE id = ? RETURNING tree, tool, at", (release,)
+            ).fetchone()
+            if found is not None and outcome is not None:
+                tree, tool, at = found
+                before = _calls(db, tree).get(tool, NO_CALLS)
+                _keep(db, tree, tool, before.and_one(outcome, _moment(at)))
+
+        self._transact("BEGIN IMMEDIATE", finish)
+
+    def _transact(self, begin: str, work: Work[_Result]) -> _Result:
+        with self._one_at_a_time:
+            connection = self._connection
+            try:
+                if identity_of(self.path) != self._file:
+                    raise sqlite3.OperationalError("it was deleted or replaced while in use")
+                connection.execute(begin)
+                try:
+                    result = work(connection)
+                    connection.execute("COMMIT")
+                    return result
+                except BaseException:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    raise
+            except (sqlite3.Error, ValueError) as error:
+                raise _unusable(self.path, error) from error
+
+
+def _tree(db: sqlite3.Connection, caller: Caller) -> int | None:
+    """Return the caller's tree, with all trees joined that meet in it; None if it has none yet."""
+    keys = [_session_key(session) for session in sessions_of(caller)]
+    known: dict[str, int] = {key: tree for key in keys for (tree,) in _rows(db, _TREE_OF, key)}
+    if not known:
+        # A session that was not seen before has no calls; it gets a tree with its first one, or
+        # now, where it has to be remembered below whom it was seen.
+        return None if len(keys) == 1 else _new_tree(db, caller)
+    tree, *others = dict.fromkeys(known.values())
+    for other in others:
+        _join(db, other, tree)
+    for key in keys:
+        if key not in known:
+            db.execute("INSERT INTO session (key, tree) VALUES (?, ?)", (key, tree))
+    return tree
+
+
+_TREE_OF = "SELECT tree FROM session WHERE key = ?"
+
+
+def _new_tree(db: sqlite3.Connection, caller: Caller) -> int:
+    tree = db.execute("INSERT INTO tree DEFAULT VALUES").lastrowid
+    assert tree is not None
+    keys = dict.fromkeys(_session_key(session) for session in sessions_of(caller))
+    db.executemany("INSERT INTO session (key, tree) VALUES (?, ?)", [(key, tree) for key in keys])
+    return tree
+
+
+def _join(db: sqlite3.Connection, other: int, tree: int) -> None:
+    """Make one tree a part of another."""
+    into = _calls(db, tree)
+    for tool, calls in _calls(db, other).items():
+        _keep(db, tree, tool, calls.and_those(into.get(tool, NO_CALLS)))
+    db.execute("DELETE FROM called WHERE tree = ?", (other,))
+    db.execute("UPDATE running SET tree = ? WHERE tree = ?", (tree, other))
+    db.execute("UPDATE session SET tree = ? WHERE tree = ?", (tree, other))
+    db.execute("DELETE FROM tree WHERE id = ?", (other,))
+
+
+def _history(db: sqlite3.Connection, tree: int | None) -> History:
+    if tree is None:
+        return History()
+    calls = _calls(db, tree)
+    for tool, at in _rows(db, "SELECT tool, at FROM running WHERE tree = ?", tree):
+        calls[tool] = calls.get(tool, NO_CALLS).and_one(RUNNING, _moment(at))
+    tools = {_called_tool(key): each for key, each in calls.items()}
+    return History(tools=MappingProxyType(tools))
+
+
+def _calls(db: sqlite3.Connection, tree: int) -> dict[str, ToolCalls]:
+    """Return the calls that have ended, by tool."""
+    return {
+        tool: ToolCalls(
+            succeeded=Moments(latest=_moment(succeeded), untimed=bool(some_succeeded)),
+            unsure=Moments(latest=_moment(unsure), untimed=bool(some_unsure)),
+        )
+        for tool, succeeded, some_succeeded, unsure, some_unsure in _rows(db, _CALLS_OF, tree)
+    }
+
+
+_CALLS_OF = (
+    "SELECT tool, succeeded, succeeded_untimed, unsure, unsure_untimed FROM called WHERE tree = ?"
+)
+
+
+def _keep(db: sqlite3.Connection, tree: int, tool: str, calls: ToolCalls) -> None:
+    done, unsure = calls.succeeded, calls.unsure
+    db.execute(
+        "INSERT OR REPLACE INTO called VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            tree,
+            tool,
+            _microseconds(done.latest),
+            done.untimed,
+            _microseconds(unsure.latest),
+            unsure.untimed,
+        ),
+    )
+
+
+def _rows(db: sqlite3.Connection, query: str, *values: Any) -> list[Any]:
+    return db.execute(query, values).fetchall()
+
+
+# ------------------------------------------------------------------ values as they are stored
+
+
+def _session_key(session: tuple[str | None, str]) -> str:
+    # In ASCII, as a name may hold what is no valid Unicode.
+    return json.dumps(session)
+
+
+def _tool_key(tool: CalledTool) -> str:
+    return json.dumps((tool.name, tool.kind, tool.server))
+
+
+def _called_tool(key: str) -> CalledTool:
+    name, kind, server = json.loads(key)
+    return CalledTool(name=name, kind=kind, server=server)
+
+
+def _microseconds(at: datetime | None) -> int | None:
+    return None if at is None else (at - _EPOCH) // _MICROSECOND
+
+
+def _moment(stored: int | None) -> datetime | None:
+    return None if stored is None else _EPOCH + stored * _MICROSECOND
+
+
+def _unusable(path: Path, error: Exception) -> SessionLogUnusable:
+    name, why = visible(str(path), 300), visible(str(error), 200)
+    return SessionLogUnusable(f"the history of sessions cannot be kept in {name}: {why}")
