@@ -42,6 +42,8 @@ def matches_command(
     answer = matches_program(invocation, pattern)
     if answer is False:
         return False
+    if pattern.any_program:
+        return _matches_any_program(invocation, pattern, covered=redirections_covered)
     pattern = pattern.narrowed(invocation.program)
     answer = both(answer, matches_words(invocation, pattern))
     command = invocation.command
@@ -51,6 +53,16 @@ def matches_command(
         covered = redirections_covered
         answer = both(answer, _matches_redirections(invocation, pattern, others_covered=covered))
     return answer
+
+
+def _matches_any_program(
+    invocation: Invocation, pattern: CommandPattern, *, covered: bool
+) -> bool | None:
+    """Return whether a pattern of any program covers a command: not what is set or redirected."""
+    known = bool(invocation.program) and not invocation.command.assignments
+    if uncovered_redirections(invocation, pattern) and not covered:
+        return None
+    return True if known else None
 
 
 def matches_program(invocation: Invocation, pattern: CommandPattern) -> bool | None:

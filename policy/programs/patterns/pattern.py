@@ -36,7 +36,8 @@ class CommandPattern:
     wildcards `files` is the program's own path. `steps` must match the operands; `rest`: a `*` also
     matches options. `inner` are the nested commands that it spells; without them every nested
     command needs a pattern of its own. `spells_hidden`: it spells what may run further commands,
-    for the reasons in `gaps`; `literal`: it has no wildcard. `open_at` is the index of a word that
+    for the reasons in `gaps`; `literal`: it has no wildcard. `any_program`: it stands for every
+    program, with all words. `open_at` is the index of a word that
     matches several subcommands; the words after it are interpreted once the subcommand is known,
     see `narrowed`.
     """
@@ -54,6 +55,7 @@ class CommandPattern:
     gaps: frozenset[str] = frozenset()
     spells_hidden: bool = False
     literal: bool = False
+    any_program: bool = False
     open_at: int | None = None
     profiles: Profiles = field(repr=False, compare=False)
     _spelled: SimpleCommand = field(repr=False, compare=False)
@@ -145,8 +147,13 @@ def _pattern(understood: Invocation, text: str, profiles: Profiles) -> CommandPa
     any_program = bool(command.words) and matches_any_words(command.words[0])
     files = _files_of(command.words[0]) if command.words else None
     any_file = files is not None and command.words[0].shape == "glob"
-    inner = tuple(_pattern(one, one.command.text, profiles) for one in understood.inner)
-    if any(not one.program for one in inner):
+    inner = tuple(
+        _any_program(one.command, profiles)
+        if understood.unseen and _stands_for_any(one)
+        else _pattern(one, one.command.text, profiles)
+        for one in understood.inner
+    )
+    if any(not one.program and not one.any_program for one in inner):
         inner = ()
     options = tuple(
         replace(one, value=None if one.value is None else shown(one.value))
@@ -177,6 +184,27 @@ def _pattern(understood: Invocation, text: str, profiles: Profiles) -> CommandPa
         open_at=_open_at(understood, profiles),
         profiles=profiles,
         _spelled=understood.command,
+    )
+
+
+def _stands_for_any(nested: Invocation) -> bool:
+    """Return whether a nested command is spelled `?* *`: any program, and any words."""
+    words = [shown(word).text for word in nested.command.words]
+    return words == ["?*", "*"]
+
+
+def _any_program(command: SimpleCommand, profiles: Profiles) -> CommandPattern:
+    """Return the pattern of whatever a program fetches and runs: `npx ?* *`.
+
+    Its words are for code that is not known, which may do anything.
+    """
+    return CommandPattern(
+        text="?* *",
+        program=None,
+        rest=True,
+        any_program=True,
+        profiles=profiles,
+        _spelled=command,
     )
 
 
