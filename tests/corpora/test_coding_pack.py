@@ -16,7 +16,7 @@ _LEAST_ALLOWED = 264
 # Of the commands that a careful allow-list refused: an unreadable loop, a path that git prints, and
 # a path in another letter case.
 _MOST_REFUSED = 3
-_MOST_DENIED = 28
+_MOST_DENIED = 25
 
 
 def test_most_of_what_agents_run_is_allowed() -> None:
@@ -117,9 +117,30 @@ def test_a_dangerous_command_is_not_allowed(command: str, workspace: Path) -> No
         "npx playwright test --project=chromium && npx turbo run build --filter=web",
         "uvicorn app:app --port 8000 & sleep 1; curl -s -X POST localhost:8000/x -d '{}'",
         "git rebase main",
-        "git reset --hard HEAD~1",
+        "git reset --soft HEAD~1 && git reset HEAD a.py",
         "git cherry-pick x",
-        "git branch -D old",
+        "git branch -d old",
+        "git checkout -- a.py && git restore --staged . && git restore src/b.py",
+        "git stash && git checkout master && npm test && git checkout -",
+        "git pull && git checkout src/b.py",
+        "rm -rf dist build && rm -r src/old && rm a.txt",
+        # Scripts and tools of the project, behind its package manager.
+        "yarn jest --watchAll=false && yarn tsc --noEmit && yarn typecheck",
+        "pnpm dev & pnpm vitest run && pnpm -r build && pnpm --filter web test",
+        "npx -y tsc --noEmit && npm pack --dry-run && npm version patch",
+        "go run ./cmd/x --port 80",
+        "go test -coverprofile=c.out ./... && go tool cover -func=c.out",
+        "cargo audit && cargo llvm-cov --summary-only && cargo new x",
+        "jar tf build/a.jar && javap -c -p build/A.class",
+        "goimports -w a.go && sqlc generate && make -f Makefile.dev test",
+        "conda env list && pyenv versions && pkg-config --cflags x",
+        "deno run -A src/b.ts && node --import tsx src/b.ts && pipenv run pytest",
+        "rsync -a src/ dst/ && yq -i '.a = 1' a.yml",
+        "python3 ~/.claude/skills/x/scripts/a.py src/b.py",
+        "ls -la .env; [ -f .env ] && echo yes || echo none; stat .env",
+        # Settings of the project's own.
+        "export APP_TIER=test; npm test",
+        "FOO=1 uv run pytest -q",
         "sqlite3 app.db 'select count(*) from users' && shellcheck x.sh",
         "dotnet test --filter A",
         "mix test",
@@ -188,6 +209,24 @@ def test_a_bypass_that_leaves_the_workspace_is_not_allowed(tmp_path: Path) -> No
         "psql -h localhost -c 'select 1'",
         "terraform plan",
         "pkill -f vite",
+        # What a package does that is fetched to run is not known.
+        "npx create-next-app@latest web --ts",
+        "npx -y cowsay hello",
+        "uvx cowsay && pnpm dlx cowsay && bunx cowsay",
+        # Work that is nowhere else.
+        "git reset --hard HEAD~1",
+        "git checkout -- .",
+        "git checkout HEAD .",
+        "git restore .",
+        "git clean -fdx",
+        "git branch -D old",
+        "git stash drop",
+        "git stash clear",
+        "rm -rf src",
+        "rm -rf .git",
+        "cd src && rm -rf .",
+        "jar xf a.jar",
+        "yarn add left-pad && pnpm remove left-pad",
         "cd src && python -m http.server 8000",
     ],
 )

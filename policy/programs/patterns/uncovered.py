@@ -62,7 +62,7 @@ def _is_covered(
 def _all_of(patterns: Sequence[CommandPattern]) -> Iterator[CommandPattern]:
     for pattern in patterns:
         yield pattern
-        yield from _all_of(pattern.inner)
+        yield from _all_of(tuple(one for one in pattern.inner if not one.any_program))
 
 
 def _why(

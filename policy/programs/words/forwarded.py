@@ -44,6 +44,9 @@ def may_load_code(word: Word, before: Word | None) -> bool:
         return word.text[:1] in ("", "-") or _is_loading(before)
     text = word.text
     if not text.startswith("-") or text in ("-", "--"):
+        if before is not None and before.known and before.text == "-o":
+            # The name of an output; a setting has a name and a value: `pytest -o addopts=…`.
+            return "=" in text
         return _is_loading(before) and text.lower() not in _BUILT_IN
     name, equals, value = text.partition("=")
     if equals:

@@ -29,6 +29,8 @@ COMPARED = "compared-pathspec"
 _STORED = "stored-pathspec"
 _WRITTEN = frozenset({_STORED, "written-pathspec"})
 HISTORY = "history-pathspec"
+# Roles in which git follows no link of the work tree.
+_LINKLESS = frozenset({HISTORY, _STORED})
 _CHANGED = frozenset({"changed-pathspec", HISTORY, _STORED, COMPARED})
 PATHSPECS = _CHANGED | _WRITTEN | {"pathspec", "line-range"}
 
@@ -119,7 +121,7 @@ def _spelled(effects: CommandEffects, role: str, word: Word, part: PathspecPart)
                 word=each,
                 tree=role == "written-pathspec",
                 folder=effects.folder,
-                stored=role == HISTORY,
+                stored=role in _LINKLESS,
             )
         )
 
@@ -138,7 +140,7 @@ def _tree(effects: CommandEffects, role: str, word: Word, *, listed: bool) -> No
             folder=effects.folder,
             listed=listed,
             new_names="stored" if role == _STORED else "own",
-            stored=role == HISTORY,
+            stored=role in _LINKLESS,
         )
     )
 

@@ -13,7 +13,7 @@ from policy.programs.embedded.jq import read_jq
 from policy.programs.embedded.sed import read_sed
 from policy.programs.embedded.sql import read_sql
 from policy.programs.invocation import Effect, Verb
-from policy.programs.profiles.variables import listed_folders
+from policy.programs.profiles.variables import is_plain_setting, listed_folders
 from policy.programs.words.file_forms import read_form, read_mount, read_output_format
 from policy.programs.words.readers import WORD_READERS
 from policy.programs.words.remotes import read_copy_place, read_remote
@@ -130,6 +130,7 @@ def _assignment(effects: CommandEffects, word: Word, label: str) -> bool:
     role = effects.profiles.variable_set(given)
     # Programs that are started later are judged with it.
     plain = role == "folders" and listed_folders(given.value) is not None
+    plain = plain or (role is None and is_plain_setting(given))
     return not (plain or role == "harmless")
 
 

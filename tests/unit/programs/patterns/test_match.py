@@ -101,7 +101,9 @@ PROFILED: list[tuple[str, str, bool | None]] = [
     ("git diff --stat", "*", True),
     ("git diff --output=x", "*", None),
     # A program in an operand is spelled, a variable at least by its name.
-    ("export A=1", "export *", None),
+    ("export A=./x", "export *", None),
+    # A plain setting is judged with the programs that see it.
+    ("export A=1", "export *", True),
     ("export A=1", "export A=*", True),
     ("export B=1", "export A=*", False),
     ("awk '{print $1}' x", "awk *", True),
