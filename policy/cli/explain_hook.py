@@ -17,7 +17,12 @@ import click
 from policy.cli.decision_lines import decision_record
 from policy.cli.explanation_text import explanation_text
 from policy.cli.loading import as_json, exit_with, prefix
-from policy.daemon import PROJECT_VARIABLES, SETTINGS_VARIABLES, judged_unrecorded
+from policy.daemon import (
+    PROJECT_VARIABLES,
+    SETTINGS_VARIABLES,
+    judged_unrecorded,
+    leads_elsewhere,
+)
 from policy.decision import Explanation, explain
 from policy.diagnostics import visible
 from policy.generation import Generation
@@ -63,6 +68,7 @@ def explain_hook(
             "caller": None,
             "audit": None,
             "denies_asks": False,
+            "git_elsewhere": leads_elsewhere(os.environ),
         }
     )
     told = [(each, _explanation(each, arrived.caller)) for each in outcome.judged]

@@ -19,6 +19,7 @@ from policy.daemon import (
     answer_hook,
     blocked,
     input_in_time,
+    leads_elsewhere,
 )
 
 TYPE_CHECKING = False
@@ -115,6 +116,7 @@ def _request(options: Namespace) -> dict[str, Any]:
         "caller": options.caller,
         "audit": _absolute(options.audit),
         "denies_asks": options.deny_asks,
+        "git_elsewhere": leads_elsewhere(os.environ),
     }
 
 

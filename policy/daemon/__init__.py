@@ -15,6 +15,7 @@ from policy.daemon.control import (
     own_command,
     stop_daemon,
 )
+from policy.daemon.git_variables import leads_elsewhere
 from policy.daemon.protocol import BLOCKED, LONGEST_INPUT, blocked
 from policy.daemon.unrecorded import judged_unrecorded
 
@@ -31,6 +32,7 @@ __all__ = [
     "daemons",
     "input_in_time",
     "judged_unrecorded",
+    "leads_elsewhere",
     "own_command",
     "stop_daemon",
 ]

@@ -116,9 +116,7 @@ class Decider:
             return arrived, HookOutcome(verdict=Verdict.DENY, why=problem.message)
         caller = _calling(caller, call)
         arrived = Arrived(tool=call.tool, input=call.input, caller=caller, at=at)
-        outcome = await self._decided(
-            agent, call, caller, generation, denies_asks=request.denies_asks
-        )
+        outcome = await self._decided(agent, call, caller, generation, request=request)
         if any(judgement.stale and judgement.judge is not None for judgement in outcome.judged):
             outcome = outcome.with_note(last_good_rules(self.context.policy))
         return arrived, outcome
@@ -130,13 +128,13 @@ class Decider:
         caller: Caller,
         generation: Generation | None,
         *,
-        denies_asks: bool,
+        request: Request,
     ) -> HookOutcome:
         """Return what becomes of a call by one generation."""
         outcome = HookOutcome(verdict=Verdict.DENY)
         try:
             meant = _meant(agent, call, generation)
-            adjudicator = self._adjudicator(generation, meant.cwd)
+            adjudicator = self._adjudicator(generation, meant.cwd, request)
             judged = [
                 await adjudicator.judge(each.tool, dict(each.input), caller) for each in meant.calls
             ]
@@ -151,12 +149,14 @@ class Decider:
         if verdict is Verdict.ALLOW:
             return replace(outcome, verdict=verdict, updated=updated)
         asked = question(judged)
-        why_not = why_not_asked(agent, call, judged, denies_asks=denies_asks)
+        why_not = why_not_asked(agent, call, judged, denies_asks=request.denies_asks)
         if why_not is not None:
             return outcome.denied(f"{why_not}: {asked}")
         return replace(outcome, verdict=verdict, why=asked, updated=updated)
 
-    def _adjudicator(self, generation: Generation | None, cwd: str) -> Adjudicator:
+    def _adjudicator(
+        self, generation: Generation | None, cwd: str, request: Request
+    ) -> Adjudicator:
         configured = _configured(generation, "workspace")
         workspace = self.context.workspace or configured or self.context.project
         fact_source = FactSource(
@@ -164,6 +164,7 @@ class Decider:
             cwd=cwd,
             home=self.context.home,
             disk=self._disk,
+            git_elsewhere=request.git_elsewhere,
         )
         return Adjudicator(
             source=lambda: generation,

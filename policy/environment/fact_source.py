@@ -10,14 +10,14 @@ from __future__ import annotations
 import logging
 import socket
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar
 
 from policy.environment.links import Links
 from policy.environment.lookups import DiskLookups
 from policy.environment.resolvers import Disk
 from policy.environment.tree_lookups import JudgedTrees
-from policy.model import EMPTY, Caller, Facts, Recall, Resolvers
+from policy.model import EMPTY, Caller, Facts, GitMove, Recall, Resolvers
 from policy.runtime import Clock, NoThreadFree, Threads, utc_now
 
 # Looks up a host name; None where it does not resolve.
@@ -82,7 +82,8 @@ class FactSource:
     """Where facts come from.
 
     `context` returns the declared `context.…` facts for a caller, `history` what recalls the
-    earlier calls of its session tree; without it, they are not known.
+    earlier calls of its session tree; without it, they are not known. `git_elsewhere`: no folder
+    tells which repository git uses there, so that none is looked into.
     """
 
     workspace: str | None = None
@@ -93,6 +94,7 @@ class FactSource:
     disk: Disk = field(default_factory=Disk)
     context: Callable[[Caller], Mapping[str, Any]] = lambda caller: EMPTY
     history: Callable[[Caller], Recall] | None = None
+    git_elsewhere: bool = False
 
     def facts(self, caller: Caller, resolvers: Resolvers | None = None) -> Facts:
         """Return the current facts, with these resolvers and no others.
@@ -116,6 +118,8 @@ class FactSource:
         trees = JudgedTrees(DiskLookups(links.follow))
         hosts = JudgedHosts(self.look_up, trees=trees)
         resolvers = self.disk.resolvers(links, look=trees, host=hosts, history=self._recall(caller))
+        if self.git_elsewhere:
+            resolvers = replace(resolvers, restores=_not_known)
         return self.facts(caller, resolvers), hosts
 
     def _recall(self, caller: Caller) -> Recall | None:
@@ -181,3 +185,8 @@ async def look_up_host(name: str, *, seconds: float = 5.0) -> tuple[str, ...] | 
 
 def _all_addresses(name: str) -> list[Any]:
     return socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+
+
+def _not_known(move: GitMove, path: str) -> bool | None:
+    """Answer what a move of git changes, where its repository is not known."""
+    return None

@@ -49,6 +49,11 @@ class GitStore:
         if move.elsewhere:
             return None
         folder = os.path.realpath(move.folder)
+        if move.made:
+            return None if path.startswith(f"{folder.rstrip('/')}/") else False
+        if not os.path.isdir(folder):
+            # What the script makes there may be a repository of any kind.
+            return None if move.may_appear else False
         repository = _repository_around(folder)
         if repository is None:
             return False

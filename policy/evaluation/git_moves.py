@@ -6,6 +6,7 @@ not in the repository yet.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 
@@ -13,7 +14,7 @@ from policy.evaluation.accesses import Access
 from policy.evaluation.effects import CallEffects
 from policy.model import GitMove
 from policy.programs import Invocation
-from policy.values import Path
+from policy.values import Path, tree_reaches
 
 # Commands that write files of the commits that they name, and of no others; whether they merge.
 _MOVES = {
@@ -48,6 +49,16 @@ _SPELLED = re.compile(r"(?!FETCH_HEAD)[A-Za-z0-9@._/+^~{}-]+")
 # The beginning of variables with which git works in another repository.
 _OF_GIT = "GIT_"
 _PATHLIKE = frozenset(" *?[\\=")
+# Commands that make a repository, and their options with which its work tree is the folder itself.
+_MAKES = (("git", "clone"), ("git", "init"))
+_PLAIN = frozenset(
+    "--depth --branch -b --single-branch --no-single-branch --no-tags --quiet -q --verbose -v"
+    " --progress --filter --no-checkout -n --initial-branch --shallow-since --origin -o".split()
+)
+# What makes a folder a repository.
+_LAYOUT = ("HEAD", ".git")
+_REMOVES = (("rm",), ("rmdir",), ("find",))
+_GIT = ("git",)
 _STASHED = ("{}", "{}^1", "{}^2", "{}^3")
 
 
@@ -60,11 +71,20 @@ def git_move(access: Access | None, thing: Path, effects: CallEffects) -> GitMov
     here = effects.folder(access.folders, command.command)
     folder = here.cwd or here.workspace or folder
     known = all(_keeps_revisions(one, command) for one in _commands(effects))
+    made = tuple(_repositories(effects, folder))
+    changed = _writes_store(effects, (command, *made))
     return GitMove(
         folder=folder,
-        revisions=_revisions(command) if known and not _writes_store(effects, command) else (),
+        revisions=_revisions(command) if known and not changed else (),
         merges=_MOVES.get(command.program[1:], True),
-        elsewhere=_is_elsewhere(command) or any(map(_names_variable, _commands(effects))),
+        elsewhere=(
+            changed
+            or _is_elsewhere(command)
+            or any(map(_names_variable, _commands(effects)))
+            or _may_be_made(effects, folder, (command, *made))
+        ),
+        made=bool(made),
+        may_appear=_may_appear(effects, folder, command),
     )
 
 
@@ -141,11 +161,67 @@ def _keeps_revisions(command: Invocation, move: Invocation) -> bool:
     return bool(action) and action[0] in _KEEPS
 
 
-def _writes_store(effects: CallEffects, move: Invocation) -> bool:
+def _repositories(effects: CallEffects, folder: str) -> Iterator[Invocation]:
+    """Yield the commands of git that make the folder a repository, with nothing but its own."""
+    for item in effects.of("writes"):
+        by = None if item.access is None else item.access.by
+        if by is None or by.program not in _MAKES or not isinstance(item.thing, Path):
+            continue
+        plain = all(option.name in _PLAIN for option in by.options)
+        if plain and folder in (item.thing.lexical, item.thing.resolved):
+            yield by
+
+
+def _may_be_made(effects: CallEffects, folder: str, moves: tuple[Invocation, ...]) -> bool:
+    """Return whether the script may make a repository of the folder, or of one above it."""
+    places = [folder]
+    while places[-1] != "/":
+        places.append(posixpath.dirname(places[-1]))
+    names = {posixpath.join(place, name) for place in places for name in _LAYOUT}
+    for item in effects.of("writes"):
+        thing = item.thing
+        by = None if item.access is None else item.access.by
+        if by in moves or not isinstance(thing, Path) or thing.new_names == "stored":
+            continue
+        own = by is not None and by.program[:1] == _GIT
+        if not own and (thing.lexical in names or thing.resolved in names):
+            return True
+        if (
+            thing.tree
+            and not _only_removes(by)
+            and any(tree_reaches(thing, name) for name in names)
+        ):
+            return True
+    return False
+
+
+def _may_appear(effects: CallEffects, folder: str, move: Invocation) -> bool:
+    """Return whether other commands of the script may make a folder."""
+    if any(one.unseen and one is not move for one in _commands(effects)):
+        return True
+    for item in effects.of("writes"):
+        by = None if item.access is None else item.access.by
+        if by is not move and not (
+            isinstance(item.thing, Path) and not _is_above(item.thing, folder)
+        ):
+            return True
+    return False
+
+
+def _is_above(thing: Path, folder: str) -> bool:
+    readings = (thing.lexical, thing.resolved or thing.lexical)
+    return any(f"{folder}/".startswith(f"{reading.rstrip('/')}/") for reading in readings)
+
+
+def _only_removes(command: Invocation | None) -> bool:
+    return command is not None and command.program[:1] in _REMOVES
+
+
+def _writes_store(effects: CallEffects, moves: tuple[Invocation, ...]) -> bool:
     """Return whether the script may write in a repository's `.git` itself, without git."""
     for item in effects.of("writes"):
         by = None if item.access is None else item.access.by
-        if by is move:
+        if by in moves:
             continue
         if not isinstance(item.thing, Path):
             return True

@@ -103,13 +103,17 @@ class GitMove:
     """A git command that writes files of its store: in which folder, and of which revisions.
 
     `revisions` are the words that may name one. `merges`: the files of several are combined.
-    `elsewhere`: the repository or its work tree need not be the one around the folder.
+    `elsewhere`: the repository or its work tree need not be the one around the folder. `made`: an
+    earlier command of git has made the folder a repository, whose work tree it is. `may_appear`:
+    other commands may make the folder, if there is none yet.
     """
 
     folder: str
     revisions: tuple[str, ...]
     merges: bool = False
     elsewhere: bool = False
+    made: bool = False
+    may_appear: bool = False
 
 
 # Whether a move of git may change the file at an absolute path; None where that is unknown.

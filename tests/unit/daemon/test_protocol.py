@@ -23,6 +23,7 @@ ASKED: dict[str, Any] = {
     "caller": None,
     "audit": None,
     "denies_asks": False,
+    "git_elsewhere": False,
 }
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from policy.daemon import leads_elsewhere
 from policy.daemon.agents import AGENTS
 from policy.daemon.context import HookContext
 from policy.daemon.decider import Decider
@@ -36,16 +37,19 @@ class _Project:
         self.audit = folder / "audit.jsonl"
         self._deciders: dict[str, Decider] = {}
 
-    def answer(self, command: str, agent: str = "claude-code") -> HookAnswer:
+    def answer(
+        self, command: str, agent: str = "claude-code", *, git_elsewhere: bool = False
+    ) -> HookAnswer:
         tool = "Bash" if agent != "gemini-cli" else "run_shell_command"
         text = hook_input(self.rules, agent, tool, {"command": command})
-        asked = request(self.rules, agent, text, audit=str(self.audit))
+        asked = request(self.rules, agent, text, audit=str(self.audit), git_elsewhere=git_elsewhere)
         if agent not in self._deciders:
             self._deciders[agent] = Decider(HookContext.of(asked))
         return asyncio.run(self._deciders[agent].answer(asked))
 
-    def told(self, command: str) -> tuple[str, str]:
-        output = json.loads(self.answer(command).stdout)["hookSpecificOutput"]
+    def told(self, command: str, *, git_elsewhere: bool = False) -> tuple[str, str]:
+        answer = self.answer(command, git_elsewhere=git_elsewhere)
+        output = json.loads(answer.stdout)["hookSpecificOutput"]
         return output["permissionDecision"], output.get("permissionDecisionReason", "")
 
 
@@ -127,6 +131,58 @@ def test_a_repository_whose_files_lie_elsewhere_asks(project: _Project, command:
     if not away.exists():
         _lay_out_repositories(folder, away)
     assert project.told(command)[0] in ("ask", "deny")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "mv build/x build/r && git -C build/r reset --hard theirs",
+        "mkdir -p build && cp -r build/x build/r && cd build/r && git stash pop",
+        "mv build build2 && git -C build2/x reset --hard theirs",
+        "python3 make.py && git -C build/r reset --hard main",
+        "cp build/HEAD src/HEAD && git -C src reset --hard theirs",
+        "rsync -a build/x/ src && git -C src reset --hard theirs",
+        "git clone --template=t ../y d && git -C d checkout theirs",
+        "git init --separate-git-dir=build/r x && git -C x checkout theirs",
+        "git init x && cp c x/.git/config && git -C x checkout theirs",
+        "(mv build/x build/r); cd build/r; git reset --hard theirs",
+    ],
+)
+def test_a_repository_that_the_script_makes_asks(project: _Project, command: str) -> None:
+    assert project.told(command)[0] == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git init x && cd x && git add -A && git commit -m x && git checkout main",
+        "git clone https://a.example/x d && git -C d status && cd d && make",
+        "cp a.py b.py && git checkout main", "mv a.py b.py && git checkout main",
+        "npm run build && cd src && git checkout main", "cp -r src build && git checkout main",
+        "echo x > config && git checkout main", "rm -rf build && git checkout main",
+    ],
+)  # fmt: skip
+def test_repositories_of_scripts_pass_otherwise(project: _Project, command: str) -> None:
+    assert project.told(command) == ("allow", "")
+
+
+def test_variables_of_git_in_the_agents_environment_make_moves_ask(project: _Project) -> None:
+    verdict, reason = project.told("git checkout main", git_elsewhere=True)
+    assert verdict == "ask"
+    assert f"{project.folder}/.c" in reason
+    assert project.told("git status && git add -A", git_elsewhere=True) == ("allow", "")
+
+
+@pytest.mark.parametrize(
+    ("names", "elsewhere"),
+    [
+        ("PATH GIT_AUTHOR_NAME GIT_EDITOR GIT_TRACE2 GIT_SSH_COMMAND", False),
+        ("GIT_DIR", True), ("GIT_WORK_TREE", True), ("GIT_CONFIG_COUNT", True),
+        ("GIT_CONFIG_PARAMETERS", True), ("GIT_SOMETHING_NEW", True), ("MY_GIT_DIR", False),
+    ],
+)  # fmt: skip
+def test_which_variables_of_git_lead_elsewhere(names: str, elsewhere: bool) -> None:
+    assert leads_elsewhere(names.split()) is elsewhere
 
 
 def _lay_out_repositories(folder: Path, away: Path) -> None:
