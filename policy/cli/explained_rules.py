@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from policy.decision import RuleOutcome
+from policy.decision import RuleOutcome, is_relevant
 from policy.diagnostics import is_shipped
 
 
@@ -25,8 +25,8 @@ class ListedRules:
 def listed_rules(rules: Iterable[RuleOutcome], *, every: bool) -> ListedRules:
     """Return the rules to list: all, or without those of shipped packs that do not match.
 
-    Rules that could allow the call are always listed, but for those of packs that no input could
-    make match, as a parameter switches them off. The `ask` of an `allow … with approval` is the
+    Rules that could allow the call are always listed, but for those of packs that a parameter
+    switches off or that are about other calls. The `ask` of an `allow … with approval` is the
     same rule, and is listed if it matches.
     """
     listed: list[RuleOutcome] = []
@@ -35,7 +35,7 @@ def listed_rules(rules: Iterable[RuleOutcome], *, every: bool) -> ListedRules:
     for rule in rules:
         reason = rule.reason
         place = (reason.rule, reason.file or "", reason.line or 0)
-        if every or (rule.kind == "allow" and _may_match(rule)) or rule.counts:
+        if every or (rule.kind == "allow" and is_relevant(rule)) or rule.counts:
             listed.append(rule)
         elif is_shipped(reason.file or ""):
             others[reason.file or ""] += 1
@@ -44,10 +44,6 @@ def listed_rules(rules: Iterable[RuleOutcome], *, every: bool) -> ListedRules:
         if rule.kind == "allow":
             allows.add(place)
     return ListedRules(rules=tuple(listed), others=_told(others))
-
-
-def _may_match(rule: RuleOutcome) -> bool:
-    return rule.possible or not is_shipped(rule.reason.file or "")
 
 
 def divides(rule: RuleOutcome) -> bool:

@@ -12,6 +12,7 @@ from policy.decision.explanation import Explanation, explain
 from policy.decision.identity import closed_to, identity_reasons
 from policy.decision.interpreted import decide_interpreted
 from policy.decision.nearest_allow import nearest_allow
+from policy.decision.needed import is_relevant
 from policy.decision.reasons import described, sentence
 from policy.decision.resources import ResourceUse, resource_uses
 from policy.decision.rule_outcome import LayerOutcome, RuleOutcome
@@ -42,6 +43,7 @@ __all__ = [
     "described",
     "explain",
     "identity_reasons",
+    "is_relevant",
     "lines_for",
     "nearest_allow",
     "resource_uses",

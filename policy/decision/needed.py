@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from policy.decision.clause_outcome import ClauseOutcome, PartOutcome
 from policy.decision.rule_outcome import LayerOutcome, RuleOutcome
+from policy.decision.sentences.conditions import listed
 from policy.decision.sentences.rules import approval_words
 from policy.diagnostics import is_shipped
 from policy.model import Decision, Reason, Verdict
@@ -19,19 +20,35 @@ def needed_for(decision: Decision, layers: tuple[LayerOutcome, ...]) -> tuple[st
     if decision.verdict is Verdict.ALLOW:
         return ()
     blocking = [r for r in decision.reasons if r.verdict.rank > Verdict.ALLOW.rank]
-    needed = [f"{_hindrance(reason)}{_or_approval(reason)}" for reason in blocking]
+    needed = list(_hindrances(blocking))
     if any(r.rule in ("none", "default") for r in blocking):
         near = [rule for layer in layers for rule in layer.rules if _is_near(rule)]
         needed += [_missed(rule) for rule in sorted(near, key=distance)]
     return tuple(dict.fromkeys(needed))
 
 
+def _hindrances(blocking: Sequence[Reason]) -> Iterator[str]:
+    """Yield what each reason wants; rules that are indeterminate for the same cause together."""
+    undecided: dict[tuple[str, str], list[str]] = {}
+    for reason in blocking:
+        if reason.undecided is not None:
+            key = reason.undecided, _or_approval(reason)
+            undecided.setdefault(key, []).append(f"`{reason.rule}`")
+    told: set[tuple[str, str]] = set()
+    for reason in blocking:
+        approval = _or_approval(reason)
+        if reason.undecided is None:
+            yield f"{_hindrance(reason)}{approval}"
+        elif (key := (reason.undecided, approval)) not in told:
+            told.add(key)
+            names = listed(list(dict.fromkeys(undecided[key])), "and")
+            yield f"{names} must not be indeterminate: {reason.undecided}{approval}"
+
+
 def _hindrance(reason: Reason) -> str:
     who = f"`{reason.rule}`"
     if reason.rule in ("none", "default"):
         return "an `allow` must match"
-    if reason.undecided:
-        return f"{who} must not be indeterminate: {reason.undecided}"
     if reason.clause:
         return f"{who} must not match: `{reason.clause}`"
     if reason.message:
@@ -48,9 +65,25 @@ def _or_approval(reason: Reason) -> str:
 
 
 def _is_near(rule: RuleOutcome) -> bool:
-    # What a parameter of a pack switches off is no way to an allow: its author is somebody else.
-    is_off = not rule.possible and is_shipped(rule.reason.file or "")
-    return rule.kind == "allow" and not rule.counts and not is_off
+    return rule.kind == "allow" and not rule.counts and is_relevant(rule)
+
+
+def is_relevant(rule: RuleOutcome) -> bool:
+    """Return whether an `allow` helps to explain a call that it does not match.
+
+    Of a pack that comes with Placet, one does not that a parameter switches off, nor one that is
+    about other calls (`runs any foreign`): its author is somebody else. Any other rule does.
+    """
+    if not is_shipped(rule.reason.file or ""):
+        return True
+    return rule.possible and not any(
+        _selects(part, wanted=wanted) for part, wanted in failed_parts(rule)
+    )
+
+
+def _selects(part: ClauseOutcome | PartOutcome, *, wanted: bool) -> bool:
+    """Return whether a part says which calls a rule is about, by a resource that they have."""
+    return bool(part.verb) and wanted and not part.fences
 
 
 def distance(rule: RuleOutcome) -> tuple[int, int, int]:
@@ -61,7 +94,7 @@ def distance(rule: RuleOutcome) -> tuple[int, int, int]:
     """
     conditions, uncovered, unknown = 0, set(), set()
     for part, wanted in failed_parts(rule):
-        if part.verb and wanted and not part.fences:
+        if _selects(part, wanted=wanted):
             conditions += 1
         elif part.outcome == "indeterminate":
             unknown |= {each.why for each in part.resources} or {part.why}

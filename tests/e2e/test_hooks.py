@@ -80,6 +80,7 @@ def test_an_agents_input_gets_its_answer(
 ) -> None:
     def placed(value: object) -> str:
         text = json.dumps(value).replace("@PROJECT@", str(shared.project))
+        text = text.replace("@RULES@", str(shared.rules))
         return text.replace("@HOME@", str(shared.home))
 
     done = subprocess.run(
@@ -403,4 +404,4 @@ def test_the_settings_are_edited_by_people_alone(scene: Scene) -> None:
     )
     assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "allow"
     assert scene.placet("hook", CLAUDE, "--uninstall").status == 0
-    assert settings.read_text() == "{}\n"
+    assert not settings.exists()
