@@ -19,7 +19,7 @@ from policy.generation.folder import (
 )
 from policy.generation.generation import Generation
 from policy.generation.loader import load, read_policy
-from policy.generation.mcp_files import read_server_file
+from policy.generation.mcp_files import read_server, read_server_file
 from policy.generation.mcp_servers import (
     HttpServer,
     Isolation,
@@ -30,8 +30,7 @@ from policy.generation.mcp_servers import (
     StdioServer,
     WebSocketServer,
 )
-from policy.generation.mcp_tables import name_problem as server_name_problem
-from policy.generation.mcp_tables import read_server
+from policy.generation.mcp_servers import name_problem as server_name_problem
 from policy.generation.protected_files import (
     ProtectedFiles,
     audit_protected,

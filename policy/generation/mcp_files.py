@@ -14,8 +14,7 @@ from pydantic_core import ErrorDetails
 from policy.diagnostics import Diagnostic, diagnose, did_you_mean, visible
 from policy.generation.decoding import decode
 from policy.generation.folder import Snapshot
-from policy.generation.mcp_servers import McpServer
-from policy.generation.mcp_tables import ServerTable, name_problem, server_of
+from policy.generation.mcp_servers import McpServer, name_problem
 from policy.generation.settings import Settings
 from policy.generation.toml_positions import Path, TomlPosition
 from policy.generation.walk import SETTINGS_FILE
@@ -118,6 +117,22 @@ def read_server_file(
     return tuple(servers), tuple(problems)
 
 
+def read_server(name: str, entry: Mapping[str, Any], *, root: str) -> McpServer | str:
+    """Return a server as a table describes it, or what is wrong with the table, in one line.
+
+    Relative paths in it are taken relative to `root`. The name is taken as it is.
+    """
+    from policy.generation.mcp_tables import ServerTable, server_of
+
+    try:
+        return server_of(name, ServerTable.model_validate(dict(entry)), root)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        message = first["msg"].removeprefix("Value error, ")
+        return f"`{visible(place, 200)}`: {message}" if place else message
+
+
 def _entries(read: Any) -> list[tuple[str, Any]] | str:
     """Return the servers by name, or why this is no list of servers."""
     if not isinstance(read, dict):
@@ -151,6 +166,9 @@ def _server(name: str, entry: Any, source: Source, root: str) -> McpServer | lis
     problem = _transport_problem(entry)
     if problem is not None:
         return [_bad(source, (name, "type"), problem)]
+    # Imported here: most policies have no servers, and the models take a while to be made.
+    from policy.generation.mcp_tables import ServerTable, server_of
+
     try:
         table = ServerTable.model_validate(_as_table(entry))
     except ValidationError as error:
@@ -203,6 +221,8 @@ def _move_token(table: dict[str, Any], headers: dict[str, Any]) -> None:
 def _said(detail: ErrorDetails, name: str, source: Source) -> Diagnostic:
     path = (name, *(step for step in detail["loc"] if isinstance(step, str)))
     if detail["type"] == "extra_forbidden":
+        from policy.generation.mcp_tables import ServerTable
+
         known = tuple(ServerTable.model_fields)
         key = path[-1]
         help = f"known here: {', '.join(known)}"

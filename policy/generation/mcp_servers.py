@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from policy.catalog import Origin, identifier_problem
+from policy.diagnostics import visible
 from policy.model import EMPTY
+
+_NAME = re.compile(r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*")
+_LONGEST_NAME = 32
 
 # Who shares a session with a server: the calls of one session, those of one caller, or all.
 Isolation: TypeAlias = Literal["session", "caller", "shared"]
@@ -84,3 +90,18 @@ class McpServer:
     idle: float = 600.0
     check: float = 60.0
     sessions: int = 100
+
+
+def name_problem(name: str) -> str | None:
+    """Return why a server cannot have this name; None if it can.
+
+    Tools are called `server__tool`, so that a name must end before the first `__`.
+    """
+    if name == "ext" or "__" in name:
+        return identifier_problem(Origin(kind="mcp", server=name, tool="tool"))
+    if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
+        return (
+            f"`{visible(name, 80)}` cannot name a server: it takes up to {_LONGEST_NAME} letters, "
+            "digits, `-`, and single `_` between them"
+        )
+    return None

@@ -9,9 +9,8 @@ from types import MappingProxyType
 from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
-from policy.catalog import Origin, identifier_problem
 from policy.diagnostics import visible
 from policy.generation.mcp_servers import (
     HttpServer,
@@ -22,12 +21,11 @@ from policy.generation.mcp_servers import (
     ServerTransport,
     StdioServer,
     WebSocketServer,
+    name_problem,
 )
 from policy.generation.setting_types import STRICT, FolderFile, Seconds
 
 _DEFAULTS = McpServer(name="", transport=StdioServer(command=()))
-_NAME = re.compile(r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*")
-_LONGEST_NAME = 32
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SCHEMES = ("http", "https", "ws", "wss")
 _LOCAL = re.compile(r"localhost|127(\.[0-9]+){3}|::1")
@@ -174,38 +172,9 @@ def _bad_url(url: str) -> str | None:
     return None
 
 
-def name_problem(name: str) -> str | None:
-    """Return why a server cannot have this name; None if it can.
-
-    Tools are called `server__tool`, so that a name must end before the first `__`.
-    """
-    if name == "ext" or "__" in name:
-        return identifier_problem(Origin(kind="mcp", server=name, tool="tool"))
-    if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
-        return (
-            f"`{visible(name, 80)}` cannot name a server: it takes up to {_LONGEST_NAME} letters, "
-            "digits, `-`, and single `_` between them"
-        )
-    return None
-
-
 def servers_of(table: McpTable, root: str) -> tuple[McpServer, ...]:
     """Return the servers of a table; paths are relative to `root`."""
     return tuple(server_of(name, server, root) for name, server in table.servers.items())
-
-
-def read_server(name: str, entry: Mapping[str, Any], *, root: str) -> McpServer | str:
-    """Return a server as a table describes it, or what is wrong with the table, in one line.
-
-    Relative paths in it are taken relative to `root`. The name is taken as it is.
-    """
-    try:
-        return server_of(name, ServerTable.model_validate(dict(entry)), root)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        message = first["msg"].removeprefix("Value error, ")
-        return f"`{visible(place, 200)}`: {message}" if place else message
 
 
 def server_of(name: str, table: ServerTable, root: str) -> McpServer:

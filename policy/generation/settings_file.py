@@ -2,181 +2,21 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 import tomllib
 from collections.abc import Mapping
-from types import MappingProxyType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from types import MappingProxyType
+from typing import Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from policy.catalog import VERBS, Resource
 from policy.diagnostics import Diagnostic, diagnose, did_you_mean, visible
-from policy.generation.client_settings import ClientSettings
-from policy.generation.client_tables import Clients, JwtTable, client_settings
-from policy.generation.mcp_tables import McpTable, servers_of
-from policy.generation.setting_types import STRICT, FolderFile, Seconds
 from policy.generation.settings import (
-    ApprovalSettings,
-    BashSettings,
-    CatalogueSettings,
-    HistorySettings,
-    PinSettings,
-    ServiceSettings,
     Settings,
-    ToolSettings,
-    WebSettings,
 )
 from policy.generation.toml_positions import Path, TomlPosition, positions_of
-from policy.model import Caller, Source, Span, Verdict
-
-
-def _inside(name: str) -> str:
-    if not name or name.startswith("/") or posixpath.normpath(name) != name or name[:2] == "..":
-        raise ValueError("a folder is named by its path in the workspace, such as `.venv/bin`")
-    if ":" in name:
-        raise ValueError("a folder with a `:` in its name cannot stand in PATH")
-    return name
-
-
-def _name(value: Any) -> Any:
-    # Who may answer is compared exactly, so a name with invisible characters is refused.
-    if isinstance(value, str) and (not value.isprintable() or not value or value != value.strip()):
-        raise ValueError("is a name of visible letters, without spaces around it")
-    return value
-
-
-def _granted(value: Any) -> Any:
-    # Imported only for a configuration that grants something.
-    from policy.capabilities import pattern_problem
-
-    problem = pattern_problem(value)
-    if problem is not None:
-        raise ValueError(problem)
-    return value
-
-
-Granted = Annotated[str, BeforeValidator(_granted)]
-Somebody = Annotated[str, BeforeValidator(_name)]
-InWorkspace = Annotated[str, AfterValidator(_inside)]
-ContextKind = Literal["string", "text", "number", "boolean", "list", "object", "time", "any"]
-Header = Literal["every", "agent", "agents", "role"]
-
-
-class _Table(BaseModel):
-    model_config = STRICT
-
-
-class _AgentPermissions(_Table):
-    tools: Any = None
-    filter: Any = None
-
-
-class _Permissions(_Table):
-    tools: Any = None
-    filter: Any = None
-    agents: dict[str, _AgentPermissions] = {}
-
-
-class _Policies(_Table):
-    tool_permissions: Any = None
-
-
-class _Catalogue(_Table):
-    files: list[FolderFile] = []
-    servers: dict[str, FolderFile] = {}
-    complete: bool | None = None
-
-
-class _Tool(_Table):
-    requires_confirmation: bool = False
-    exec_class: bool | None = None
-    timeout: Seconds | None = None
-    category: str | None = None
-    read_only: bool | None = None
-    destructive: bool | None = None
-    idempotent: bool | None = None
-    reads: list[str] = []
-    writes: list[str] = []
-    runs: list[str] = []
-    connects: list[str] = []
-    sends: list[str] = []
-    complete: bool = False
-    unseen: bool = False
-
-
-class _Timeouts(_Table):
-    default: Seconds | None = None
-    tools: dict[str, Seconds] = {}
-
-
-class _Bash(_Table):
-    timeout: Seconds = BashSettings().timeout
-    output: int = Field(default=BashSettings().output, ge=0, le=100_000_000)
-    path: list[InWorkspace] = []
-
-
-class _Web(_Table):
-    timeout: Seconds = WebSettings().timeout
-    body: int = Field(default=WebSettings().body, ge=0, le=100_000_000)
-
-
-class _Service(_Table):
-    workspace: str | None = Field(default=None, min_length=1)
-    home: str | None = Field(default=None, min_length=1)
-    audit: str | None = Field(default=None, min_length=1)
-    bash: _Bash = _Bash()
-    web: _Web = _Web()
-
-
-class _Serve(_Table):
-    agent: str = Caller().agent
-    session: str = Caller().session
-    role: str = Caller().role
-    user: str | None = None
-    groups: list[str] = []
-    clients: Clients = {}
-    jwt: JwtTable | None = None
-
-
-class _Plugin(_Table):
-    grant: list[Granted] = []
-
-
-class _Pins(_Table):
-    new: Literal["ask", "deny"] = "ask"
-
-
-class _History(_Table):
-    store: str | None = Field(default=None, min_length=1)
-
-
-class _Approvals(_Table):
-    store: str | None = Field(default=None, min_length=1)
-    timeout: Seconds = ApprovalSettings().timeout
-    per_session: int = Field(default=ApprovalSettings().per_session, ge=0, le=1_000_000)
-    groups: dict[Somebody, list[Somebody]] = {}
-
-
-class _SettingsTables(_Table):
-    """Every table of the file. The contents of `permissions` and `policies` are rules."""
-
-    permissions: _Permissions = _Permissions()
-    policies: _Policies = _Policies()
-    context: dict[str, ContextKind] = {}
-    catalogue: _Catalogue = _Catalogue()
-    tools: dict[str, _Tool] = {}
-    timeouts: _Timeouts = _Timeouts()
-    binders: dict[str, list[Header]] | None = None
-    service: _Service = _Service()
-    serve: _Serve | None = None
-    approvals: _Approvals | None = None
-    plugins: dict[str, _Plugin] = {}
-    pins: _Pins = _Pins()
-    history: _History = _History()
-    mcp: McpTable = McpTable()
+from policy.model import Source, Span
 
 
 def read_settings(source: Source, *, root: str) -> tuple[Settings, tuple[Diagnostic, ...]]:
@@ -187,13 +27,16 @@ def read_settings(source: Source, *, root: str) -> tuple[Settings, tuple[Diagnos
     parsed = parse_toml(source)
     if isinstance(parsed, Diagnostic):
         return Settings(), (parsed,)
+    # Imported here: most policies have no such file, and the models take a while to be made.
+    from policy.generation.settings_tables import SettingsTables, settings_of
+
     try:
-        file = _SettingsTables.model_validate(parsed)
+        file = SettingsTables.model_validate(parsed)
     except ValidationError as error:
         found = positions_of(source)
         problems = tuple(_said(detail, found, source) for detail in error.errors())
         return Settings(tables=_rules(parsed)), problems
-    return _settings(file, parsed, root), ()
+    return settings_of(file, _rules(parsed), root=root), ()
 
 
 _PLACE = re.compile(r" \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)$")
@@ -246,7 +89,9 @@ def _said(detail: ErrorDetails, found: Mapping[Path, TomlPosition], source: Sour
     path = tuple(step for step in detail["loc"] if isinstance(step, str))
     name = visible(path[-1] if path else "", 80)
     if detail["type"] == "extra_forbidden":
-        known = _keys(path[:-1])
+        from policy.generation.settings_tables import keys_at
+
+        known = keys_at(path[:-1])
         return diagnose(
             "unknown-setting",
             f"`{visible('.'.join(path), 200)}` is no setting",
@@ -285,128 +130,8 @@ def _span(path: Path, found: Mapping[Path, TomlPosition], source: Source, *, val
     return found[path].value if value else found[path].key
 
 
-def _keys(path: Path) -> tuple[str, ...]:
-    """Return the keys that the table at `path` may have."""
-    kind: Any = _SettingsTables
-    for step in path:
-        kind = _kind_below(kind, step)
-    return tuple(kind.model_fields) if _is_table(kind) else ()
-
-
-def _kind_below(kind: Any, step: str) -> Any:
-    """Return the type at the key `step` of a table of this type."""
-    if _is_table(kind):
-        kind = kind.model_fields[step].annotation
-        for part in get_args(kind) if get_origin(kind) in (Union, UnionType) else ():
-            if part is not type(None):
-                return part
-        return kind
-    return get_args(kind)[1] if get_origin(kind) is dict else None
-
-
-def _is_table(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, BaseModel)
-
-
-def _settings(file: _SettingsTables, parsed: dict[str, Any], root: str) -> Settings:
-    binders = file.binders
-    return Settings(
-        context=MappingProxyType(dict(file.context)),
-        catalogue=CatalogueSettings(
-            files=tuple(file.catalogue.files),
-            servers=MappingProxyType(dict(file.catalogue.servers)),
-            complete=file.catalogue.complete,
-        ),
-        tools=MappingProxyType({name: _tool(tool) for name, tool in file.tools.items()}),
-        timeout=file.timeouts.default or Settings().timeout,
-        timeouts=MappingProxyType(dict(file.timeouts.tools)),
-        binders=(
-            None
-            if binders is None
-            else MappingProxyType({name: tuple(words) for name, words in binders.items()})
-        ),
-        service=_service(file.service, root),
-        caller=None if file.serve is None else _caller(file.serve),
-        clients=_clients(file.serve),
-        history=HistorySettings(store=_absolute(file.history.store, root)),
-        approvals=None if file.approvals is None else _approvals(file.approvals, root),
-        plugins=MappingProxyType(
-            {name: tuple(dict.fromkeys(one.grant)) for name, one in file.plugins.items()}
-        ),
-        pins=PinSettings(new=Verdict(file.pins.new)),
-        mcp_servers=servers_of(file.mcp, root),
-        mcp_files=tuple(file.mcp.files),
-        tables=_rules(parsed),
-    )
-
-
 def _rules(parsed: dict[str, Any]) -> Mapping[str, Any]:
     """Return the tables that are rules; the syntax package reads them."""
     return MappingProxyType(
         {key: parsed[key] for key in ("permissions", "policies") if key in parsed}
-    )
-
-
-def _tool(tool: _Tool) -> ToolSettings:
-    return ToolSettings(
-        requires_confirmation=tool.requires_confirmation,
-        exec_class=tool.exec_class,
-        timeout=tool.timeout,
-        category=tool.category,
-        read_only=tool.read_only,
-        destructive=tool.destructive,
-        idempotent=tool.idempotent,
-        resources=tuple(
-            Resource(verb=verb, steps=tuple(path.removeprefix("input.").split(".")))
-            for verb in VERBS
-            for path in getattr(tool, verb)
-        ),
-        complete=tool.complete,
-        unseen=tool.unseen,
-    )
-
-
-def _absolute(path: str | None, root: str) -> str | None:
-    return None if path is None else posixpath.normpath(posixpath.join(root, path))
-
-
-def _approvals(approvals: _Approvals, root: str) -> ApprovalSettings:
-    return ApprovalSettings(
-        store=_absolute(approvals.store, root),
-        timeout=approvals.timeout,
-        per_session=approvals.per_session,
-        groups=MappingProxyType(
-            {group: tuple(dict.fromkeys(people)) for group, people in approvals.groups.items()}
-        ),
-    )
-
-
-def _service(service: _Service, root: str) -> ServiceSettings:
-    return ServiceSettings(
-        workspace=_absolute(service.workspace, root),
-        home=_absolute(service.home, root),
-        audit=_absolute(service.audit, root),
-        bash=BashSettings(
-            timeout=service.bash.timeout,
-            output=service.bash.output,
-            path=tuple(service.bash.path),
-        ),
-        web=WebSettings(
-            timeout=service.web.timeout,
-            body=service.web.body,
-        ),
-    )
-
-
-def _clients(said: _Serve | None) -> ClientSettings:
-    return ClientSettings() if said is None else client_settings(said.clients, said.jwt)
-
-
-def _caller(serve: _Serve) -> Caller:
-    return Caller(
-        agent=serve.agent,
-        session=serve.session,
-        role=serve.role,
-        user=serve.user,
-        groups=tuple(serve.groups),
     )

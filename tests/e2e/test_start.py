@@ -17,6 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 # Extras, which an installation may not have: only what needs one imports it.
 EXTRAS = frozenset({"anyio", "httpx2", "mcp", "sqlglot", "sse_starlette", "starlette", "uvicorn"})
 
+# What a policy without settings and servers does not need.
+NEEDLESS = frozenset({"policy.generation.settings_tables", "policy.mcp", "policy.pins"})
+
 POLICY = """policy for every agent
 
 default deny
@@ -55,7 +58,7 @@ def test_a_decision_imports_no_extra_and_nothing_of_servers_that_are_not_there(
     printed, imported = run("decide", str(tmp_path), input=json.dumps(CALL))
     answer = json.loads(printed)
     assert (answer["verdict"], answer["reasons"][0]["rule"]) == ("allow", "read")
-    assert sorted(imported & {*EXTRAS, "policy.mcp", "policy.pins"}) == []
+    assert sorted(imported & {*EXTRAS, *NEEDLESS}) == []
 
 
 @pytest.mark.parametrize("flag", [pytest.param("-O", marks=pytest.mark.long), "-OO"])
