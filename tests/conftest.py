@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import tempfile
 from collections.abc import Generator
 
 import pytest
@@ -14,6 +15,10 @@ from tests.examples import FULL, LONG, QUICK
 
 # Hundreds of tests start processes; each would compile every module anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# What Placet keeps for a user is kept apart from that of whoever runs the tests.
+_STATE = tempfile.TemporaryDirectory(prefix="placet-state-")
+os.environ["XDG_STATE_HOME"] = _STATE.name
 
 # A shell that runs the tests in the background has them ignore interrupts, and with them every
 # process that they start.
@@ -51,6 +56,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--update-cases") and config.getoption("numprocesses", None):
         raise pytest.UsageError("--update-cases writes files: run it without -n")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    _STATE.cleanup()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

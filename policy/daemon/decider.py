@@ -16,6 +16,7 @@ from policy.daemon.agents import AGENTS
 from policy.daemon.agents.agent import Agent, HookCall, mcp_tool, read_hook
 from policy.daemon.agents.mapping import Mapped, OurCall, Unmapped, mapped
 from policy.daemon.context import HookContext
+from policy.daemon.hook_history import HookHistory
 from policy.daemon.protocol import BLOCKED
 from policy.daemon.records import Arrived, record_of_call
 from policy.daemon.request import HookAnswer, Request
@@ -32,8 +33,11 @@ from policy.model import (
     Verdict,
     strictest,
 )
-from policy.service import Adjudicator, Judgement
+from policy.service import Adjudicator, Judgement, SessionLogUnusable
 from policy.store import PolicyStore
+
+# How often a call is judged, while other calls of its session change what it is decided by.
+_MOST_JUDGEMENTS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +84,7 @@ class Decider:
         )
         self._disk = Disk()
         self._sinks: dict[str, JsonlSink] = {}
+        self._history = HookHistory(context.policy)
 
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[Decider]:
@@ -95,7 +100,7 @@ class Decider:
                 status=BLOCKED, stderr=f"placet: no agent is called {request.agent}\n"
             )
         began, generation = time.monotonic(), self.store.current
-        arrived, outcome = await self._judged(agent, request, generation)
+        arrived, outcome = await self._noted(agent, request, generation)
         latency = round((time.monotonic() - began) * 1000)
         if not self._kept(self._records(arrived, outcome, latency), generation):
             outcome = outcome.denied(SENTENCES["cannot-record"])
@@ -104,6 +109,21 @@ class Decider:
     async def judged(self, request: Request) -> tuple[Arrived, HookOutcome]:
         """Return a hook call as received, and its outcome; nothing is recorded."""
         return await self._judged(AGENTS[request.agent], request, self.store.current)
+
+    async def _noted(
+        self, agent: Agent, request: Request, generation: Generation | None
+    ) -> tuple[Arrived, HookOutcome]:
+        """Return a call and its outcome, noted in the history of its session if it goes on."""
+        for _ in range(_MOST_JUDGEMENTS):
+            arrived, outcome = await self._judged(agent, request, generation)
+            if outcome.verdict is Verdict.DENY:
+                return arrived, outcome
+            try:
+                if self._history.note(arrived.caller, outcome.judged):
+                    return arrived, outcome
+            except SessionLogUnusable:
+                return arrived, outcome.denied(SENTENCES["history-unavailable"])
+        return arrived, outcome.denied(SENTENCES["changed-meanwhile"])
 
     async def _judged(
         self, agent: Agent, request: Request, generation: Generation | None
@@ -165,6 +185,7 @@ class Decider:
             home=self.context.home,
             disk=self._disk,
             git_elsewhere=request.git_elsewhere,
+            history=self._history.recall,
         )
         return Adjudicator(
             source=lambda: generation,

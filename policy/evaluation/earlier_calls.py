@@ -41,7 +41,7 @@ def compile_after(test: checked.EarlierCall) -> Callable[[Evaluation], Truth]:
             if succeeded is None:
                 unsure = f"it is not known how long ago `{tool.name}` was called"
             elif calls.unsure.any_within(within, now) is not False:
-                unsure = unsure or f"a call of `{tool.name}` is running, or did not succeed"
+                unsure = unsure or f"what came of a call of `{tool.name}` is not known"
         why = unsure or history.unknown
         return False if why is None else Indeterminate(why, text)
 

@@ -69,6 +69,7 @@ from policy.service.recording.session_trace import (
 )
 from policy.service.refusal_messages import because, one_line, telling
 from policy.service.sessions import (
+    JudgedHistory,
     MemorySessionLog,
     SessionLog,
     SessionLogUnusable,
@@ -149,6 +150,7 @@ __all__ = [
     "GuardCell",
     "Guards",
     "IdentityContext",
+    "JudgedHistory",
     "Judgement",
     "LayeredPermissionResolver",
     "Ledger",

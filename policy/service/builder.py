@@ -180,7 +180,7 @@ def build_tool_service(
         clock=clock,
         look_up=look_up,
         context=context,
-        history=partial(JudgedHistory, sessions),
+        history=partial(JudgedHistory, sessions.history),
     )
     no_policy = NoPolicy(lambda: registry.snapshot().catalog)
 

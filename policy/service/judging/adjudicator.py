@@ -21,9 +21,11 @@ from policy.generation import Generation
 from policy.model import (
     EMPTY,
     SENTENCES,
+    CalledTool,
     Caller,
     Code,
     Facts,
+    History,
     NotFound,
     Reason,
     ToolCall,
@@ -38,6 +40,7 @@ from policy.service.judging.judge import Judge, JudgeSource, NoPolicy, PolicyAns
 from policy.service.judging.known_tools import KnownTools
 from policy.service.judging.lookup_guard import denied_without_lookup
 from policy.service.refusal_messages import denial, frozen_by
+from policy.service.sessions import JudgedHistory
 from policy.service.visible_tools import said_of_input, visibility_of_tools
 from policy.store import Freezer
 from policy.tools import Registration, ResolvedName
@@ -77,6 +80,21 @@ class Judgement:
     stale: bool = False
     error: ToolError | None = None
     by: Adjudicator | None = None
+
+    @property
+    def called(self) -> CalledTool:
+        """The tool that would run, as the history of its session names it."""
+        spec = self.spec if self.entry is None else self.entry.handler.spec
+        name = self.decision.call.tool
+        if spec is None:
+            return CalledTool(name=name)
+        return CalledTool(name=name, kind=spec.origin.kind, server=spec.origin.server)
+
+    @property
+    def history_read(self) -> History | None:
+        """The history that the decision has looked at; None if it looked at none."""
+        recall = self.facts.resolvers.history
+        return recall.read if isinstance(recall, JudgedHistory) else None
 
 
 class Adjudicator:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from policy.model import SUCCEEDED, CalledTool, History, Outcome, PermissionDenied, Verdict, thaw
+from policy.model import SUCCEEDED, Outcome, PermissionDenied, Verdict, thaw
 from policy.service.asking.asking import Asking
 from policy.service.host_objects import AnyApprover
 from policy.service.in_flight import HERE, ArrivedCall, InFlight, carrying
 from policy.service.judging.adjudicator import Adjudicator, Judgement, adjudicator_within
 from policy.service.judging.classification import SmartFilter
 from policy.service.sessions import (
-    JudgedHistory,
     MemorySessionLog,
     SessionLog,
     SessionLogUnusable,
@@ -98,9 +97,9 @@ class PermissionLayer(PassThrough):
         try:
             return self._sessions.release(
                 call.caller,
-                _called(judgement),
+                judgement.called,
                 judgement.facts.now,
-                judged_by=_history_read(judgement),
+                judged_by=judgement.history_read,
             )
         except SessionLogUnusable as error:
             _LOG.error("a call is denied: %s", error)
@@ -121,18 +120,3 @@ class PermissionLayer(PassThrough):
 def _as_asked(judgement: Judgement) -> ArrivedCall:
     asked = judgement.decision.asked
     return ArrivedCall(tool=asked.tool, input=thaw(asked.input))
-
-
-def _called(judgement: Judgement) -> CalledTool:
-    """Return the tool that would run, as the session's history names it."""
-    spec = judgement.spec if judgement.entry is None else judgement.entry.handler.spec
-    name = judgement.decision.call.tool
-    if spec is None:
-        return CalledTool(name=name)
-    return CalledTool(name=name, kind=spec.origin.kind, server=spec.origin.server)
-
-
-def _history_read(judgement: Judgement) -> History | None:
-    """Return the history that the decision looked at."""
-    recall = judgement.facts.resolvers.history
-    return recall.read if isinstance(recall, JudgedHistory) else None

@@ -8,6 +8,7 @@ become one.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
@@ -49,10 +50,10 @@ class SessionLog(Protocol):
 class JudgedHistory:
     """The history of one call's session tree: read when a rule first asks, and then the same."""
 
-    __slots__ = ("_caller", "_log", "read")
+    __slots__ = ("_caller", "_history", "read")
 
-    def __init__(self, log: SessionLog, caller: Caller) -> None:
-        self._log = log
+    def __init__(self, history: Callable[[Caller], History], caller: Caller) -> None:
+        self._history = history
         self._caller = caller
         self.read: History | None = None
 
@@ -60,7 +61,7 @@ class JudgedHistory:
         """Return the earlier calls of the session tree."""
         if self.read is None:
             try:
-                self.read = self._log.history(self._caller)
+                self.read = self._history(self._caller)
             except SessionLogUnusable as error:
                 self.read = History(unknown=f"the earlier calls cannot be read: {error}")
         return self.read
