@@ -162,6 +162,7 @@ bench: $(PEERS)
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.resources
 	$(BIN)/python -m bench.linear
+	$(BIN)/python -m bench.gateway
 
 bench-quick: $(PEERS)
 	$(BIN)/python -m bench --quick

@@ -19,6 +19,7 @@ MARKS = ("<!-- measured -->", "<!-- end of measured -->")
 PEERS_MARKS = ("<!-- peers -->", "<!-- end of peers -->")
 READING_MARKS = ("<!-- reading -->", "<!-- end of reading -->")
 GROWTH_MARKS = ("<!-- growth -->", "<!-- end of growth -->")
+GATEWAY_MARKS = ("<!-- gateway -->", "<!-- end of gateway -->")
 # The plots that stand right before a table, by the table's title.
 _BEFORE = {
     "One decision": ("decisions-full", "decisions-p99", "decisions-basic", "decisions-skew"),

@@ -1,0 +1,1 @@
+"""Programs that speak MCP, for the measurements of the gateway."""
