@@ -19,18 +19,22 @@ _Peer: TypeAlias = tuple[str, int]
 
 @dataclass(slots=True, kw_only=True)
 class _Connection:
-    """One connection; `requests` counts those that are admitted and not yet answered."""
+    """One connection; `requests` counts those that are admitted and not yet answered.
+
+    `known` is whether any was: whoever has sent a token once keeps nobody out by waiting.
+    """
 
     transport: asyncio.Transport
     timer: asyncio.TimerHandle | None = None
     requests: int = 0
+    known: bool = False
 
 
 class ConnectionLimit:
     """The connections of a server, by the address and port of the client.
 
     A connection is closed after `seconds` unless a request on it is admitted; the time starts again
-    after each answer. At most `most` connections wait at once.
+    after each answer. At most `most` connections wait for their first request to be admitted.
     """
 
     def __init__(self, *, seconds: float, most: int) -> None:
@@ -48,6 +52,7 @@ class ConnectionLimit:
         """Keep a connection open until its request is answered."""
         if (connection := self._open.get(peer)) is not None:
             connection.requests += 1
+            connection.known = True
             self._stop_waiting(peer, connection)
 
     def answered(self, peer: _Peer) -> None:
@@ -65,6 +70,8 @@ class ConnectionLimit:
     def _wait(self, peer: _Peer, connection: _Connection) -> None:
         loop = asyncio.get_running_loop()
         connection.timer = loop.call_later(self._seconds, connection.transport.close)
+        if connection.known:
+            return
         self._waiting[peer] = None
         if len(self._waiting) > self._most:
             oldest, _ = self._waiting.popitem(last=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -24,8 +25,10 @@ _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 _LARGEST_BODY = 64_000_000  # bytes
 # Limits of connections without an admitted request: how long each may stay, and how many.
 _UNKNOWN_SECONDS = 10.0
-_MOST_UNKNOWN = 100
-_MOST_CONNECTIONS = 500
+_MOST_UNKNOWN = 300
+_MOST_CONNECTIONS = 1_000
+# Descriptors that are wanted: for connections, and for the programs of servers behind them.
+_DESCRIPTORS = 4_096
 _GRACE = 2  # seconds that open streams have to end
 
 
@@ -78,6 +81,7 @@ async def serve_http(
     if health is not None:
         # A health request does not admit its connection.
         app = HealthEndpoint(app, health, _nobody if protected is None else protected.identity_of)
+    _allow_descriptors()
     bound = _bound(address)
     listening(f"http://{address.shown}:{bound.getsockname()[1]}{PATH}")
     config = uvicorn.Config(
@@ -99,13 +103,21 @@ async def serve_http(
         bound.close()
 
 
+def _allow_descriptors() -> None:
+    """Let the process have as many descriptors as connections may take, if it may."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(_DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 def _bound(address: Address) -> socket.socket:
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((address.host, address.port))
-        bound.listen(128)
+        bound.listen(1_024)
         bound.setblocking(False)  # noqa: FBT003 - an interface of the standard library
     except OSError:
         bound.close()

@@ -112,3 +112,16 @@ async def test_a_request_that_was_let_in_may_take_its_time(
         writer.close()
         go.set()
         assert await asking
+
+
+async def test_idle_connections_with_the_token_are_not_closed_for_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("policy.proxy.http._MOST_UNKNOWN", 3)
+    async with listening() as url:
+        clients = [httpx2.AsyncClient(headers=HEADERS, timeout=PATIENCE) for _ in range(10)]
+        for _ in range(2):
+            for client in clients:
+                assert (await client.post(url, json=PING)).status_code not in (401, 503)
+        for client in clients:
+            await client.aclose()
