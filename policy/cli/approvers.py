@@ -44,6 +44,7 @@ class ApprovalMode:
     """
 
     ask: Approver | None = None
+    gate: ApprovalGate | None = None
     ledger: Ledger | None = None
     store: Path | None = None
     description: str = "asks are denied"
@@ -58,8 +59,8 @@ class ApprovalMode:
 
     def leave(self) -> None:
         """Leave requests pending as the process ends: a call that asks again resumes them."""
-        if isinstance(self.ask, ApprovalGate):
-            self.ask.leave()
+        if self.gate is not None:
+            self.gate.leave()
 
 
 def approval_mode(
@@ -87,9 +88,23 @@ def approval_mode(
             gate = ApprovalGate(store)
             gate.subscribe(heard)
             description = f"asks wait for `placet approvals {policy}`"
-            return ApprovalMode(ask=gate, ledger=store, store=path, description=description)
+            return ApprovalMode(
+                ask=_of_clients(gate, settings),
+                gate=gate,
+                ledger=store,
+                store=path,
+                description=description,
+            )
         case _:
             return ApprovalMode()
+
+
+def _of_clients(gate: ApprovalGate, settings: SettingsNow) -> Approver:
+    """Return an approver that asks the users of clients too, where they may answer."""
+    # Only commands that serve clients come here, and they need the extra `mcp` anyway.
+    from policy.proxy import ClientApprover
+
+    return ClientApprover(gate, settings)
 
 
 def scripted_answers(script: Path) -> tuple[ApprovalOutcome, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from policy.catalog import Resource
 from policy.generation.client_settings import ClientSettings
@@ -77,10 +77,15 @@ class ServiceSettings:
     web: WebSettings = field(default_factory=WebSettings)
 
 
+# Where questions are asked: in the queue, of the client's user, or of both.
+AskedIn: TypeAlias = Literal["queue", "client", "both"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalSettings:
     """Where questions wait for people, for how long, how many there may be, and who is who.
 
+    `ask` says whether the user of the client that makes a call may answer, too.
     `store` is an absolute path, None: a file of this user's own. `timeout` is in seconds,
     `per_session` a count. `groups` are the people of each group.
     """
@@ -88,6 +93,7 @@ class ApprovalSettings:
     store: str | None = None
     timeout: float = 300.0
     per_session: int = 50
+    ask: AskedIn = "queue"
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: EMPTY)
 
     def groups_of(self, person: str) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from policy.generation.mcp_tables import McpTable, servers_of
 from policy.generation.setting_types import STRICT, FolderFile, Seconds
 from policy.generation.settings import (
     ApprovalSettings,
+    AskedIn,
     BashSettings,
     CatalogueSettings,
     HistorySettings,
@@ -152,6 +153,7 @@ class _History(_Table):
 class _Approvals(_Table):
     store: str | None = Field(default=None, min_length=1)
     timeout: Seconds = ApprovalSettings().timeout
+    ask: AskedIn = ApprovalSettings().ask
     per_session: int = Field(default=ApprovalSettings().per_session, ge=0, le=1_000_000)
     groups: dict[Somebody, list[Somebody]] = {}
 
@@ -259,6 +261,7 @@ def _approvals(approvals: _Approvals, root: str) -> ApprovalSettings:
         store=_absolute(approvals.store, root),
         timeout=approvals.timeout,
         per_session=approvals.per_session,
+        ask=approvals.ask,
         groups=MappingProxyType(
             {group: tuple(dict.fromkeys(people)) for group, people in approvals.groups.items()}
         ),

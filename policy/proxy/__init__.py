@@ -1,6 +1,7 @@
 """MCP in front of the tool service: messages become calls, and outputs become answers."""
 
 from policy.proxy.authentication import Identities, Identity, OneToken
+from policy.proxy.client_approver import ClientApprover
 from policy.proxy.connected_client import ConnectedClient
 from policy.proxy.finished_calls import keep
 from policy.proxy.http import Address, serve_http
@@ -13,6 +14,7 @@ from policy.proxy.stdio import serve_stdio
 
 __all__ = [
     "Address",
+    "ClientApprover",
     "ConnectedClient",
     "Identities",
     "Identity",

@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, TypeAlias
 
 import anyio
 from mcp.shared.exceptions import MCPError
-from mcp.types import CONNECTION_CLOSED, INVALID_REQUEST, CallToolResult
+from mcp.types import (
+    CONNECTION_CLOSED,
+    INVALID_REQUEST,
+    CallToolResult,
+    InputRequiredResult,
+)
 from starlette.requests import Request
 
 from policy.proxy.list_changes import Context
 from policy.proxy.progress import ProgressToClient
 from policy.proxy.request_ids import ID_IN_USE
+
+# The result of a call, or what it needs before.
+Answer: TypeAlias = CallToolResult | InputRequiredResult
 
 
 class ClientPresence:
@@ -29,9 +37,9 @@ class ClientPresence:
     async def result_of(
         self,
         ctx: Context,
-        call: Coroutine[Any, Any, CallToolResult],
+        call: Coroutine[Any, Any, Answer],
         progress: ProgressToClient | None,
-    ) -> CallToolResult:
+    ) -> Answer:
         """Return the result of a call; raise MCPError if its id is in use or its client is gone.
 
         A client that takes progress hears that the call has not ended, before it gives up.
@@ -59,8 +67,8 @@ def _key(ctx: Context) -> tuple[str, str] | None:
 
 
 async def _result_while_present(
-    ctx: Context, call: Coroutine[Any, Any, CallToolResult], progress: ProgressToClient | None
-) -> CallToolResult:
+    ctx: Context, call: Coroutine[Any, Any, Answer], progress: ProgressToClient | None
+) -> Answer:
     # In a separate task, so that it is cancelled only once and can clean up.
     running = asyncio.ensure_future(call)
     ends = (

@@ -11,14 +11,14 @@ from policy.model import thaw
 from policy.tools import RelayedResult
 
 
-class _Relay:
+class Relay:
     """The result of another server that the current request is answered with, if any."""
 
     def __init__(self) -> None:
         self.result: RelayedResult | None = None
 
 
-_CURRENT: ContextVar[_Relay | None] = ContextVar("placet_relayed_result", default=None)
+_CURRENT: ContextVar[Relay | None] = ContextVar("placet_relayed_result", default=None)
 
 
 def relay(result: RelayedResult) -> None:
@@ -26,6 +26,18 @@ def relay(result: RelayedResult) -> None:
     current = _CURRENT.get()
     if current is not None:
         current.result = result
+
+
+def result_of_request() -> Relay | None:
+    """Return where the result for the current request is kept."""
+    return _CURRENT.get()
+
+
+def carried(other: Relay | None) -> None:
+    """Answer the current request with what an earlier request of the same call was to get."""
+    current = _CURRENT.get()
+    if current is not None and other is not None:
+        current.result = other.result
 
 
 async def relaying(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -36,7 +48,7 @@ async def relaying(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> 
     """
     if ctx.method != "tools/call":
         return await call_next(ctx)
-    current = _Relay()
+    current = Relay()
     token = _CURRENT.set(current)
     try:
         answer = await call_next(ctx)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol, TypeAlias
 
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.subscriptions import ListenHandler
 from mcp.shared.jsonrpc_dispatcher import progress_token_from_params
 from mcp.types import (
     CallToolRequestParams,
     CallToolResult,
+    InputRequiredResult,
     ListToolsResult,
     PaginatedRequestParams,
     Tool,
@@ -24,15 +28,18 @@ from policy.catalog import FewerOperations, ToolSpec, operations_in, schema_stri
 from policy.model import ToolError, thaw
 from policy.proxy.client_presence import ClientPresence
 from policy.proxy.connected_client import ConnectedClient, client_of
+from policy.proxy.conversation import LONGEST, Conversations
 from policy.proxy.finished_calls import record_of_call
 from policy.proxy.list_changes import Context, ListChanges
 from policy.proxy.progress import ProgressToClient
 from policy.proxy.relaying import relaying
 from policy.proxy.results import answer, plain, refusal
+from policy.runtime import Threads
 from policy.service import GovernedService
 from policy.tools import ToolDefinition, ToolHandler
 
 _LOG = logging.getLogger(__name__)
+_LISTING = Threads("lists of tools", most=1)
 _INSTRUCTIONS = (
     "A policy decides every call. A refused call returns an error that says why; "
     "trying it again in a different form is refused as well."
@@ -79,11 +86,17 @@ def tool_server(
         if ready is not None:
             await ready()
         service = service_for(client_of(ctx))
-        return ListToolsResult(tools=[_shown(tool, service.registry) for tool in service.list()])
+        # What rules mean for a tool is computed when it is first listed, which takes a while for
+        # many; calls go on meanwhile.
+        listed = await _LISTING.run(service.list)
+        return ListToolsResult(tools=[_shown(tool, service.registry) for tool in listed])
 
     presence = ClientPresence()
+    conversations = Conversations()
 
-    async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(
+        ctx: Context, params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
         wants_progress = progress_token_from_params(ctx.params) is not None
         progress = ProgressToClient(ctx.session) if wants_progress else None
         client = client_of(ctx, progress)
@@ -93,18 +106,41 @@ def tool_server(
                 await ready()
             return await call_result(service_for(client), params.name, params.arguments)
 
-        return await presence.result_of(ctx, call(), progress)
+        going = (
+            conversations.begin(ctx, client, call)
+            if params.request_state is None
+            else conversations.resume(client, params)
+        )
+        return await presence.result_of(ctx, going, progress)
+
+    @asynccontextmanager
+    async def lifespan(_server: object) -> AsyncIterator[dict[str, Any]]:
+        try:
+            yield {}
+        finally:
+            await conversations.close()
 
     server = ToolServer(
         "placet",
+        lifespan=lifespan,
         version=_version(),
         instructions=_INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_subscriptions_listen=ListenHandler(changes.bus),
     )
+    # A state that a client sends back is one that it was given, for this call and not for long.
+    security = RequestStateSecurity(
+        keys=[secrets.token_bytes(32)], ttl=LONGEST, bind_principal=_principal
+    )
+    server.middleware.append(RequestStateBoundary(security, default_audience="placet"))
     server.middleware.append(relaying)
     return server
+
+
+def _principal(ctx: Context) -> str:
+    client = client_of(ctx)
+    return repr((client.connection, None if client.identity is None else client.identity.name))
 
 
 async def call_result(service: GovernedService, name: str, arguments: Any) -> CallToolResult:

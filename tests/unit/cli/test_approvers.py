@@ -42,7 +42,7 @@ def test_questions_wait_where_that_was_said_or_configured(
     tmp_path: Path, asked: str | None, settings: ApprovalSettings | None, queues: bool
 ) -> None:
     found = closed(approval_mode(asked, None, policy=tmp_path, settings=lambda: settings))  # type: ignore[arg-type]
-    assert isinstance(found.ask, ApprovalGate) is queues
+    assert isinstance(found.gate, ApprovalGate) is queues
     assert (found.store is not None and found.store.exists()) is queues
     assert ("placet approvals" in found.description) is queues
     assert (found.ask is None) is (found.description == "asks are denied")

@@ -1,0 +1,238 @@
+"""Approvals that the user of the connected client gives, in both revisions of the protocol."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, MCPError
+from mcp.types import CallToolRequest, CallToolRequestParams, ElicitResult
+from pydantic import RootModel
+
+from policy.approvals import ApprovalGate, Filed, Person, SqliteApprovals
+from tests.unit.cli.gateways import LISTED, Era, Gateway, gateway, scripted_server, until
+from tests.unit.cli.test_gateway_callers import ADA, BOB, CLIENTS
+
+ERAS: tuple[Era, ...] = ("auto", "legacy")
+RULES = 'look: allow one__echo with approval because "people look first"\n'
+YES = ElicitResult(action="accept", content={"approve": True})
+NO = ElicitResult(action="accept", content={"approve": False, "reason": "not today"})
+
+
+class Raw(RootModel[dict[str, Any]]):
+    """A result as it was sent."""
+
+
+class User:
+    """Answers what is asked, and remembers it."""
+
+    def __init__(self, answer: ElicitResult) -> None:
+        self.answer = answer
+        self.asked: list[str] = []
+        self.go = asyncio.Event()
+        self.go.set()
+
+    async def __call__(self, context: Any, params: Any) -> ElicitResult:
+        self.asked.append(params.message)
+        await self.go.wait()
+        return self.answer
+
+
+class Queue:
+    """The queue of the gateway, for people elsewhere."""
+
+    def __init__(self, folder: Path) -> None:
+        self._gate = ApprovalGate(SqliteApprovals(folder / "approvals.sqlite"))
+
+    async def asked(self) -> Filed:
+        while not (found := await self._gate.pending()):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        return found[0]
+
+    async def approve(self) -> None:
+        filed = await self.asked()
+        await self._gate.approve(filed.request.id, Person(id="carol", groups=("ops",)))
+
+
+@asynccontextmanager
+async def asking(
+    folder: Path, ask: str, *, rules: str = RULES, more: str = "", limit: str = "60s"
+) -> AsyncIterator[Gateway]:
+    table = '[approvals]\nstore = "../approvals.sqlite"\n'
+    table += f'ask = "{ask}"\ntimeout = "{limit}"\n'
+    settings = LISTED + scripted_server(folder) + table + CLIENTS + more
+    async with gateway(folder, rules, settings, token=None) as g:
+        yield g
+
+
+def said(result: Any) -> str:
+    return "".join(block.text for block in result.content)
+
+
+def calls(folder: Path) -> list[str]:
+    note = folder / "calls"
+    return note.read_text().splitlines() if note.exists() else []
+
+
+@pytest.mark.parametrize("ask", ["client", "both"])
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_clients_user_approves_one_call(tmp_path: Path, era: Era, ask: str) -> None:
+    user = User(YES)
+    async with (
+        asking(tmp_path, ask) as g,
+        g.client(era, token=ADA, elicitation_callback=user) as client,
+    ):
+        result = await client.call_tool("one__echo", {"text": "hi"})
+        assert not result.is_error, said(result)
+        assert said(result) == "hi"
+        assert result.content[0].model_dump().get("vendorKey", "kept") == "kept"
+        (record,) = g.records()
+        (approval,) = record["approvals"]
+        assert (approval["outcome"], approval["by"]) == ("approved", "ada")
+        (message,) = user.asked
+        assert "Placet asks" in message
+        assert "one__echo" in message
+        assert '{"text": "hi"}' in message
+        assert "people look first" in message
+        assert approval["digest"] in message
+        # Another call is another question.
+        await client.call_tool("one__echo", {"text": "again"})
+        assert len(user.asked) == 2
+    assert calls(tmp_path) == ['echo {"text": "hi"}', 'echo {"text": "again"}']
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (NO, "approval-refused"),
+        (ElicitResult(action="decline"), "approval-refused"),
+        (ElicitResult(action="cancel"), "approval-timeout"),
+        (ElicitResult(action="accept", content={"approve": "true"}), "approval-refused"),
+        (ElicitResult(action="accept", content={}), "approval-refused"),
+    ],
+)
+async def test_only_an_explicit_yes_is_one(
+    tmp_path: Path, era: Era, answer: ElicitResult, code: str
+) -> None:
+    user = User(answer)
+    async with (
+        asking(tmp_path, "client") as g,
+        g.client(era, token=ADA, elicitation_callback=user) as client,
+    ):
+        result = await client.call_tool("one__echo", {"text": "hi"})
+        assert result.is_error
+        assert code in said(result)
+        assert ("not today" in said(result)) is (answer is NO)
+    assert calls(tmp_path) == []
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("why", ["no form", "a group", "the queue alone"])
+async def test_what_the_clients_user_may_not_answer_waits_in_the_queue(
+    tmp_path: Path, era: Era, why: str
+) -> None:
+    user = User(YES)
+    rules = RULES.replace("approval because", 'approval by "ops" because')
+    callback = None if why == "no form" else user
+    ask = "queue" if why == "the queue alone" else "client"
+    async with (
+        asking(tmp_path, ask, rules=rules if why == "a group" else RULES) as g,
+        g.client(era, token=ADA, elicitation_callback=callback) as client,
+    ):
+        waiting = asyncio.create_task(client.call_tool("one__echo", {"text": "hi"}))
+        await Queue(tmp_path).approve()
+        assert said(await waiting) == "hi"
+        assert g.records()[0]["approvals"][0]["by"] == "carol"
+    assert user.asked == []
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_of_two_answers_the_first_counts(tmp_path: Path, era: Era) -> None:
+    user = User(NO)
+    user.go.clear()
+    async with (
+        asking(tmp_path, "both") as g,
+        g.client(era, token=ADA, elicitation_callback=user) as client,
+    ):
+        waiting = asyncio.create_task(client.call_tool("one__echo", {"text": "hi"}))
+        await Queue(tmp_path).approve()
+        while not calls(tmp_path):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        user.go.set()
+        assert said(await waiting) == "hi"
+    assert calls(tmp_path) == ['echo {"text": "hi"}']
+
+
+async def raw(client: Client, **changes: Any) -> dict[str, Any]:
+    params = {"name": "one__echo", "arguments": {"text": "hi"}, **changes}
+    request = CallToolRequest(params=CallToolRequestParams.model_validate(params))
+    return (await client.session.send_request(request, Raw)).root
+
+
+def answered(state: str, **changes: Any) -> dict[str, Any]:
+    answer = {"action": "accept", "content": {"approve": True}}
+    return {"inputResponses": {"question": answer}, "requestState": state, **changes}
+
+
+TAMPERED: dict[str, Callable[[str], dict[str, Any]]] = {
+    "forged": lambda state: answered(f"{state[:-4]}AAAA"),
+    "made up": lambda state: answered("v1.AAAA"),
+    "for other arguments": lambda state: answered(state, arguments={"text": "rm"}),
+    "for another tool": lambda state: answered(state, name="one__note"),
+}
+
+
+@pytest.mark.parametrize("why", TAMPERED)
+async def test_a_state_that_was_not_given_for_this_call_is_refused(
+    tmp_path: Path, why: str
+) -> None:
+    user = User(YES)
+    async with (
+        asking(tmp_path, "client") as g,
+        g.client(token=ADA, elicitation_callback=user) as client,
+    ):
+        parked = await raw(client)
+        assert parked["resultType"] == "input_required"
+        with pytest.raises(MCPError):
+            await raw(client, **TAMPERED[why](parked["requestState"]))
+        assert calls(tmp_path) == []
+        # The call still waits for the right one.
+        result = await raw(client, **answered(parked["requestState"]))
+        assert result["content"] == [{"type": "text", "text": "hi", "vendorKey": "kept"}]
+        assert result["vendorKey"] == "kept"
+        with pytest.raises(MCPError):
+            await raw(client, **answered(parked["requestState"]))
+    assert calls(tmp_path) == ['echo {"text": "hi"}']
+
+
+async def test_a_state_of_another_caller_is_refused(tmp_path: Path) -> None:
+    user = User(YES)
+    async with (
+        asking(tmp_path, "client") as g,
+        g.client(token=ADA, elicitation_callback=user) as ada,
+        g.client(token=BOB, elicitation_callback=user) as bob,
+    ):
+        parked = await raw(ada)
+        with pytest.raises(MCPError):
+            await raw(bob, **answered(parked["requestState"]))
+        assert calls(tmp_path) == []
+
+
+async def test_an_answer_that_comes_too_late_runs_nothing(tmp_path: Path) -> None:
+    user = User(YES)
+    async with (
+        asking(tmp_path, "client", limit="300ms") as g,
+        g.client(token=ADA, elicitation_callback=user) as client,
+    ):
+        parked = await raw(client)
+        note = tmp_path / "audit.jsonl"
+        await until(lambda: note.exists() and bool(g.records()))
+        result = await raw(client, **answered(parked["requestState"]))
+        assert result["isError"]
+        assert "approval-timeout" in result["content"][0]["text"]
+    assert calls(tmp_path) == []
