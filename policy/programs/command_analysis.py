@@ -24,6 +24,7 @@ from policy.programs.nested_commands import DEEPEST, TOO_DEEP, NestedCommands
 from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.registry import Profiles
 from policy.programs.standard_folders import STANDARD_PLACES
+from policy.programs.words.own_command import own_commands
 from policy.shell import COMPUTED_TEXT, SimpleCommand, Word, may_run_texts, read_script_uncached
 from policy.values import Unreadable, quote
 
@@ -154,6 +155,14 @@ class CommandAnalysis:
         if used and not self._is_noted_by_module():
             self.effects.note_working_folder()
 
+    def _note_own_commands(self) -> None:
+        """Record that code which is given a command of Placet for people may run it."""
+        if self.command.is_function or self.depth > DEEPEST:
+            return
+        for command in own_commands(self.command):
+            if self._inner(command, self.depth + 1).gaps:
+                self.effects.gap(f"`{self.effects.name or 'it'}` may run a command for people")
+
     def _runs_code(self) -> bool:
         """Return whether the command runs code of which it is not known what it writes."""
         return self.effects.unseen or bool(self.effects.inline_code)
@@ -174,6 +183,8 @@ class CommandAnalysis:
     def _invocation(
         self, program: tuple[str, ...], *, place: str = "", profiled: bool, free: bool
     ) -> Invocation:
+        if self._runs_code() or not profiled:
+            self._note_own_commands()
         if free:
             free = not any(one.guarded or one.unknown for one in self.usage.options)
             free = free and not any(one.guarded for one in self.usage.operands)

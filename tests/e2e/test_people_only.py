@@ -61,3 +61,13 @@ def test_a_person_freezes_and_lifts(tmp_path: Path) -> None:
     first, told, lifted, code = done.stdout.splitlines()
     assert first.endswith(": every tool, because x")
     assert (told, lifted, code) == ("unfrozen:", first, "0")
+
+
+@_LINUX
+def test_code_that_calls_a_command_is_refused_like_the_command(tmp_path: Path) -> None:
+    place_in(tmp_path)
+    code = "import runpy; runpy.run_module('policy', run_name='__main__')"
+    script = f'env -u PLACET_CALL {sys.executable} -c "{code}" {_COMMANDS["freeze"]}; echo $?; true'
+    done = _ran(tmp_path, script, PLACET_CALL="1")
+    assert "is for people only, and this command was started by a tool call" in done.stderr
+    assert done.stdout == "2\n"

@@ -88,6 +88,20 @@ SPELLINGS = (
     "tmux new-session -d 'placet {}'",
     "at now <<< 'placet {}'",
     "busybox env placet {}",
+    "python -m cProfile -m runpy policy {}",
+    "python policy/__main__.py {}",
+    "python policy {}",
+    "python .venv/lib/python3.11/site-packages/policy/__main__.py {}",
+    "python .venv/bin/placet {}",
+    "python -m cProfile .venv/bin/placet {}",
+    "py -m policy {}",
+    "viztracer -m policy {}",
+    "kernprof -l policy/__main__.py {}",
+    "python -m debugpy --listen 1 -m policy {}",
+    "torchrun -mpolicy {}",
+    "py-spy record -- placet {}",
+    "npm exec -- placet {}",
+    "make run ARGS='' placet {}",
 )
 WIDE = """\
 "*", "placet *", "python *", "python3.11 *", "uv *", "uv run -m policy *", \
