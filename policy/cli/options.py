@@ -8,7 +8,12 @@ from pathlib import Path
 import click
 
 
-def _is_policy(_context: click.Context, _parameter: click.Parameter, path: Path) -> Path:
+def _is_policy(context: click.Context, _parameter: click.Parameter, path: Path) -> Path:
+    if path != Path("-") and not os.path.exists(path):
+        hint = "name the folder of a policy, or write one with `placet init`"
+        if context.info_name == "explain":
+            hint += "; a shell command is given by --command"
+        raise click.BadParameter(f"nothing is at '{path}': {hint}.")
     is_named_policy = path.suffix == ".policy" and path.stem not in ("", ".policy")
     if os.path.isfile(path) and not is_named_policy:
         raise click.BadParameter(f"'{path}' is not a policy: give a folder or one `.policy` file.")
@@ -22,14 +27,14 @@ def _warn_of_cache(_context: click.Context, _parameter: click.Parameter, cache: 
 
 path_argument = click.argument(
     "path",
-    type=click.Path(exists=True, path_type=Path),
+    type=click.Path(path_type=Path),
     default="rules",
     required=False,
     callback=_is_policy,
 )
 path_or_stdin_argument = click.argument(
     "path",
-    type=click.Path(exists=True, allow_dash=True, path_type=Path),
+    type=click.Path(allow_dash=True, path_type=Path),
     default="rules",
     required=False,
     callback=_is_policy,

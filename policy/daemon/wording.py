@@ -97,6 +97,8 @@ def _unsure(reason: Reason) -> str:
     """Return that a rule counts although it is not known whether it matches, and why that is so."""
     said = because(reason)
     if reason.rule == "floor":
+        if said is not None and said.startswith("this may"):
+            return f"{said}: {reason.undecided}"
         return f"{_FLOOR} cannot be decided: {reason.undecided}; {said}"
     told = f"; it says: {said}" if said else ""
     unsure = f"whether the rule {quote(reason.rule)} matches cannot be decided, so it counts"

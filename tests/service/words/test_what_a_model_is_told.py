@@ -128,6 +128,18 @@ async def test_a_rule_without_a_because_is_told_by_a_sentence_of_ours(tmp_path: 
     assert (error.code, error.message) == ("denied-by-policy", SENTENCES["denied-by-policy"])
 
 
+async def test_a_question_that_may_not_apply_says_so(tmp_path: Path) -> None:
+    service, _ = governed(
+        tmp_path,
+        rules="policy for every agent\n\ndefault allow\n\n"
+        'sh: ask bash_exec when writes "**/deploy.yml" because "deploys are reviewed"\n',
+    )
+    error = await refused(service, "bash_exec", {"command": "cat $X > $X"})
+    assert error.message.endswith(
+        "; asked because: deploys are reviewed (whether this applies cannot be decided)"
+    )
+
+
 @pytest.mark.parametrize(
     ("answer", "code", "message"),
     [

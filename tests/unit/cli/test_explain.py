@@ -396,3 +396,14 @@ def test_a_call_as_an_operand_says_how_it_is_given(
     found = run("explain", rules, *words)
     assert (found.code, found.out) == (2, "")
     assert f"the call is an option: placet explain {rules} {option}" in found.err
+
+
+def test_a_path_with_nothing_there_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for words in (("explain", "git push"), ("check",), ("test", "x")):
+        found = run(*words)
+        assert found.code == 2
+        assert "name the folder of a policy, or write one with `placet init`" in found.err
+        assert ("--command" in found.err) is (words[0] == "explain")

@@ -155,6 +155,18 @@ def test_a_path_that_cannot_be_resolved_is_unreadable() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (".", "where `.` leads is not known, as `/w/x` could not be resolved"),
+        ("/w/x", "where `/w/x` leads is not known"),
+    ],
+)
+def test_the_folder_that_cannot_be_resolved_is_named(text: str, why: str) -> None:
+    context = PathContext(cwd="/w/x", resolve=lambda path: path if path == "/w" else None)
+    assert read_path(text, context) == Unreadable(reason=why)
+
+
+@pytest.mark.parametrize(
     ("text", "item", "answer"),
     [
         ("/w/a", "/w/**", True),
