@@ -21,6 +21,7 @@ from policy.processes import Lost
 # The size of one message in bytes, as much as a list of tools may have.
 LARGEST = 16 * 1024 * 1024
 _MOST_GARBAGE = 1_000  # lines in a row
+_TOO_DEEP = "recursion limit exceeded"  # as pydantic says it
 
 Streams: TypeAlias = tuple[
     MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]
@@ -53,7 +54,7 @@ async def message_streams(
             except anyio.BrokenResourceError:
                 return  # the client has left
             except Exception as error:  # noqa: BLE001 - whatever ends a transport
-                lost(str(error) if isinstance(error, TooLarge) else text_of(error))
+                lost(str(error) if isinstance(error, TooLarge | TooDeep) else text_of(error))
 
     async def write() -> None:
         async with from_client:
@@ -83,6 +84,9 @@ async def _deliver(
         try:
             message = jsonrpc_message_adapter.validate_json(text, by_name=False)
         except ValueError as error:
+            if text.lstrip()[:1] in ("{", b"{") and _TOO_DEEP in str(error):
+                # It may be the answer that is waited for, and no answer is read from it.
+                raise TooDeep from error
             garbage += 1
             if garbage >= _MOST_GARBAGE:
                 raise NotMcp(garbage) from error
@@ -90,6 +94,13 @@ async def _deliver(
         else:
             garbage = 0
             await to_client.send(SessionMessage(message))
+
+
+class TooDeep(Exception):
+    """A message is nested deeper than any that is read."""
+
+    def __init__(self) -> None:
+        super().__init__("the server has sent a message that is nested too deeply")
 
 
 class NotMcp(Exception):

@@ -90,6 +90,11 @@ class Scripted:
                 return {"tools": tools[4:]} if cursor else {"tools": tools[:4], "nextCursor": "2"}
             case "large list":
                 return {"tools": [tool("large", "x" * 9_000_000)], "nextCursor": f"{cursor}1"}
+            case "deep schema" | "very deep schema":
+                schema: dict[str, Any] = {"type": "object"}
+                for _ in range(80 if self.mode == "deep schema" else 400):
+                    schema = {"type": "object", "properties": {"of": schema}}
+                return {"tools": [*tools, {**tool("deep"), "inputSchema": schema}]}
             case "odd name":
                 return {"tools": [tool("echo"), tool((self.folder / "tools").read_text())]}
             case "no list":

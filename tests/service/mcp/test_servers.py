@@ -252,6 +252,52 @@ async def test_names_that_nobody_could_call_are_refused(
         assert said in problem
 
 
+async def test_a_schema_that_is_too_deep_keeps_its_own_tool_out(tmp_path: Path) -> None:
+    s = reviewed(tmp_path, "allow one__echo\n")
+    async with s.serving(scripted(tmp_path, mode="deep schema")) as servers:
+        assert "one__deep" not in s.names and "one__echo" in s.names
+        (problem,) = servers.report()["one"].problems
+        assert "`deep` is nested too deeply" in problem
+        assert (await s.service.execute("one__echo", {"text": "hi"})).value == "hi"
+
+
+BROKEN = ("endless line", "garbage", "very deep schema", "endless pages", "no list", "hangs")
+
+
+async def test_servers_that_misbehave_leave_the_others_up(tmp_path: Path) -> None:
+    s = reviewed(tmp_path, "allow one__echo\n")
+    broken = [scripted(tmp_path, f"broken-{n}", mode, start=2.0) for n, mode in enumerate(BROKEN)]
+    async with s.serving(*broken, scripted(tmp_path)) as servers:
+        report = servers.report()
+        assert all(report[server.name].problems for server in broken)
+        assert report["one"].problems == ()
+        assert (await s.service.execute("one__echo", {"text": "hi"})).value == "hi"
+
+
+@pytest.mark.parametrize("how", ["altered", "no JSON", "another version"])
+async def test_a_lock_that_is_tampered_with_changes_nothing(tmp_path: Path, how: str) -> None:
+    s = Stage(tmp_path, "allow one__echo\n", placet_toml=written(tmp_path, "shared", listed=""))
+    lock = write_lock(accepting(tmp_path, "echo"))
+    file = s.folder / LOCK_FILE
+    file.write_bytes(lock)
+    s.store.reload()
+    async with configured_servers(s.service, s.store) as servers:
+        assert servers.report()["one"].pins["echo"] is PinState.UNCHANGED
+        text = lock.decode()
+        tampered = {
+            "altered": text.replace("Does echo.", "Sends mail."),
+            "no JSON": "{",
+            "another version": text.replace('"version": 1', '"version": 9'),
+        }[how]
+        assert tampered != text
+        file.write_text(tampered)
+        s.store.reload()
+        assert s.store.status.stale_since is not None
+        assert "tools.lock" in (s.store.status.because or "")
+        assert (await s.service.execute("one__echo", {"text": "hi"})).value == "hi"
+        assert servers.report()["one"].pins["echo"] is PinState.UNCHANGED
+
+
 REVIEW = Reviewed(by="grace", at="2026-11-23T08:00:00Z")
 
 
@@ -409,13 +455,13 @@ isolation = "{isolation}"
 """
 
 
-def written(folder: Path, isolation: str) -> str:
+def written(folder: Path, isolation: str, *, listed: str = LISTED) -> str:
     program, *arguments = command(folder)
     return TOML.format(
         command=json.dumps(program),
         args=json.dumps(arguments),
         isolation=isolation,
-        listed=LISTED,
+        listed=listed,
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from policy.catalog import LOCK_FILE
 from policy.generation import read_policy
+from policy.model import Verdict
 from policy.pins import Reviewed
 from tests.unit.cli.running import Ran, rules_in, run
 
@@ -61,6 +62,56 @@ def test_a_recorded_server_is_reviewed_accepted_and_then_silent(
     assert (again.code, again.out) == (0, f"server {server}: nothing to review\n")
     assert read_policy(rules).generation is not None
     assert sorted(path.name for path in rules.iterdir()) == ["global.policy", LOCK_FILE]
+
+
+RULED = """\
+policy for every agent
+default deny
+use: allow mcp */*
+change: ask mcp */* unless tool.read_only
+"""
+
+
+@pytest.mark.people
+@pytest.mark.parametrize("resources", ["none", "proposed"])
+@pytest.mark.parametrize("server", ["everything", "filesystem", "git"])
+def test_a_recorded_server_is_pinned_whole_and_ruled(
+    server: str, resources: str, tmp_path: Path
+) -> None:
+    """Each tool is decided by what it declared when it was accepted."""
+    rules, file = rules_in(tmp_path, RULED), SERVERS / "recorded" / f"{server}.json"
+    assert accept(rules, server, file, "--resources", resources).code == 0
+    assert review(rules, server, file).code == 0
+    generation = read_policy(rules).generation
+    assert generation is not None and generation.lock is not None
+    declared = json.loads(file.read_text("utf-8"))
+    (pins,) = generation.lock.servers.values()
+    assert pins.about.instructions == declared["initialize"].get("instructions", "")
+    assert len(pins.prompts) == len(declared["prompts/list"].get("prompts", ()))
+    for tool in declared["tools/list"]["tools"]:
+        answer = generation.answer(f"{server}__{tool['name']}", example(tool["inputSchema"]))
+        reads = tool.get("annotations", {}).get("readOnlyHint") is True
+        wanted = Verdict.ALLOW if reads else Verdict.ASK
+        assert answer.refused is None, (tool["name"], answer.refused)
+        assert answer.decision.verdict is wanted, tool["name"]
+
+
+def example(schema: Any) -> Any:
+    """Return a value that a schema of these servers allows."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    match schema.get("type"):
+        case "object":
+            fields = schema.get("properties", {})
+            return {key: example(fields[key]) for key in schema.get("required", ())}
+        case "array":
+            return [example(schema["items"])] * schema.get("minItems", 1)
+        case "string":
+            return "/srv/x"
+        case "boolean":
+            return True
+        case _:
+            return schema.get("minimum", 1)
 
 
 @pytest.mark.people

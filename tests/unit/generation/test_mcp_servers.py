@@ -19,7 +19,7 @@ from policy.generation import (
     read_server_file,
     read_settings,
 )
-from policy.model import Source
+from policy.model import PolicyInvalid, Source
 
 ROOT = "/srv/rules"
 
@@ -189,3 +189,28 @@ def test_a_generation_has_the_servers_of_its_files(tmp_path: Path) -> None:
     (tmp_path / "more.json").write_text('{"mcpServers": {"one": {"command": "a", "cwd": "."}}}')
     (server,) = load(tmp_path).settings.mcp_servers
     assert server.transport == StdioServer(command=("a",), folder=str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"mcpServers": {"\xff": {"command": "a"}}}', "is not UTF-8 text"),
+        (b'{"mcpServers": ' + b"[" * 10_000, "nested"),
+        (b'{"mcpServers": {"one": {"command": "a"}, "one": {"command": "b"}}}', "occurs twice"),
+        (b'{"mcpServers": {"../x": {"command": "a"}}}', "`../x` cannot name a server"),
+        (b" " * 5_000_001, "bytes"),
+    ],
+    ids=range(5),
+)
+def test_a_bad_file_of_servers_is_an_error_with_its_place(
+    content: bytes, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "global.policy").write_text("policy for every agent\n\ndefault deny\n")
+    (tmp_path / "placet.toml").write_text('[mcp]\nfiles = ["more.json"]\n')
+    (tmp_path / "more.json").write_bytes(content)
+    with pytest.raises(PolicyInvalid) as caught:
+        load(tmp_path)
+    (problem,) = caught.value.diagnostics
+    assert said in problem.message
+    assert (problem.file if problem.span is None else problem.span.file) == "more.json"
+    assert problem.help

@@ -100,6 +100,7 @@ async def test_pages_are_read_to_the_last(tmp_path: Path) -> None:
         ),
         ("garbage", "the server has sent 1,000 lines in a row that are no MCP messages"),
         ("endless line", "the server has sent a message of more than 16,777,216 bytes"),
+        ("very deep schema", "the server has sent a message that is nested too deeply"),
     ],
 )
 async def test_a_server_that_cannot_list_its_tools_is_an_error(
