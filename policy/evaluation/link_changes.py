@@ -111,7 +111,8 @@ class LinkChanges:
         for place in maker.links.places:
             known = place.word is not None and place.word.known
             stays = maker.links.below or not known or _is_folder(place.word)
-            paths = here
+            # git follows no link, so that it writes where the path was before the script ran.
+            paths = self._paths if place.stored and command.folders == () else here
             if place.folder:
                 paths = self.seen_by(command, _folders(command, place.folder))
             ways = written_path(place, paths)
