@@ -133,6 +133,7 @@ def test_a_dangerous_command_is_not_allowed(command: str, workspace: Path) -> No
         "cargo audit && cargo llvm-cov --summary-only && cargo new x",
         "jar tf build/a.jar && javap -c -p build/A.class",
         "goimports -w a.go && sqlc generate && make -f Makefile.dev test",
+        "conda run -n x pytest -q && goreleaser build --snapshot",
         "conda env list && pyenv versions && pkg-config --cflags x",
         "deno run -A src/b.ts && node --import tsx src/b.ts && pipenv run pytest",
         "rsync -a src/ dst/ && yq -i '.a = 1' a.yml",
