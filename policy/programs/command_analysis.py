@@ -160,7 +160,9 @@ class CommandAnalysis:
         if self.command.is_function or self.depth > DEEPEST:
             return
         for command in own_commands(self.command):
-            if self._inner(command, self.depth + 1).gaps:
+            read = self._inner(command, self.depth + 1)
+            # Only a command of Placet that its profile has: `mypy -p policy src` is none.
+            if read.gaps and len(read.program) > 1:
                 self.effects.gap(f"`{self.effects.name or 'it'}` may run a command for people")
 
     def _runs_code(self) -> bool:
