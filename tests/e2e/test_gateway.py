@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from policy.approvals import AnswerRefused, ApprovalGate, Person, SqliteApprovals
 from tests.e2e.serving import BOTH_ERAS, ENV, PATIENCE, Era
+from tests.mcp_servers.scripted import NAMES, tool
 from tests.unit.cli.gateways import scripted_server
 
 RULES = """\
@@ -107,6 +111,52 @@ async def test_a_gateway_that_is_killed_leaves_no_server_behind(tmp_path: Path) 
         pids = (tmp_path / "starts").read_text().split()
         while _any_runs(pids):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+async def test_a_gateway_that_is_killed_while_a_call_waits_runs_nothing_twice(
+    tmp_path: Path,
+) -> None:
+    rules = RULES.partition("look:")[0] + 'allow one__echo with approval because "people look"\n'
+    listed = '[catalogue.servers]\none = "one.json"\n[approvals]\nstore = "../a.sqlite"\n'
+    rules_in(tmp_path, rules, listed + scripted_server(tmp_path))
+    (tmp_path / "rules" / "one.json").write_text(json.dumps([tool(name) for name in NAMES]))
+    queue = ApprovalGate(SqliteApprovals(tmp_path / "a.sqlite"))
+
+    async def asked(*, not_yet: str = "") -> str:
+        while True:
+            for filed in await queue.pending():
+                if filed.request.id != not_yet:
+                    return filed.request.id
+            await asyncio.sleep(0.05)
+
+    async with client_of(tmp_path, "legacy") as client:
+        waiting = asyncio.create_task(client.call_tool("one__echo", {"text": "hi"}))
+        first = await asked()
+        os.kill(_gateway_of(tmp_path), signal.SIGKILL)
+        with pytest.raises(MCPError):
+            await waiting
+    with suppress(AnswerRefused):
+        await queue.approve(first, Person(id="carol"))
+    async with client_of(tmp_path, "legacy") as client:
+        await client.list_tools()
+        assert not (tmp_path / "calls").exists()
+        again = asyncio.create_task(client.call_tool("one__echo", {"text": "hi"}))
+        await queue.approve(await asked(not_yet=first), Person(id="carol"))
+        assert not (await again).is_error
+    assert (tmp_path / "calls").read_text() == 'echo {"text": "hi"}\n'
+
+
+def _gateway_of(folder: Path) -> int:
+    """Return the process of the gateway that serves a folder."""
+    for entry in os.listdir("/proc"):
+        try:
+            words = Path(f"/proc/{entry}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"gateway" in words and str(folder / "rules").encode() in words:
+            return int(entry)
+    raise AssertionError("no gateway runs")
 
 
 def _any_runs(pids: list[str]) -> bool:

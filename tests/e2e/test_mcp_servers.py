@@ -5,6 +5,7 @@ Those in JavaScript run where `make mcp-servers` has installed them.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -16,6 +17,9 @@ import pytest
 
 from policy.generation import McpServer, StdioServer
 from policy.mcp import McpClient
+from tests.e2e.serving import BOTH_ERAS, Era
+from tests.e2e.test_gateway import client_of as client_of_gateway
+from tests.e2e.test_gateway import rules_in
 
 NODE_MODULES = os.environ.get("PLACET_NPM_SERVERS", "")
 in_javascript = pytest.mark.skipif(
@@ -83,3 +87,60 @@ async def test_the_server_for_files(tmp_path: Path) -> None:
         outside = await client.call_tool("read_text_file", {"path": "/etc/passwd"})
         assert outside["isError"]
         assert client.status.protocol_version == "2025-11-25"
+
+
+GOVERNED = """\
+policy for every agent
+
+default deny
+
+look: allow mcp files/*, mcp all/*
+write: deny mcp files/write_file because "files are read here"
+"""
+
+
+@in_javascript
+@pytest.mark.parametrize("era", BOTH_ERAS)
+async def test_both_behind_a_gateway(tmp_path: Path, era: Era) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "a.txt").write_text("content")
+    tables = [
+        _table("files", node("server-filesystem", str(work))),
+        _table("all", node("server-everything")),
+    ]
+    rules_in(tmp_path, GOVERNED, "".join(tables))
+    answers = tmp_path / "answers"
+    answers.write_text("yes\n" * 20)
+    heard: list[float] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(progress)
+
+    async with client_of_gateway(tmp_path, era, "--approve-script", str(answers)) as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert {"files__read_text_file", "all__echo"} <= names
+        assert "files__write_file" not in names
+        read = await client.call_tool("files__read_text_file", {"path": str(work / "a.txt")})
+        assert read.content[0].text == "content"  # type: ignore[union-attr]
+        refused = await client.call_tool(
+            "files__write_file", {"path": str(work / "b.txt"), "content": "x"}
+        )
+        assert "files are read here" in str(refused.content)
+        assert not (work / "b.txt").exists()
+        image = await client.call_tool("all__get-tiny-image", {})
+        assert {block.type for block in image.content} == {"text", "image"}
+        weather = await client.call_tool("all__get-structured-content", {"location": "Chicago"})
+        assert weather.structured_content
+        long = {"duration": 1, "steps": 3}
+        await client.call_tool("all__trigger-long-running-operation", long, progress_callback=hear)
+        assert len(heard) >= 3
+        assert heard == sorted(set(heard))
+
+
+def _table(name: str, command: tuple[str, ...]) -> str:
+    program, *arguments = command
+    return (
+        f"[mcp.servers.{name}]\ncommand = {json.dumps(program)}\n"
+        f'args = {json.dumps(arguments)}\nisolation = "shared"\n'
+    )
