@@ -32,6 +32,7 @@ def _warning(title: str) -> Code:
 CODES: dict[str, Code] = {
     # files and bytes
     "not-utf8": _error("the file is not UTF-8 text"),
+    "stray-file": _warning("a file that is not read because of its name"),
     "byte-order-mark": _warning("the file begins with a byte order mark"),
     "control-character": _error("a control character, NUL among them, in a policy"),
     "file-too-large": _error("a file larger than the limit"),

@@ -29,6 +29,7 @@ from policy.generation.protected_files import ProtectedFiles, floor_of
 from policy.generation.settings import Settings
 from policy.generation.settings_file import read_settings
 from policy.generation.shipped import used_packs
+from policy.generation.stray_files import stray
 from policy.generation.toml_positions import Path, TomlPosition, positions_of
 from policy.generation.walk import DATA_SUFFIXES, SETTINGS_FILE
 from policy.incremental import Incremental
@@ -119,6 +120,8 @@ class Builder:
     def _build(self, snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
         work = _Reading(snapshot=snapshot)
         files = self._policies(work)
+        if snapshot.policies:
+            work.problems += (stray(name, meant) for name, meant in snapshot.strays)
         settings, tables, found = _configuration(work)
         made = self._catalogues.of(
             catalog, settings, snapshot=snapshot, found=found, running=self.running

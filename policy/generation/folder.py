@@ -19,6 +19,7 @@ from typing import TypeAlias
 from policy.diagnostics import Diagnostic
 from policy.environment import links_on_the_way
 from policy.generation import file_problems
+from policy.generation.stray_files import meant_name
 from policy.generation.walk import (
     LARGEST_FOLDER,
     MOST_FILES,
@@ -51,7 +52,8 @@ class Snapshot:
 
     `root` is the policy folder (`real_root` with links resolved); if the path was a file, `only` is
     its name. `links` are the links on the way to the folder and its files, and `linked` the folders
-    that links in it lead to. `unread` has the problem of each file that could not be read; that of
+    that links in it lead to. `strays` are files that are not read, each with the name by which it
+    would be. `unread` has the problem of each file that could not be read; that of
     a data file matters only if a rule names the file. `digest` covers names, contents and problems.
     """
 
@@ -64,6 +66,7 @@ class Snapshot:
     digest: str
     links: tuple[str, ...] = ()
     linked: tuple[str, ...] = ()
+    strays: tuple[tuple[str, str], ...] = ()
 
     @property
     def policies(self) -> tuple[str, ...]:
@@ -173,7 +176,17 @@ def _read_once(place: str) -> Snapshot:
     without_links = os.path.join(walk.real_root, "")
     ways |= {file.lexical for file in files.values() if file.real != without_links + file.name}
     links = {link for way in ways for link in links_on_the_way(way)}
-    return replace(snapshot, links=tuple(sorted(links)), linked=tuple(sorted({*walk.linked})))
+    strays = [
+        (name, meant)
+        for name, beside in walk.others
+        if (meant := meant_name(name.rpartition("/")[2], beside)) is not None
+    ]
+    return replace(
+        snapshot,
+        links=tuple(sorted(links)),
+        linked=tuple(sorted({*walk.linked})),
+        strays=tuple(strays),
+    )
 
 
 def _snapshot(

@@ -49,6 +49,8 @@ class Walk:
         self.root = place
         # The folders that links lead to.
         self.linked: list[str] = []
+        # Files of the folder that are not read, and the names of all files beside each.
+        self.others: list[tuple[str, frozenset[str]]] = []
         self._entries = 0
         if os.path.isfile(place) or (place.endswith(POLICY_SUFFIX) and not os.path.isdir(place)):
             self.root, self.only = os.path.split(place)
@@ -102,7 +104,9 @@ class Walk:
                     yield Found(entry.name, entry.path)
 
     def _below(self, prefix: str, above: tuple[str, ...]) -> Iterator[Found]:
-        for entry in self._list(prefix):
+        entries = self._list(prefix)
+        beside = frozenset(entry.name for entry in entries)
+        for entry in entries:
             name = prefix + entry.name
             listed = None if entry.is_symlink() else os.path.join(above[-1], entry.name)
             if _is_folder(entry):
@@ -110,6 +114,10 @@ class Walk:
             elif _is_of_policy(name) or name.lower() == LOCK_FILE:
                 regular = listed is not None and entry.is_file()
                 yield Found(name, entry.path, listed if regular else None)
+                if _is_data(name):
+                    self.others.append((name, beside))
+            else:
+                self.others.append((name, beside))
 
     def _folder(
         self, name: str, path: str, listed: str | None, *, above: tuple[str, ...]
