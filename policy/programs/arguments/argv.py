@@ -136,6 +136,9 @@ class _ArgumentReader:
         self._has_sub = bool(profile.subcommands)
         self._stops = profile.style == "posix"
         self._runs = profile.runs_operands
+        # The operand after which all words are for what it names: `go run . -v`.
+        argued = profile.operands[-1:] == ("argument...",) and profile.style in ("words", "listed")
+        self._named = len(profile.operands) - 2 if argued else -1
 
     def read(self) -> None:
         """Parse all words, or those before a subcommand."""
@@ -170,17 +173,12 @@ class _ArgumentReader:
 
     def _ends_options(self) -> bool:
         """Return whether every word from this operand on is an operand."""
-        if self._stops or self._begins_arguments():
+        if self._stops or self._operands == self._named:
             return True
         if not self._runs:
             return False
         roles = operand_roles(self.profile, self._given)
         return self._operands < len(roles) and roles[self._operands] in MANY_WORDS
-
-    def _begins_arguments(self) -> bool:
-        """Return whether the words after this operand are for what it names: `go run . -v`."""
-        following = self.profile.operands[self._operands + 1 :]
-        return following == ("argument...",) and self.profile.style in ("words", "listed")
 
     def _may_be_option(self, word: Word) -> bool:
         if word.shape == "known" or word.number:
