@@ -8,7 +8,7 @@ from policy.evaluation.condition_outcome import (
     ConditionOutcome,
     DecidingResource,
     Operator,
-    condition_outcome,
+    outcome_of_condition,
 )
 from policy.evaluation.conditions import compile_test
 from policy.evaluation.declared_resources import DeclaredResources
@@ -72,7 +72,6 @@ __all__ = [
     "compile_partial",
     "compile_test",
     "compile_value",
-    "condition_outcome",
     "conjunction_of",
     "constant_value",
     "covering_tests",
@@ -80,6 +79,7 @@ __all__ = [
     "known_answer",
     "negated",
     "negation_of",
+    "outcome_of_condition",
     "permits_writes_of_inline_code",
     "resource_tests",
     "true_or_indeterminate",

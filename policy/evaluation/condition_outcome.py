@@ -6,7 +6,7 @@ result any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
@@ -15,9 +15,10 @@ from policy.checks import checked
 from policy.evaluation.conditions import compile_test
 from policy.evaluation.effects import KnownResource
 from policy.evaluation.evaluation import Evaluation
-from policy.evaluation.expressions import ConditionScope
+from policy.evaluation.expressions import ConditionScope, TestOf
 from policy.evaluation.resource_tests import known_answer
-from policy.evaluation.resource_truths import resource_truths
+from policy.evaluation.resource_truths import resource_truths, tested_set
+from policy.evaluation.set_tests import SetTest
 from policy.evaluation.truth import Indeterminate, Truth
 from policy.programs import Invocation
 
@@ -57,33 +58,70 @@ class ConditionOutcome:
     fences: bool = False
 
 
-def condition_outcome(
-    test: checked.Test, place: ConditionScope, call: Evaluation
-) -> ConditionOutcome:
-    """Return the outcome of a condition and of its parts."""
-    truth = compile_test(test, place)(call)
+OutcomeOf: TypeAlias = Callable[[Evaluation], ConditionOutcome]
+
+
+def outcome_of_condition(test: checked.Test, place: ConditionScope) -> OutcomeOf:
+    """Return the function for the outcome of a condition and of its parts.
+
+    It is compiled when it is first asked: most conditions are never explained. A hook explains
+    denials, so that it is compiled once.
+    """
+    compiled: list[OutcomeOf] = []
+
+    def outcome(call: Evaluation) -> ConditionOutcome:
+        if not compiled:
+            compiled.append(_compile(test, place))
+        return compiled[0](call)
+
+    return outcome
+
+
+def _compile(test: checked.Test, place: ConditionScope) -> OutcomeOf:
+    decide = compile_test(test, place)
+    operator, parts = _divided(test)
+    if operator is not None:
+        inner = [_compile(part, place) for part in parts]
+        return lambda call: ConditionOutcome(
+            text=test.text,
+            truth=decide(call),
+            operator=operator,
+            parts=tuple(part(call) for part in inner),
+        )
+    if isinstance(test, checked.ResourceTest):
+        return _compile_resources(test, place, decide)
+    return lambda call: ConditionOutcome(text=test.text, truth=decide(call))
+
+
+def _divided(test: checked.Test) -> tuple[Operator | None, tuple[checked.Test, ...]]:
     match test:
         case checked.AllOf(tests=tests):
-            parts = tuple(condition_outcome(part, place, call) for part in tests)
-            return ConditionOutcome(text=test.text, truth=truth, operator="and", parts=parts)
+            return "and", tests
         case checked.AnyOf(tests=tests):
-            parts = tuple(condition_outcome(part, place, call) for part in tests)
-            return ConditionOutcome(text=test.text, truth=truth, operator="or", parts=parts)
+            return "or", tests
         case checked.NotOf(test=inner) if _has_parts(inner):
-            part = condition_outcome(inner, place, call)
-            return ConditionOutcome(text=test.text, truth=truth, operator="not", parts=(part,))
-        case checked.ResourceTest():
-            found = _deciding_resources(test, place, call, truth=truth)
-            resources = tuple(islice(found, MOST_RESOURCES))
-            return ConditionOutcome(
-                text=test.text,
-                truth=truth,
-                resources=resources,
-                verb=test.verb,
-                fences=test.form in ("only", "outside"),
-            )
+            return "not", (inner,)
         case _:
-            return ConditionOutcome(text=test.text, truth=truth)
+            return None, ()
+
+
+def _compile_resources(
+    test: checked.ResourceTest, place: ConditionScope, decide: TestOf
+) -> OutcomeOf:
+    members = tested_set(test, place.declared, covering=place.covering)
+
+    def outcome(call: Evaluation) -> ConditionOutcome:
+        truth = decide(call)
+        found = _deciding_resources(test, place, call, truth=truth, members=members)
+        return ConditionOutcome(
+            text=test.text,
+            truth=truth,
+            resources=tuple(islice(found, MOST_RESOURCES)),
+            verb=test.verb,
+            fences=test.form in ("only", "outside"),
+        )
+
+    return outcome
 
 
 def _has_parts(test: checked.Test) -> bool:
@@ -91,7 +129,12 @@ def _has_parts(test: checked.Test) -> bool:
 
 
 def _deciding_resources(
-    test: checked.ResourceTest, place: ConditionScope, call: Evaluation, *, truth: Truth
+    test: checked.ResourceTest,
+    place: ConditionScope,
+    call: Evaluation,
+    *,
+    truth: Truth,
+    members: SetTest | None,
 ) -> Iterator[DecidingResource]:
     """Yield the resources for which the test has the outcome that it has for the whole call.
 
@@ -99,12 +142,12 @@ def _deciding_resources(
     all of them together: then there are none to name.
     """
     declared = place.declared
-    if test.operand is None or known_answer(test, declared) is not None:
+    if members is None or test.operand is None or known_answer(test, declared) is not None:
         return
     universal = test.form == "only" or not test.operand.included
     if truth is universal:
         return
-    for found in resource_truths(test, declared, call, covering=place.covering):
+    for found in resource_truths(test, declared, call, members=members):
         if isinstance(found.truth, Indeterminate) != isinstance(truth, Indeterminate):
             continue
         if not isinstance(truth, Indeterminate) and found.truth is not truth:

@@ -32,18 +32,26 @@ class ResourceTruth:
     inside: str = ""
 
 
+def tested_set(
+    test: checked.ResourceTest, declared: DeclaredResources, *, covering: bool
+) -> SetTest | None:
+    """Return the set that a test is about; None if it is about all resources."""
+    if test.operand is None:
+        return None
+    return SetTest(
+        test.operand,
+        declared.profiles,
+        redirections_covered=covering or test.any_redirection,
+        prepared=declared.prepared,
+    )
+
+
 def resource_truths(
-    test: checked.ResourceTest, declared: DeclaredResources, call: Evaluation, *, covering: bool
+    test: checked.ResourceTest, declared: DeclaredResources, call: Evaluation, *, members: SetTest
 ) -> Iterator[ResourceTruth]:
     """Yield the result of a test of a set for each known resource of its verb, for explanations."""
     assert test.operand is not None
-    covering = covering or test.any_redirection
-    members = SetTest(
-        test.operand,
-        declared.profiles,
-        redirections_covered=covering,
-        prepared=declared.prepared,
-    )
+    covering = members.redirections_covered
     only = test.form == "only" or not test.operand.included
     beside = () if test.beside is None else patterns_of(test.beside, declared.profiles)
     effects = call.effects(declared)

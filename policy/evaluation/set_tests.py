@@ -43,7 +43,7 @@ class SetTest:
     `inline_code` is False where a set around this one excludes what inline code runs.
     """
 
-    __slots__ = ("commands", "kind", "some", "whole")
+    __slots__ = ("commands", "kind", "redirections_covered", "some", "whole")
 
     def __init__(
         self,
@@ -92,6 +92,7 @@ class SetTest:
             prepared=prepared,
             inline_code=inline_code,
         )
+        self.redirections_covered = redirections_covered
         self.some, self.whole = items.some, items.whole
         if not (nested or nested_outs):
             return

@@ -20,11 +20,11 @@ from policy.evaluation import (
     compile_cover,
     compile_partial,
     compile_test,
-    condition_outcome,
     conjunction_of,
     covering_tests,
     negated,
     negation_of,
+    outcome_of_condition,
 )
 from policy.model import Reason, Terms, Verdict
 from policy.program.input_changes import compile_changes
@@ -140,7 +140,7 @@ def _clause(keyword: str, test: checked.Test, place: ConditionScope) -> Clause:
         keyword=keyword,
         text=test.text,
         test=compile_test(test, place),
-        parts=partial(condition_outcome, test, place),
+        parts=outcome_of_condition(test, place),
     )
 
 
