@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _SCALAR = re.compile(r"[-+.\w]+")
 
@@ -149,14 +150,25 @@ def removed(text: str, container: Node, entry: Entry) -> str:
     place = container.entries.index(entry)
     own = _comma(text, entry.node.end)
     head, tail = text[: entry.start].rstrip(), text[entry.node.end :]
+    before = container.entries[place - 1].node.end if place else container.start + 1
     if own is not None:
         # What stands between the part and its comma, and after it, belongs to the user.
-        return head + text[entry.node.end : own] + text[own + 1 :]
+        tail = text[entry.node.end : own] + text[own + 1 :]
+    if _ends_in_line_comment(text[before : entry.start]) and tail.partition("\n")[0].strip():
+        head = text[: entry.start]  # what follows is not to become a part of the comment
+    if own is not None:
+        return head + tail
     if place:
-        before = _comma(text, container.entries[place - 1].node.end)
-        assert before is not None
-        head = head[:before] + head[before + 1 :]
+        comma = _comma(text, before)
+        assert comma is not None
+        head = head[:comma] + head[comma + 1 :]
     return head + tail
+
+
+def _ends_in_line_comment(gap: str) -> bool:
+    """Return whether the last comment before a part ends with its line."""
+    comments = _COMMENT.findall(gap)
+    return bool(comments) and comments[-1].startswith("//")
 
 
 def _comma(text: str, at: int) -> int | None:

@@ -264,6 +264,18 @@ def test_a_server_that_is_added_later_is_moved_by_wrapping_again(place: Path) ->
     assert list(json.loads(file.read_text())["mcpServers"]) == ["git", "hub"]
 
 
+def test_what_follows_a_comment_does_not_become_a_part_of_it(place: Path) -> None:
+    file = place / ".mcp.json"
+    file.write_text('{"mcpServers": { // mine\n"a": {"command": "x"}}, "theme": "dark"}')
+    before = file.read_bytes()
+    assert wrap(".mcp.json").code == 0
+    text = file.read_text()
+    assert "// mine\n" in text and text.endswith('"theme": "dark"}')
+    assert list(json.loads(text.replace("// mine", ""))["mcpServers"]) == ["placet"]
+    assert unwrap(".mcp.json").code == 0
+    assert file.read_bytes() == before
+
+
 def test_a_dry_run_writes_nothing(place: Path) -> None:
     before = everything(place)
     shown = wrap(".mcp.json", "--dry-run")
