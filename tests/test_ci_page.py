@@ -143,7 +143,7 @@ def test_an_action_without_a_policy_fails_and_reports_nothing(
     told, log, ended = check(tmp_path, commands, policy=policy)
     assert ended == 2
     assert "sarif" not in told
-    assert "does not exist" in log
+    assert "nothing is at" in log
     assert not (tmp_path / "hacked").exists()
 
 

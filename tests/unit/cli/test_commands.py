@@ -56,7 +56,7 @@ class TestPaths:
     def test_a_path_that_does_not_exist_is_wrong_usage(self, name: str, tmp_path: Path) -> None:
         ran = run(name, tmp_path / "nowhere", *ASKING.get(name, ()))
         assert (ran.code, ran.out) == (2, "")
-        assert "does not exist" in ran.err
+        assert "nothing is at" in ran.err
 
     def test_an_empty_folder_is_a_wrong_policy(self, name: str, tmp_path: Path) -> None:
         ran = run(name, tmp_path, *ASKING.get(name, ()))
