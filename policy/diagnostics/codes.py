@@ -134,7 +134,7 @@ CODES: dict[str, Code] = {
     "narrow-wildcard": _warning("an `allow` whose wildcard matches no tool"),
     "not-granted": _warning("a pack's grants that have no effect"),
     "unlimited-allow": _warning("an `allow` to run or connect to anything, without saying so"),
-    "shallow-pattern": _warning("a path that matches less than it seems to"),
+    "shallow-pattern": _warning("a pattern that matches less than it seems to"),
     "redundant-allow": _warning("an `allow` without effect beside another rule"),
     "not-proved-yet": _warning("an invariant that is not proved yet"),
     # statements that do nothing

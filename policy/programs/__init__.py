@@ -10,6 +10,7 @@ from policy.programs.invocation import (
     ScriptAnalysis,
 )
 from policy.programs.path_globs import matches_path_glob
+from policy.programs.patterns.bare_command import matches_bare
 from policy.programs.patterns.coverage import covers, runs_any
 from policy.programs.patterns.indexed_sets import CommandSets, runs_nothing_else
 from policy.programs.patterns.match import (
@@ -52,6 +53,7 @@ __all__ = [
     "check_examples",
     "covers",
     "is_harmless_redirection",
+    "matches_bare",
     "matches_command",
     "matches_path_glob",
     "named_script",

@@ -59,5 +59,6 @@ def _is_matched_otherwise(script: str, texts: dict[str, None], text: str) -> boo
 
 def _help(script: str, every_use: bool) -> str:  # noqa: FBT001 — what was found
     if every_use:
-        return f'restrict the file, whoever runs it: `reads "{escape_glob(script)}"`'
+        path = script if "/" in script else f"./{script}"
+        return f'restrict the file, whoever runs it: `reads "{escape_glob(path)}"`'
     return "add a pattern for each program that may run it, or restrict every use of the file"
