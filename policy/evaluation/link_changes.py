@@ -34,7 +34,7 @@ from policy.values import PathContext, Unreadable, after_cd, read_path
 # Programs that run a command once.
 _ONCE = frozenset(
     "bash sh dash zsh ksh sudo doas env nice nohup timeout command builtin exec eval stdbuf setsid"
-    " ionice busybox time python python3 uv $(…) `…` <(…) >(…)".split()
+    " ionice busybox time python python3 uv $(…) <(…) >(…)".split()
 )
 # Above this number of commands that create links, they are not examined singly.
 _MOST_MAKERS = 100

@@ -30,6 +30,10 @@ from policy.shell.tree import (
 from policy.shell.word import Word
 from policy.shell.word_pieces import Piece
 
+# How the insides of a substitution are named, and those that are still in backquotes.
+SUBSTITUTION = "$(…)"
+BACKQUOTES = "`…`"
+
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLAIN_PARAMETER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])\}")
 _PARAMETER = re.compile(r"[!#]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])|[!#](?=[:}])")
@@ -111,7 +115,7 @@ class ExpansionReader:
         cursor = self.cursor
         start = cursor.position
         not_arithmetic(cursor)
-        commands = self.commands_in(1, "$(…)")
+        commands = self.commands_in(1, SUBSTITUTION)
         spelled = cursor.text[start + 1 : cursor.position - 1]
         counted = number_printing_program(spelled)
         if counted:
@@ -367,7 +371,7 @@ class ExpansionReader:
         self._nest(quoted and '"' in content)
         escaped = _ESCAPED_QUOTED if quoted else _ESCAPED
         inner = Cursor(escaped.sub(r"\1", content), cursor.findings)
-        commands = self.read_inside(inner, "`…`")
+        commands = self.read_inside(inner, BACKQUOTES)
         if inner.pending:
             raise NotReadable("a here-document that does not end in its substitution")
         cursor.position = found.end()

@@ -8,7 +8,12 @@ from dataclasses import replace
 from policy.shell.compound_reader import CASE_END, CompoundReader
 from policy.shell.cursor import Cursor
 from policy.shell.definitions import DefinitionReader
-from policy.shell.expansions import ExpansionReader, not_arithmetic
+from policy.shell.expansions import (
+    BACKQUOTES,
+    SUBSTITUTION,
+    ExpansionReader,
+    not_arithmetic,
+)
 from policy.shell.not_readable import NotReadable
 from policy.shell.redirections import leaves_output, read_pending
 from policy.shell.reserved_words import CLOSING, COMPOUND, reserved_word
@@ -57,8 +62,11 @@ class ScriptReader:
         shell.piped = shell.piped or inside.startswith(">")
         # An error in it ends only the subshell.
         drops, self.findings.drops = self.findings.drops, []
-        reader = ScriptReader(cursor, shell, (*self.inside, inside))
-        if inside == "`…`":
+        backquoted = inside == BACKQUOTES
+        # Both spellings of a substitution are one, and the printed script has only this one.
+        label = SUBSTITUTION if backquoted else inside
+        reader = ScriptReader(cursor, shell, (*self.inside, label))
+        if backquoted:
             commands = reader.read()
         else:
             commands = reader.read_list()

@@ -114,7 +114,10 @@ def _descriptor(start: re.Match[str]) -> int | None:
 def _text_of(pieces: list[Piece]) -> Word:
     """Return the text of a here-string, in which neither braces nor globs are expanded."""
     word = to_word(literal(pieces))
-    return replace(word, text=word.text + "\n" if word.known else word.text, many=False)
+    if word.known:
+        return replace(word, text=word.text + "\n", many=False)
+    tail = word.tail + "\n" if word.shape == "opaque" else word.tail
+    return replace(word, tail=tail, many=False)
 
 
 def _take_input(redirected: Redirected, text: Word) -> None:

@@ -416,7 +416,7 @@ def test_a_function_is_local_only_where_it_surely_was_defined() -> None:
 def test_a_command_knows_its_text_and_what_it_stands_in() -> None:
     found = commands("a  'b' >c; d # e\n echo $(f `g`) &")
     assert [each.text for each in found] == ["a  'b' >c", "d", "echo $(f `g`)", "f `g`", "g"]
-    assert [each.inside for each in found[2:]] == [(), ("$(…)",), ("$(…)", "`…`")]
+    assert [each.inside for each in found[2:]] == [(), ("$(…)",), ("$(…)", "$(…)")]
 
 
 @pytest.mark.parametrize("part", ["$(", "`a`", "(", "{ ", "((", "$((", "${x:-", "if ", "a;", "'a'",
