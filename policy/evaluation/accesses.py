@@ -185,6 +185,7 @@ def _tree(effect: Effect) -> GlobMeaning:
         exclusions=effect.exclusions,
         new_names=effect.new_names,
         sources=effect.sources,
+        kept_links=effect.kept_links,
     )
 
 

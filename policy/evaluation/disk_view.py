@@ -7,12 +7,13 @@ the result is unknown.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from policy.model import DiskQuery, Exclusions
-from policy.programs import NewNames
+from policy.programs import NewNames, matches_path_glob
 from policy.shell import Word
 from policy.values import (
     ContentsBelow,
@@ -36,7 +37,7 @@ class GlobMeaning:
     `tree`: with everything below the named files; `follow_links`: through links below as well.
     `listed`: only names are read, so that existing files do not match floating patterns.
     `new_names` and `sources`: which files of a written tree are new, and which are rewritten, as in
-    `Effect`.
+    `Effect`. `kept_links`: globs of paths below at which a link is not written through.
     """
 
     steps: tuple[str, ...] = ()
@@ -47,6 +48,7 @@ class GlobMeaning:
     exclusions: Exclusions | None = None
     new_names: NewNames = "own"
     sources: tuple[str, ...] = ()
+    kept_links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +112,8 @@ def _others(
     if seen is None:
         return
     for led in seen.linked_paths:
+        if meant.kept_links and _is_kept(led, query.spelled, meant.kept_links):
+            continue
         path = read_path(led, paths)
         if isinstance(path, Path) and meant.tree:
             path = replace(path, tree=True)
@@ -117,6 +121,11 @@ def _others(
     for shared in seen.shared:
         name = quote(shared)
         yield Unreadable(reason=f"a file with several names (hard links): {name}")
+
+
+def _is_kept(link: str, folder: str, globs: tuple[str, ...]) -> bool:
+    segments = posixpath.relpath(link, folder).split("/")
+    return any(matches_path_glob(segments, glob.split("/")) for glob in globs)
 
 
 def _made_below(query: DiskQuery, meant: GlobMeaning, paths: PathContext) -> Iterator[Unreadable]:

@@ -71,7 +71,8 @@ class Effect:
     cause that. `working_folder`: the folder that the program works in, which no word names.
     `new_names`: which files below a written tree are new, see `NewNames`. `sources`: globs of the
     only names below it. `stored`: what a repository holds under this path; no link of the disk
-    is followed.
+    is followed. `kept_links`: globs of paths below a written tree at which a link is left or
+    replaced, so that nothing is written through it.
     """
 
     verb: Verb
@@ -90,6 +91,7 @@ class Effect:
     new_names: NewNames = "own"
     sources: tuple[str, ...] = ()
     stored: bool = False
+    kept_links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from policy.programs.arguments.argv import (
 )
 from policy.programs.arguments.exclusions import exclusions_of, is_steered_by_variable
 from policy.programs.arguments.http_redirects import REDIRECTING, redirect_target
-from policy.programs.arguments.link_following import followed_links
+from policy.programs.arguments.link_following import followed_links, kept_links
 from policy.programs.arguments.operand_roles import argv_start, becomes_a_word, possible_roles
 from policy.programs.arguments.searches import (
     found_paths,
@@ -77,6 +77,7 @@ class ArgumentUsage:
             note_suffixes(effects)
         self._choose(profile, parts.items, before)
         self._leave_out(profile, parts.items, before)
+        self._keep_links(profile, parts.items, before)
         follows = followed_links(profile, parts.items)
         if follows != "always":
             found = effects.found
@@ -97,6 +98,15 @@ class ArgumentUsage:
             replace(each, exclusions=left) if each.tree and each.verb == "reads" else each
             for each in self.effects.found[before:]
         ]
+
+    def _keep_links(self, profile: Profile, items: Sequence[Item], before: int) -> None:
+        """Record at which links below its trees the program does not write through."""
+        globs = kept_links(profile, items)
+        if globs:
+            self.effects.found[before:] = [
+                replace(each, kept_links=globs) if each.tree and each.verb == "writes" else each
+                for each in self.effects.found[before:]
+            ]
 
     def _choose(self, profile: Profile, items: Sequence[Item], before: int) -> None:
         """Narrow the trees that a search deletes to the names that it matches."""

@@ -81,6 +81,7 @@ class Variant:
     links: Links | None = None
     links_at: tuple[str, ...] = ()
     follows_links: Follows | None = None
+    kept_links: tuple[str, ...] = ()
     leaves_out: Leaves | None = None
 
     def holds(self, given: Set[str]) -> bool:
@@ -107,7 +108,8 @@ class Profile:
     `links`: what may be a link once it has run; with `links_at`, globs of paths below what it
     writes, only these are, with everything below them.
 
-    `follows_links`: in which of its trees it follows symbolic links. `leaves_out`: what it skips
+    `follows_links`: in which of its trees it follows symbolic links; `kept_links`, globs of paths
+    below what it writes: there it leaves a link or replaces it. `leaves_out`: what it skips
     below its trees, unless an option overrides that. `uses_folder`: what it does depends on the
     folder that it runs in; None: if it runs unseen code. `prints_paths`: a search that prints the
     paths that it finds, one on each line, unless an option overrides that; `paths_with`: only with
@@ -142,6 +144,7 @@ class Profile:
     links: Links = "trees"
     links_at: tuple[str, ...] = ()
     follows_links: Follows = "always"
+    kept_links: tuple[str, ...] = ()
     leaves_out: Leaves = "nothing"
     uses_folder: bool | None = None
     prints_paths: bool = False

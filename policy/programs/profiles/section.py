@@ -62,6 +62,7 @@ class Section:
     paths_with: tuple[str, ...] | None = None
     passes_lines: tuple[str, ...] | None = None
     follows_links: Follows | None = None
+    kept_links: tuple[str, ...] | None = None
     leaves_out: Leaves | None = None
     links: Links | None = None
     links_at: tuple[str, ...] = ()
@@ -108,6 +109,7 @@ def read_section(
         links=_links(table, here),
         links_at=_links_at(table, here),
         follows_links=_follows(table, here),
+        kept_links=_file_names(table, "kept_links", here, paths=True),
         leaves_out=_leaves(table, here),
         paths_with=_spellings(table, "paths_with", here),
         passes_lines=_spellings(table, "passes_lines", here),
@@ -129,14 +131,14 @@ _FLAGS = (
 )  # fmt: skip
 _KEYS = (
     "names siblings style flags values operands bare always guarded settings like stdin options "
-    "variant means links links_at follows_links leaves_out sources skipped outputs "
+    "variant means links links_at follows_links kept_links leaves_out sources skipped outputs "
     "paths_with passes_lines " + " ".join(_FLAGS)
 ).split()
 _KEYS_HELP = f"keys are {', '.join(_KEYS)}, replace, [sub.NAME] and [[examples]]"
 _VARIANT_KEYS = tuple(
     (
         "given also options operands bare always unseen hides stdin links links_at follows_links"
-        " leaves_out"
+        " kept_links leaves_out"
     ).split()
 )
 
@@ -282,6 +284,7 @@ def _variant(one: Mapping[str, Any], given: frozenset[str], *, here: _Here) -> V
         links=_links(one, here),
         links_at=_links_at(one, here),
         follows_links=_follows(one, here),
+        kept_links=_file_names(one, "kept_links", here, paths=True) or (),
         leaves_out=_leaves(one, here),
     )
 

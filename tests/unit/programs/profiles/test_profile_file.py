@@ -181,6 +181,8 @@ def test_harmless_values_are_a_table_of_words(text: str) -> None:
         'links = "below"\nlinks_at = "a/../b"\n',
         'links = "below"\nlinks_at = 3\n',
         '[[variant]]\ngiven = "-x"\nlinks_at = "a"\n',
+        'kept_links = "/a"\n',
+        '[[variant]]\ngiven = "-x"\nkept_links = "a/../b"\n',
     ],
 )
 def test_places_of_links_are_below_what_is_written(text: str) -> None:
