@@ -95,12 +95,33 @@ class _Comparison:
         revisions = [*move.revisions, *self._remote_branches(move.revisions)]
         objects = self._objects(revisions)
         real = [one for one in revisions if objects[f"{one}^{{tree}}"] is not None]
+        if self._index_differs(objects):
+            return True
         if move.merges:
             # A merge may move files into a folder that one side has renamed.
             return len({objects[f"{one}:{self._folder}"] for one in ["HEAD", *real]}) > 1
         there = self._on_disk()
         tracked = objects["HEAD:" + self._name] is not None or objects[":" + self._name] is not None
         return any(self._differs(objects, one, there, tracked=tracked) for one in real)
+
+    def _index_differs(self, objects: Mapping[str, _Found]) -> bool:
+        """Return whether the index has a version of its own, as `git stash -k` writes it.
+
+        One that `HEAD` has is compared with the file as `HEAD` is. Sides of a conflict count too
+        (`checkout --theirs`), and so do objects that are not in the store yet.
+        """
+        listed = _git(
+            self._top, "--literal-pathspecs", "ls-files", "--stage", "-z", "--", self._folder
+        )
+        entries = [entry.partition("\t") for entry in listed.split("\0") if entry]
+        folders = set(_folders_of(self._name))
+        if any(name in folders for _, _, name in entries):
+            return True  # a link or a file in place of the folder
+        own = {entry.split(" ")[1] for entry, _, name in entries if name == self._name}
+        at_head = objects[f"HEAD:{self._name}"]
+        if at_head is not None:
+            own.discard(at_head[1])
+        return bool(own) and own != {self._on_disk()}
 
     def _differs(
         self, objects: Mapping[str, _Found], revision: str, there: str | None, *, tracked: bool
@@ -116,10 +137,11 @@ class _Comparison:
 
     def _objects(self, revisions: list[str]) -> Mapping[str, _Found]:
         """Return what the revisions, and the index, have at the file and the folders above it."""
+        parts = (*_folders_of(self._name), self._name)
         names = [f":{self._name}"]
         for one in dict.fromkeys(["HEAD", *revisions]):
             names.append(f"{one}^{{tree}}")
-            names += [f"{one}:{part}" for part in (*_folders_of(self._name), self._name)]
+            names += [f"{one}:{part}" for part in parts]
         text = "".join(f"{name}\n" for name in names)
         lines = _git(self._top, "cat-file", "--batch-check", given=text).splitlines()
         if len(lines) != len(names):

@@ -151,6 +151,8 @@ def _keeps_revisions(command: Invocation, move: Invocation) -> bool:
     """Return whether a command of the script leaves to each revision the files that it has."""
     if _names_variable(command):
         return False
+    if command.program[:1] == _GIT and _is_elsewhere(command):
+        return False  # `git --work-tree=x add` stores files of another folder under the same names
     if command.program[:1] != ("git",):
         return True
     action = command.program[1:]

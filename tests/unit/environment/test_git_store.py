@@ -122,6 +122,72 @@ def test_a_stored_file_that_was_edited_is_put_back(tmp_path: Path) -> None:
     assert _asked(tmp_path, "HEAD") is True
 
 
+def _blob(folder: Path, text: str) -> str:
+    """Store a blob, and return its id."""
+    done = subprocess.run(
+        ["git", "hash-object", "-w", "--stdin"],
+        cwd=folder,
+        input=text,
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def tracked(tmp_path: Path) -> Path:
+    """A clean repository that tracks the settings of an agent."""
+    _git(tmp_path, "init", "-q", "-b", "main")
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / _SETTINGS).write_text("{}")
+    _git(tmp_path, "add", "-A")
+    _git(tmp_path, "commit", "-q", "-m", "one")
+    return tmp_path
+
+
+def test_what_the_index_holds_may_be_put_on_the_disk(tracked: Path) -> None:
+    evil = _blob(tracked, "evil")
+    assert [_asked(tracked, "HEAD", merges=each) for each in (False, True)] == [False, False]
+
+    _git(tracked, "update-index", "--cacheinfo", f"100644,{evil},{_SETTINGS}")
+
+    assert [_asked(tracked, "HEAD", merges=each) for each in (False, True)] == [True, True]
+    # As git does it:
+    _git(tracked, "restore", ".")
+    assert (tracked / _SETTINGS).read_text() == "evil"
+
+
+def test_a_side_of_a_conflict_in_the_index_may_be_put_on_the_disk(tracked: Path) -> None:
+    own, evil = _blob(tracked, "{}"), _blob(tracked, "evil")
+    lines = f"0 {'0' * 40}\t{_SETTINGS}\n100644 {own} 1\t{_SETTINGS}\n"
+    lines += f"100644 {own} 2\t{_SETTINGS}\n100644 {evil} 3\t{_SETTINGS}\n"
+    subprocess.run(
+        ["git", "update-index", "--index-info"],
+        cwd=tracked,
+        input=lines,
+        check=True,
+        encoding="utf-8",
+    )
+    assert _asked(tracked, "HEAD") is True
+    _git(tracked, "checkout", "--theirs", "--", ".")
+    assert (tracked / _SETTINGS).read_text() == "evil"
+
+
+def test_a_link_in_the_index_in_place_of_the_folder(tracked: Path) -> None:
+    link = _blob(tracked, "elsewhere")
+    _git(tracked, "update-index", "--force-remove", _SETTINGS)
+    assert _asked(tracked, "HEAD") is False
+    _git(tracked, "update-index", "--add", "--cacheinfo", f"120000,{link},.claude")
+    assert _asked(tracked, "HEAD") is True
+
+
+def test_settings_that_are_staged_as_they_are_stay_in_a_merge(tracked: Path) -> None:
+    (tracked / _SETTINGS).write_text('{"x": 1}')
+    _git(tracked, "add", "-A")
+    assert _asked(tracked, "HEAD", merges=True) is False
+
+
 def test_another_repository_changes_nothing_here(project: Path, tmp_path: Path) -> None:
     _git(tmp_path, "init", "-q")
     for folder in (tmp_path, tmp_path / "gone", project.parent):
