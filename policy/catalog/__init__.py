@@ -11,6 +11,7 @@ from policy.catalog.listing_entry import listing_entry
 from policy.catalog.markers import Connects, Reads, Runs, Sends, Writes, resources_of
 from policy.catalog.model_input import read_arguments
 from policy.catalog.name_repair import ALIASES, RepairedName, repair_name, snake_case, spellings
+from policy.catalog.names_elsewhere import NAMES_ELSEWHERE
 from policy.catalog.operation_tag import OperationTag, operations_in
 from policy.catalog.pattern import ToolPattern, ToolSelector, select_name
 from policy.catalog.pattern_inclusion import includes, part_includes, patterns_of
@@ -57,6 +58,7 @@ __all__ = [
     "ANY",
     "ENCODINGS",
     "LOCK_FILE",
+    "NAMES_ELSEWHERE",
     "OPEN",
     "VERBS",
     "VERSION_MARK",

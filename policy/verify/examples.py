@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from policy.catalog import Catalog, Origin
+from policy.catalog import NAMES_ELSEWHERE, Catalog, Origin
 from policy.checks import CheckedPolicy, ExampleSuite
 from policy.decision import Decision, answer
 from policy.diagnostics import Diagnostic, diagnose, did_you_mean, has_errors, visible
@@ -14,13 +14,13 @@ from policy.layers import merge
 from policy.model import Frozen, PastCall, Span, Verdict, history_of, thaw
 from policy.program import Program, compile_policy
 from policy.syntax import tree
+from policy.verify.failed_case import failed, no_call
 from policy.verify.literals import NotData, duration_of, same_json, value_of
 from policy.verify.test_setup import FACTS, NOBODY_SAID, CaseSetup, NotGivable, fact_name, with_fact
+from policy.verify.unmatched_rule import why_unmatched
 
 # The time in tests that give none, used only to place earlier calls before it.
 _SOME_TIME = datetime(2026, 1, 1, tzinfo=UTC)
-_MOST_SHOWN = 3  # reasons in a message
-_NO_RULE = frozenset({"default", "none"})
 _MOST_TIMES = 100_000  # earlier calls added to the history by one `after`
 
 
@@ -125,7 +125,7 @@ class _Runner:
         decision = answer(
             self.program, name, thaw(given), case_setup.caller, case_setup.facts
         ).decision
-        wrong = self._wrong(case, name, decision=decision, becoming=becoming)
+        wrong = self._wrong(case, name, case_setup, decision=decision, becoming=becoming)
         found_wrong = () if wrong is None else (wrong,)
         return self._result(test, case, decision=decision, diagnostics=(*pending, *found_wrong))
 
@@ -195,80 +195,43 @@ class _Runner:
                 yield _unknown_tool(past.call, name, self.catalog)
 
     def _wrong(
-        self, case: tree.Case, name: str, *, decision: Decision, becoming: Frozen
+        self,
+        case: tree.Case,
+        name: str,
+        case_setup: CaseSetup,
+        *,
+        decision: Decision,
+        becoming: Frozen,
     ) -> Diagnostic | None:
         """Return the first difference between the expected and the actual decision."""
         if self.catalog.get(name) is None and case.by != "schema":
             return _unknown_tool(case.call, name, self.catalog)
         if decision.verdict is not case.verdict:
-            return _failed(
+            return failed(
                 case,
                 f"this test fails: the verdict is {decision.verdict}, not {case.verdict}",
                 decision=decision,
+                unmatched=self._unmatched(case, case_setup, decision),
             )
         deciding = {reason.rule for reason in decision.deciding}
         if case.by is not None and case.by not in deciding:
-            return _failed(
+            return failed(
                 case,
                 f"this test fails: the verdict is {decision.verdict}, but not by "
                 f"`{visible(case.by, 80)}`",
                 decision=decision,
+                unmatched=self._unmatched(case, case_setup, decision),
             )
         if case.becoming is not None and not same_json(decision.call.input, becoming):
-            return _failed(case, "this test fails: the call becomes another one", decision=decision)
+            return failed(case, "this test fails: the call becomes another one", decision=decision)
         if case.by is None and deciding == {"schema"} and not decision.rewritten:
-            return _no_call(case, decision)
+            return no_call(case, decision)
         return None
 
-
-def _no_call(case: tree.Case, decision: Decision) -> Diagnostic:
-    return diagnose(
-        "test-of-no-call",
-        "the schema refuses this call, so no rule applies to it",
-        span=case.span,
-        label=_seen(decision),
-        help="correct the call, or write `-> deny by schema` if the test is about that",
-    )
-
-
-def _failed(case: tree.Case, message: str, *, decision: Decision) -> Diagnostic:
-    return diagnose(
-        "failed-test",
-        message,
-        span=case.span,
-        label=_seen(decision),
-        help=_correction(case, decision),
-    )
-
-
-def _correction(case: tree.Case, decision: Decision) -> str:
-    """Return what to do about a test that fails."""
-    if {reason.rule for reason in decision.deciding} == {"schema"}:
-        return "correct the input of the call, which the schema of the tool refuses"
-    expects_grant = case.verdict is not Verdict.DENY and decision.verdict is Verdict.DENY
-    if expects_grant and all(reason.rule in _NO_RULE for reason in decision.deciding):
-        return (
-            "no rule allows this call: correct the rule that should, or the test; `placet explain` "
-            "shows each rule's conditions for a call"
-        )
-    return "correct the rule, or the test if the rule is right"
-
-
-def _seen(decision: Decision) -> str:
-    """Return the reasons that carry the verdict, with their positions, in short form."""
-    said: list[str] = []
-    for reason in decision.deciding[:_MOST_SHOWN]:
-        place = f" ({reason.file}:{reason.line})" if reason.file and reason.line else ""
-        clause = f": {visible(reason.clause, 120)}" if reason.clause else ""
-        doubt = f", indeterminate: {visible(reason.undecided, 120)}" if reason.undecided else ""
-        message = f": {visible(reason.message, 120)}" if reason.message and not clause else ""
-        said.append(f"{reason.verdict} by {reason.rule}{place}{clause}{doubt}{message}")
-    more = len(decision.deciding) - _MOST_SHOWN
-    if more > 0:
-        said.append(f"{more} more")
-    if decision.rewritten:
-        said.append("the input was rewritten")
-    return "; ".join(said)
+    def _unmatched(self, case: tree.Case, case_setup: CaseSetup, decision: Decision) -> str | None:
+        if case.by is None:
+            return None
+        return why_unmatched(case.by, self.program, decision, case_setup)
 
 
 def _unknown_tool(call: tree.TestCall, name: str, catalog: Catalog) -> Diagnostic:
@@ -277,10 +240,18 @@ def _unknown_tool(call: tree.TestCall, name: str, catalog: Catalog) -> Diagnosti
         f"no tool is called `{visible(name, 80)}`",
         span=call.tool.span,
         label="not in the catalogue",
-        help=did_you_mean(name, catalog.names)
+        help=_tool_meant(name, catalog)
         or "add a tool of your own to `[catalogue] files` (`placet catalog export` writes the "
         "list); if no tool of this name is meant to exist, write `-> deny by schema`",
     )
+
+
+def _tool_meant(name: str, catalog: Catalog) -> str:
+    """Return which known tool a test means by the name that it has with another agent."""
+    here = NAMES_ELSEWHERE.get(name)
+    if here is not None and catalog.get(here) is not None:
+        return f"here that is `{here}`"
+    return did_you_mean(name, catalog.names)
 
 
 def _unknown_fact(name: str, span: Span) -> Diagnostic:

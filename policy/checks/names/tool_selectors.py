@@ -11,7 +11,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from policy.catalog import ALIASES, Catalog, ToolPattern, ToolSelector, ToolSpec, repair_name
+from policy.catalog import (
+    ALIASES,
+    NAMES_ELSEWHERE,
+    Catalog,
+    ToolPattern,
+    ToolSelector,
+    ToolSpec,
+    repair_name,
+)
 from policy.checks.names.interpolation import dotted_name, interpolate, value_of_param
 from policy.checks.names.scopes import (
     MAX_DEPTH,
@@ -29,20 +37,6 @@ from policy.model import Span
 from policy.syntax import tree
 from policy.values import escape_glob
 
-# Names that other agents use for tools like the built-in ones, for help in messages.
-_ELSEWHERE = ALIASES | {
-    "Bash": "bash_exec",
-    "Read": "file_read",
-    "Write": "file_write",
-    "Edit": "file_write",
-    "MultiEdit": "file_write",
-    "NotebookEdit": "file_write",
-    "LS": "file_list",
-    "Glob": "file_list",
-    "Grep": "file_read",
-    "WebFetch": "web_fetch",
-}
-
 # The names that Claude Code gives to the tools of MCP servers.
 _NAMED_BY_HOOKS = re.compile(r"mcp__(.+?)__(.+)")
 # What newcomers write for every tool.
@@ -56,12 +50,17 @@ _EMPTY = ToolSelector(included=(), grants=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Unknown:
-    """Why a pattern matches no known tool, and how severe that is."""
+    """Why a pattern matches no known tool, and how severe that is.
+
+    `elsewhere`: it is the name that another agent gives to a known tool. A rule that restricts it
+    protects nothing, which is an error.
+    """
 
     severity: Severity
     message: str
     help: str
     near: bool = False
+    elsewhere: bool = False
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -110,8 +109,8 @@ class SelectorReader:
     def _selector(
         self, tools: tree.Tools, scope: Scope, *, grants: bool, lenient: bool
     ) -> ToolSelector:
-        included = self._parts(tools.included, scope, lenient=lenient, chain=())
-        excluded = self._parts(tools.excluded, scope, lenient=lenient, chain=())
+        included = self._parts(tools.included, scope, grants=grants, lenient=lenient, chain=())
+        excluded = self._parts(tools.excluded, scope, grants=not grants, lenient=lenient, chain=())
         key = (tuple(map(id, included)), tuple(map(id, excluded)), grants)
         kept = self._selectors.get(key)
         if kept is None:
@@ -240,14 +239,23 @@ class SelectorReader:
         refs: tuple[tree.ToolRef, ...],
         scope: Scope,
         *,
+        grants: bool = False,
         lenient: bool,
         chain: tuple[Definition, ...],
     ) -> tuple[ToolPattern | ToolSelector, ...]:
-        parts = (self._part(ref, scope, lenient=lenient, chain=chain) for ref in refs)
+        parts = (
+            self._part(ref, scope, grants=grants, lenient=lenient, chain=chain) for ref in refs
+        )
         return tuple(part for part in parts if part is not None)
 
     def _part(
-        self, ref: tree.ToolRef, scope: Scope, *, lenient: bool, chain: tuple[Definition, ...]
+        self,
+        ref: tree.ToolRef,
+        scope: Scope,
+        *,
+        grants: bool,
+        lenient: bool,
+        chain: tuple[Definition, ...],
     ) -> ToolPattern | ToolSelector | None:
         found = scope.find(ref.pattern) if ref.origin is None else None
         if found is not None:
@@ -268,10 +276,17 @@ class SelectorReader:
         if pattern is None:
             pattern = ToolPattern(origin=ref.origin, text=ref.pattern)
             self._patterns[(ref.origin, ref.pattern)] = pattern
-        return pattern if self._check(pattern, ref.span, scope, lenient=lenient) else None
+        known = self._check(pattern, ref.span, scope, grants=grants, lenient=lenient)
+        return pattern if known else None
 
     def _check(
-        self, pattern: ToolPattern, span: Span, scope: Scope | None, *, lenient: bool
+        self,
+        pattern: ToolPattern,
+        span: Span,
+        scope: Scope | None,
+        *,
+        grants: bool = False,
+        lenient: bool,
     ) -> bool:
         """Return whether this is a valid pattern; report if it matches no known tool."""
         if self._known.get(pattern, _EMPTY) is None:
@@ -289,7 +304,7 @@ class SelectorReader:
             span=span,
             label="not in the catalogue",
             help=self._help(pattern, unknown, scope),
-            severity=self._severity(pattern, unknown, scope, lenient=lenient),
+            severity=self._severity(pattern, unknown, scope, grants=grants, lenient=lenient),
         )
         return True
 
@@ -310,11 +325,19 @@ class SelectorReader:
         return False
 
     def _severity(
-        self, pattern: ToolPattern, unknown: _Unknown, scope: Scope | None, *, lenient: bool
+        self,
+        pattern: ToolPattern,
+        unknown: _Unknown,
+        scope: Scope | None,
+        *,
+        grants: bool,
+        lenient: bool,
     ) -> Severity:
         if self._near_set(pattern, scope):
             return Severity.ERROR
-        return Severity.WARNING if lenient else unknown.severity
+        if lenient:
+            return Severity.WARNING
+        return Severity.ERROR if unknown.elsewhere and not grants else unknown.severity
 
     def _help(self, pattern: ToolPattern, unknown: _Unknown, scope: Scope | None) -> str:
         near = self._near_set(pattern, scope)
@@ -374,7 +397,7 @@ class SelectorReader:
                 help="write `*` for every tool",
                 near=True,
             )
-        here = None if pattern.origin else _ELSEWHERE.get(pattern.text)
+        here = None if pattern.origin else NAMES_ELSEWHERE.get(pattern.text)
         if here is not None and self.catalog.get(here) is not None:
             # A call under a name that is repaired never matches a rule about that name.
             certain = self.catalog.complete or repair_name(pattern.text, self.catalog) is not None
@@ -383,6 +406,7 @@ class SelectorReader:
                 message=message,
                 help=f"here that is `{here}`; if the host application has a tool of this "
                 "exact name, add it to the catalogue",
+                elsewhere=True,
             )
         near = nearest(pattern.text, self._spellings(pattern))
         severity = Severity.ERROR if self.catalog.complete or near else Severity.WARNING
