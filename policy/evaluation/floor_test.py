@@ -65,7 +65,8 @@ def compile_floor(
             names = FloorNames(floor)
         if writes_by_any_name(names, call, declared, is_open=open_below):
             return True
-        if truth is False and any(may_be_handed(call.effects(declared), each) for each in files):
+        handed = truth is False and call.effects(declared).handed
+        if handed and any(may_be_handed(handed, each) for each in files):
             return Indeterminate(_HANDED, text=_TEXT)
         return truth
 

@@ -8,7 +8,7 @@ of them lies in the set. A string with several possible readings counts in all o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from policy.evaluation.disk_view import NOTHING_SEEN, GlobMeaning, disk_view_of
@@ -100,9 +100,9 @@ def handed_paths(effects: CallEffects) -> Iterator[Path]:
                 yield replace(thing, names=one.names, reach=reach)
 
 
-def may_be_handed(effects: CallEffects, path: str) -> bool:
-    """Return whether unseen code is given a word, known only in part, that may name a path."""
-    return any(_may_name(word, path) for word in effects.handed if not word.whole)
+def may_be_handed(handed: Iterable[PossibleWord], path: str) -> bool:
+    """Return whether one of the words, where it is known only in part, may name a path."""
+    return any(_may_name(word, path) for word in handed if not word.whole)
 
 
 def _may_name(word: PossibleWord, path: str) -> bool:

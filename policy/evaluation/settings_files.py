@@ -58,7 +58,7 @@ def _handed(
             elif any(each in (path, posixpath.dirname(path)) for each in _readings(thing)):
                 return ProtectedFile(path, of_agent=True)
     for path in settings:
-        if may_be_handed(effects, path):
+        if may_be_handed(effects.handed, path):
             return ProtectedFile(path, _MAY["given"], of_agent=True)
     return None
 
