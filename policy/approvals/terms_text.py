@@ -24,8 +24,9 @@ def serving_for(remember: Remembering | None) -> str:
         return "once"
     how_long = "the session" if remember.seconds is None else exact_duration(remember.seconds)
     fields = _listed([_field(steps) for steps in remember.fields], "and")
+    others = ", whatever its other input" if fields else ""
     times = "" if remember.times is None else f", up to {remember.times} times"
-    return f"remembered for {how_long} for the same {fields or 'call'}{times}"
+    return f"remembered for {how_long} for the same {fields or 'call'}{others}{times}"
 
 
 def exact_duration(seconds: float) -> str:

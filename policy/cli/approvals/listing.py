@@ -96,7 +96,7 @@ def grants_command(path: Path, *, format: str) -> None:
         click.echo("no standing approval is in force")
     else:
         now = datetime.now(UTC)
-        head = ("ID", "GIVEN", "LEFT", "USES", "SESSION", "BY", "FOR")
+        head = ("ID", "GIVEN", "LEFT", "UNUSED", "SESSION", "BY", "FOR")
         rows = (_grant(grant, now, suspended=suspended[grant.id]) for grant in found)
         click.echo(_table([head, *rows]))
 

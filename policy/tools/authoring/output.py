@@ -46,10 +46,12 @@ class OutputShape:
             found = error.errors(include_url=False, include_context=False, include_input=False)
             said = "; ".join(self._sentence(each) for each in found[:_MOST])
             raise Execution(
-                tool, f"{tool} returned a value that does not match its declaration: {said}"
+                tool, f"{tool} has run, but what it returned does not match its declaration: {said}"
             ) from None
         except (PydanticSerializationError, TypeError, ValueError):
-            raise Execution(tool, f"{tool} returned a value unlike its declaration") from None
+            raise Execution(
+                tool, f"{tool} has run, but what it returned cannot be shown as JSON"
+            ) from None
 
     def _checked(self, value: Any) -> Any:
         try:
@@ -73,7 +75,7 @@ class OutputShape:
         # An author's own validators may quote the value they reject.
         own = found["type"] in ("value_error", "assertion_error")
         text = str(found["msg"])
-        said = "it is invalid" if own else text[:1].lower() + text[1:]
+        said = "it is invalid" if own else text.replace("Input", "it", 1)
         return f"`{'.'.join(map(str, steps))}`: {said}" if steps else said
 
 

@@ -415,7 +415,7 @@ async def test_a_wrong_output_fails_the_call_and_shows_no_value(value: Any, kind
 
 
 async def test_a_wrong_field_is_named() -> None:
-    with pytest.raises(Execution, match="`count`: input should be a valid integer"):
+    with pytest.raises(Execution, match="`count`: it should be a valid integer"):
         await service_of(returning({"count": "x"})).execute("report", {})
 
 

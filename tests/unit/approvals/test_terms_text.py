@@ -35,7 +35,8 @@ def test_who_may_answer_is_said_as_the_rule_says_it(terms: Terms | None, said: s
         (Remembering(seconds=5400), "remembered for 1h 30m for the same call"),
         (
             Remembering(seconds=None, fields=(("to",), ("items", 0)), times=3),
-            "remembered for the session for the same input.to and input.items[0], up to 3 times",
+            "remembered for the session for the same input.to and input.items[0], "
+            "whatever its other input, up to 3 times",
         ),
     ],
 )
