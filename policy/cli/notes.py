@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,15 +23,36 @@ def notes_on(generation: Generation, path: Path) -> Iterator[str]:
     """Yield the notes on a policy that loads from `path`."""
     if not generation.examples:
         yield NO_TESTS
-    for reason in restricts_unseen_code(generation.program):
-        yield _on_code(reason, prefix(path))
+    if restricting := restricts_unseen_code(generation.program):
+        yield _on_code(restricting, prefix(path))
 
 
-def _on_code(reason: Reason, root: str) -> str:
-    place = f"{visible(display_name(reason.file or '', root=root), 200)}:{reason.line}"
-    denies = "denies" if reason.verdict is Verdict.DENY else "asks about"
+def _on_code(reasons: tuple[Reason, ...], root: str) -> str:
+    """Return one note on all rules that restrict code on the command line."""
+    said = []
+    for verdict, one, several in _SAID:
+        places = [_place(reason, root) for reason in reasons if reason.verdict is verdict]
+        if places:
+            said.append(f"{', '.join(places)} {one if len(places) == 1 else several}")
     return (
-        f"note: {quote(reason.rule)} ({place}) {denies} all code on the command line, such as "
-        f"`{EXAMPLE}`, which other rules allow: what such code does is not visible. If that is not "
-        'meant, name the set and leave the code out: `paths env = "**/.env" except inline_code`'
+        f"note: {' and '.join(said)} all code on the command line, such as `{EXAMPLE}`, which "
+        "other rules allow: what such code does is not visible. If that is not meant, name the set "
+        f"and leave the code out: `{_example(reasons[0].clause or '')}`"
     )
+
+
+_SAID = ((Verdict.DENY, "denies", "deny"), (Verdict.ASK, "asks about", "ask about"))
+
+
+def _place(reason: Reason, root: str) -> str:
+    file = visible(display_name(reason.file or "", root=root), 200)
+    return f"{quote(reason.rule)} ({file}:{reason.line})"
+
+
+def _example(clause: str) -> str:
+    """Return a set without code on the command line, of the type that a clause needs."""
+    if re.search(r"\b(reads|writes)\b", clause):
+        return 'paths env = "**/.env" except inline_code'
+    if re.search(r"\bruns\b", clause):
+        return 'commands pushes = "git push *" except inline_code'
+    return 'hosts theirs = "*.corp.example" except inline_code'

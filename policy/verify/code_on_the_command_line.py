@@ -18,17 +18,23 @@ _FOLDER = "/workspace"
 def restricts_unseen_code(program: Program) -> tuple[Reason, ...]:
     """Return the rules that alone restrict code which an `allow` covers, each as its reason.
 
-    They are indeterminate for the code, and no other rule says what is to happen to it. Rules of
-    packs that come with Placet are left out.
+    They are indeterminate for the code, and no other rule says what is to happen to it: first those
+    that deny it, then those that ask. Rules of packs that come with Placet are left out.
     """
     facts = Facts(cwd=_FOLDER, workspace=_FOLDER, home="/home/user")
     input = {"command": EXAMPLE}
     decision = answer(program, "bash_exec", input, caller=Caller(), facts=facts).decision
-    strictest = decision.deciding
     if not any(reason.verdict is Verdict.ALLOW for reason in decision.reasons):
         return ()
-    if decision.verdict is Verdict.ALLOW or any(each.undecided is None for each in strictest):
-        return ()
-    if any(is_shipped(each.file or "") or not each.file for each in strictest):
-        return ()
-    return strictest
+    found: list[Reason] = []
+    for verdict in (Verdict.DENY, Verdict.ASK):
+        restricting = [reason for reason in decision.reasons if reason.verdict is verdict]
+        if any(_is_meant(reason) for reason in restricting):
+            break
+        found += restricting
+    return tuple(found)
+
+
+def _is_meant(reason: Reason) -> bool:
+    """Return whether a rule is certainly about such code, or comes with Placet."""
+    return reason.undecided is None or not reason.file or is_shipped(reason.file)

@@ -142,7 +142,22 @@ def test_a_rule_that_meets_all_code_on_the_command_line_is_noted(
     (note,) = [line for line in ran.err.splitlines() if not line.startswith(NO_TESTS)]
     assert note.startswith(f"note: `no-env` ({rules}/global.policy:6) {verb} all code on the ")
     assert "`python -c 'pass'`" in note
-    assert "except inline_code" in note
+    assert f"`{SET_OF[rule.split()[-2]]} except inline_code`" in note
+
+
+SET_OF = {
+    "reads": 'paths env = "**/.env"',
+    "push": 'commands pushes = "git push *"',
+    "to": 'hosts theirs = "*.corp.example"',
+}
+
+
+def test_several_rules_that_meet_code_on_the_command_line_are_noted_once(tmp_path: Path) -> None:
+    more = 'ask-env: ask * when writes "**/.env"\nno-env: deny * when reads "**/.env"\n'
+    rules = rules_in(tmp_path, CODING.format(more="") + more)
+    (note,) = [x for x in run("check", rules).err.splitlines() if not x.startswith(NO_TESTS)]
+    assert note.startswith(f"note: `no-env` ({rules}/global.policy:7) denies and ")
+    assert f"`ask-env` ({rules}/global.policy:6) asks about all code on the command line" in note
 
 
 @pytest.mark.parametrize(
