@@ -18,8 +18,8 @@ class Request:
     `policy` is an absolute path. `workspace`, `caller` and `audit` are what the command line says;
     None leaves them to the configuration. `project` is the folder the agent says it works on,
     `settings_folder` where its user keeps its settings, None where it does not say.
-    `denies_asks` turns every ask into a denial. `git_elsewhere`: the environment may make git use
-    another repository than that of the folder.
+    `denies_asks` turns every ask into a denial. `git_elsewhere`: a variable of the environment that
+    may make git use another repository than that of the folder, empty if none.
     """
 
     agent: str
@@ -33,7 +33,7 @@ class Request:
     caller: str | None
     audit: str | None
     denies_asks: bool
-    git_elsewhere: bool = False
+    git_elsewhere: str = ""
 
     @classmethod
     def of(cls, message: Message) -> Request:

@@ -14,7 +14,7 @@ from policy.daemon.agents.agent import Agent, HookCall
 from policy.daemon.context import HookContext
 from policy.decision import nearest_allow
 from policy.generation import Generation
-from policy.model import SENTENCES, Caller, Code, NotFound, Reason, Verdict
+from policy.model import RESULT_NOT_KNOWN, SENTENCES, Caller, Code, NotFound, Reason, Verdict
 from policy.service import Judgement, because, telling
 from policy.tools import without_secrets
 from policy.values import quote
@@ -100,6 +100,8 @@ def _unsure(reason: Reason) -> str:
         if said is not None and said.startswith("this may"):
             return f"{said}: {reason.undecided}"
         return f"{_FLOOR} cannot be decided: {reason.undecided}; {said}"
+    if said and RESULT_NOT_KNOWN in (reason.undecided or ""):
+        return said  # a hook never knows what came of an earlier call
     told = f"; it says: {said}" if said else ""
     unsure = f"whether the rule {quote(reason.rule)} matches cannot be decided, so it counts"
     return f"{unsure}: {reason.undecided}{told}"

@@ -65,7 +65,15 @@ def _uncovered(failed: Sequence[tuple[ClauseOutcome | PartOutcome, bool]]) -> It
 def _named(verb: str, each: ResourceOutcome) -> str:
     unknown = f" ({each.unknown})" if each.unknown else ""
     shown = quote(each.resource) if verb == "runs" else visible(each.resource, _LONGEST_PLACE)
-    return f"{_DOING[verb]} {shown}{unknown}"
+    return f"{_DOING[verb]} {shown}{unknown}{_holding(verb, each)}"
+
+
+def _holding(verb: str, each: ResourceOutcome) -> str:
+    """Return which file of a tree is not covered, and what to do; empty where none is named."""
+    if not each.why or verb not in ("reads", "writes"):
+        return ""
+    way_out = "; name a part of it, or leave that file out" if verb == "reads" else ""
+    return f", as {visible(each.why, _LONGEST_PLACE)}{way_out}"
 
 
 def _why(part: ClauseOutcome | PartOutcome) -> str | None:

@@ -82,8 +82,8 @@ class FactSource:
     """Where facts come from.
 
     `context` returns the declared `context.…` facts for a caller, `history` what recalls the
-    earlier calls of its session tree; without it, they are not known. `git_elsewhere`: no folder
-    tells which repository git uses there, so that none is looked into.
+    earlier calls of its session tree; without it, they are not known. `git_elsewhere`: because of
+    this variable no folder tells which repository git uses, so that none is looked into.
     """
 
     workspace: str | None = None
@@ -94,7 +94,7 @@ class FactSource:
     disk: Disk = field(default_factory=Disk)
     context: Callable[[Caller], Mapping[str, Any]] = lambda caller: EMPTY
     history: Callable[[Caller], Recall] | None = None
-    git_elsewhere: bool = False
+    git_elsewhere: str = ""
 
     def facts(self, caller: Caller, resolvers: Resolvers | None = None) -> Facts:
         """Return the current facts, with these resolvers and no others.
@@ -119,7 +119,7 @@ class FactSource:
         hosts = JudgedHosts(self.look_up, trees=trees)
         resolvers = self.disk.resolvers(links, look=trees, host=hosts, history=self._recall(caller))
         if self.git_elsewhere:
-            resolvers = replace(resolvers, restores=_not_known)
+            resolvers = replace(resolvers, restores=_not_known, git_variable=self.git_elsewhere)
         return self.facts(caller, resolvers), hosts
 
     def _recall(self, caller: Caller) -> Recall | None:

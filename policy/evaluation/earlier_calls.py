@@ -9,7 +9,7 @@ from policy.catalog import Origin, ToolSelector, ToolSpec, split_version
 from policy.checks import checked
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.truth import Indeterminate, Truth
-from policy.model import CalledTool
+from policy.model import RESULT_NOT_KNOWN, CalledTool
 
 _NAME_OF_SERVER = "__"
 _PREFIX_OF_EXTENSION = "ext__"
@@ -41,7 +41,7 @@ def compile_after(test: checked.EarlierCall) -> Callable[[Evaluation], Truth]:
             if succeeded is None:
                 unsure = f"it is not known how long ago `{tool.name}` was called"
             elif calls.unsure.any_within(within, now) is not False:
-                unsure = unsure or f"what came of a call of `{tool.name}` is not known"
+                unsure = unsure or f"{RESULT_NOT_KNOWN} `{tool.name}` is not known"
         why = unsure or history.unknown
         return False if why is None else Indeterminate(why, text)
 

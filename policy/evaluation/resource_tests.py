@@ -226,7 +226,10 @@ def _unsure_of(command: Invocation) -> str:
     hidden = next((gap for each in command.walk() for gap in each.gaps), None)
     if hidden is not None:
         return hidden
-    return f"whether {quote(command.command.text)} is one of these depends on words not yet known"
+    whether = f"whether {quote(command.command.text)} is one of these"
+    if all(word.known for word in command.command.words):
+        return f"{whether} is not known: another word of it may change what it does"
+    return f"{whether} depends on words not yet known"
 
 
 def _difference(thing: object) -> str:

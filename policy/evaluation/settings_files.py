@@ -17,7 +17,7 @@ from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.floor import ProtectedFile
 from policy.evaluation.git_moves import git_move
 from policy.evaluation.possible_resources import handed_paths, may_be_handed
-from policy.values import Path, tree_reaches, without_invisible
+from policy.values import Path, quote, tree_reaches, without_invisible
 
 _MAY = {
     "any": "the files of an archive or a patch may have any name",
@@ -120,4 +120,7 @@ def _restored(
     if changes is False:
         return None
     why = "git stores another version of it" if changes else "which files git brings is not known"
+    variable = call.facts.resolvers.git_variable
+    if variable:
+        why = f"{why}, as {quote(variable)} in the environment may lead git to another repository"
     return ProtectedFile(path, why, of_agent=True)

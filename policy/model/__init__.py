@@ -52,13 +52,14 @@ from policy.model.history import (
     ToolCalls,
     history_of,
 )
-from policy.model.reason import Reason, Remembering, Terms
+from policy.model.reason import RESULT_NOT_KNOWN, Reason, Remembering, Terms
 from policy.model.source import Source, Span, span_at, span_in
 from policy.model.verdict import Verdict, strictest
 
 __all__ = [
     "EMPTY",
     "NO_CALLS",
+    "RESULT_NOT_KNOWN",
     "SENTENCES",
     "SUCCEEDED",
     "CalledTool",

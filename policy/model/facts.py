@@ -131,7 +131,8 @@ class Resolvers:
     `folds` and `other_names` report how file systems treat a path; without them, letter case is
     significant and a file has one name. `look` lists the matches of wildcards and the contents of
     trees; with `path` but without `look` these are indeterminate. The safety floor uses `identity`,
-    and a tool compares the file that it opens with it. `restores` looks into a repository.
+    and a tool compares the file that it opens with it. `restores` looks into a repository;
+    `git_variable` is what keeps it from knowing which, in the environment.
     `history` recalls the earlier calls of the session tree, for facts that do not hold them.
     """
 
@@ -142,6 +143,7 @@ class Resolvers:
     look: LookAt | None = None
     host: ResolveHost | None = None
     restores: MayRestore | None = None
+    git_variable: str = ""
     history: Recall | None = None
 
 

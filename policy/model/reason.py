@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from policy.model.verdict import Verdict
 
+# How the explanation begins where a condition turns on the result of an earlier call.
+RESULT_NOT_KNOWN = "what came of a call of"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembering:

@@ -23,7 +23,7 @@ ASKED: dict[str, Any] = {
     "caller": None,
     "audit": None,
     "denies_asks": False,
-    "git_elsewhere": False,
+    "git_elsewhere": "",
 }
 
 

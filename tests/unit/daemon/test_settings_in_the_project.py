@@ -38,7 +38,7 @@ class _Project:
         self._deciders: dict[str, Decider] = {}
 
     def answer(
-        self, command: str, agent: str = "claude-code", *, git_elsewhere: bool = False
+        self, command: str, agent: str = "claude-code", *, git_elsewhere: str = ""
     ) -> HookAnswer:
         tool = "Bash" if agent != "gemini-cli" else "run_shell_command"
         text = hook_input(self.rules, agent, tool, {"command": command})
@@ -47,7 +47,7 @@ class _Project:
             self._deciders[agent] = Decider(HookContext.of(asked))
         return asyncio.run(self._deciders[agent].answer(asked))
 
-    def told(self, command: str, *, git_elsewhere: bool = False) -> tuple[str, str]:
+    def told(self, command: str, *, git_elsewhere: str = "") -> tuple[str, str]:
         answer = self.answer(command, git_elsewhere=git_elsewhere)
         output = json.loads(answer.stdout)["hookSpecificOutput"]
         return output["permissionDecision"], output.get("permissionDecisionReason", "")
@@ -167,22 +167,29 @@ def test_repositories_of_scripts_pass_otherwise(project: _Project, command: str)
 
 
 def test_variables_of_git_in_the_agents_environment_make_moves_ask(project: _Project) -> None:
-    verdict, reason = project.told("git checkout main", git_elsewhere=True)
+    verdict, reason = project.told("git checkout main", git_elsewhere="GIT_DIR")
     assert verdict == "ask"
     assert f"{project.folder}/.c" in reason
-    assert project.told("git status && git add -A", git_elsewhere=True) == ("allow", "")
+    assert "as `GIT_DIR` in the environment may lead git to another repository" in reason
+    assert project.told("git status && git add -A", git_elsewhere="GIT_DIR") == ("allow", "")
 
 
 @pytest.mark.parametrize(
     ("names", "elsewhere"),
     [
-        ("PATH GIT_AUTHOR_NAME GIT_EDITOR GIT_TRACE2 GIT_SSH_COMMAND", False),
-        ("GIT_DIR", True), ("GIT_WORK_TREE", True), ("GIT_CONFIG_COUNT", True),
-        ("GIT_CONFIG_PARAMETERS", True), ("GIT_SOMETHING_NEW", True), ("MY_GIT_DIR", False),
+        ("PATH GIT_AUTHOR_NAME GIT_EDITOR GIT_TRACE2 GIT_SSH_COMMAND", ""),
+        ("GIT_SSL_CAINFO GIT_PAGER GIT_TERMINAL_PROMPT GIT_ASKPASS GIT_SSH", ""),
+        ("GIT_HTTP_USER_AGENT GIT_NO_LAZY_FETCH", ""), ("MY_GIT_DIR", ""),
+        *((name, name) for name in (
+            "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE",
+            "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR",
+            "GIT_SOMETHING_NEW", "GIT_REPLACE_REF_BASE", "GIT_ATTR_SOURCE",
+        )),
+        ("GIT_SSH GIT_WORK_TREE GIT_DIR", "GIT_DIR"),
     ],
 )  # fmt: skip
-def test_which_variables_of_git_lead_elsewhere(names: str, elsewhere: bool) -> None:
-    assert leads_elsewhere(names.split()) is elsewhere
+def test_which_variable_of_git_leads_elsewhere(names: str, elsewhere: str) -> None:
+    assert leads_elsewhere(names.split()) == elsewhere
 
 
 def _lay_out_repositories(folder: Path, away: Path) -> None:

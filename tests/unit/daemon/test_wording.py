@@ -205,3 +205,37 @@ def test_older_rules_say_that_they_decided(rules: Path, command: str, verdict: s
         f"decided by the last good rules, since the policy at {rules} has errors, "
         "which `placet check` lists"
     )
+
+
+def test_a_tree_that_is_not_covered_is_said_with_the_file_in_it(rules: Path) -> None:
+    (rules / "global.policy").write_text(
+        "policy for every agent\n\ndefault deny\n\n"
+        'look: allow bash_exec when runs only "grep *" and reads only workspace and not reads "**/.env"\n'
+    )
+    project = rules.parent / "project"
+    (project / "src").mkdir()
+    (project / "src" / ".env").write_text("KEY=1\n")
+    assert told(rules, "grep -r KEY src") == (
+        "deny: no rule allows this: the nearest, `look`, does not cover reading "
+        f"{project}/src and all below, as it contains {project}/src/.env; "
+        "name a part of it, or leave that file out"
+    )
+
+
+def test_what_came_of_an_earlier_call_is_no_news_where_the_rule_says_why(rules: Path) -> None:
+    (rules / "global.policy").write_text(
+        "policy for every agent\n\ndefault allow\n\n"
+        'after-page: ask bash_exec when after web_fetch because "a page was read"\n'
+    )
+    ask(rules, CLAUDE, "WebFetch", {"url": "https://a.example/", "prompt": "x"})
+    assert told(rules, "make all") == "ask: a page was read"
+
+
+def test_a_word_that_no_pattern_has_is_not_called_unknown(rules: Path) -> None:
+    (rules / "global.policy").write_text(
+        'policy for every agent\n\ndefault allow\n\ndeploy: ask bash_exec when runs "make deploy"\n'
+    )
+    assert told(rules, "make -j4 deploy") == (
+        "ask: whether the rule `deploy` matches cannot be decided, so it counts: whether "
+        "`make -j4 deploy` is one of these is not known: another word of it may change what it does"
+    )
