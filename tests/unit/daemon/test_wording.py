@@ -210,7 +210,8 @@ def test_older_rules_say_that_they_decided(rules: Path, command: str, verdict: s
 def test_a_tree_that_is_not_covered_is_said_with_the_file_in_it(rules: Path) -> None:
     (rules / "global.policy").write_text(
         "policy for every agent\n\ndefault deny\n\n"
-        'look: allow bash_exec when runs only "grep *" and reads only workspace and not reads "**/.env"\n'
+        'look: allow bash_exec when runs only "grep *" and reads only workspace '
+        'and not reads "**/.env"\n'
     )
     project = rules.parent / "project"
     (project / "src").mkdir()
