@@ -7,6 +7,7 @@ from policy.checks.lints import (
     narrow_wildcard,
     not_granted,
     redundant_allow,
+    restricted_text,
     script_by_one_program,
     shallow_pattern,
     unlimited_allow,
@@ -16,7 +17,13 @@ from policy.checks.lints import (
 from policy.checks.lints.context import LintContext
 
 # These judge a rule by itself, so they run only on rules that no earlier build has checked.
-ON_NEW_RULES = (allowed_interpreter, narrow_wildcard, script_by_one_program, shallow_pattern)
+ON_NEW_RULES = (
+    allowed_interpreter,
+    narrow_wildcard,
+    restricted_text,
+    script_by_one_program,
+    shallow_pattern,
+)
 # These run at every build on everything; rules may be `KnownRule`s, which have no clauses.
 ON_EVERY_BUILD = (
     ask_outside_allows,
