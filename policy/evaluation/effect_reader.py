@@ -178,12 +178,25 @@ def _add_words(effects: CallEffects, command: Invocation) -> None:
         each.value for each in simple.assignments if not _is_own(each, command, effects.profiles)
     ]
     words = () if command.profiled or simple.is_function else simple.words
-    if words:
+    if words or command.passes_on:
         effects.unprofiled.append(command)
     if not values and not words:
         return
     paths = effects.folder(simple.folders, simple)
     effects.words += (_possible(word, paths, command=command) for word in (*words, *values))
+    inside = (one for word in words[1:] for one in _words_inside(word, effects.profiles))
+    effects.words += (_possible(word, paths, command=command) for word in inside)
+
+
+def _words_inside(word: Word, profiles: Profiles) -> Iterator[Word]:
+    """Yield what the shell makes of a word that may be a command line: its globs and variables."""
+    if not word.known or not any(char.isspace() for char in word.text):
+        return
+    script = analyse_script(word.text, profiles)
+    if not isinstance(script, Unreadable):
+        for each in script.walk():
+            targets = (one.target for one in each.command.redirections)
+            yield from (one for one in (*each.command.words, *targets) if not one.known)
 
 
 def _possible(

@@ -33,6 +33,8 @@ _WHAT = {
 _LONGEST = 4096
 # Where a value may start inside a word: `x=/etc/passwd`, `@file`, `HEAD:.env`, `a,b`.
 _SEPARATORS = re.compile(r"[=,:@;|+%\[]")
+# Between the words of a command line, and the texts of code.
+_BETWEEN_WORDS = re.compile(r"[\s'\"`(){};&|<>]+")
 # `-rf/etc/passwd`: the value in a cluster of options may start after any of them.
 _LONGEST_CLUSTER = 16
 _MOST_PIECES = 64
@@ -136,6 +138,16 @@ def _readings(word: PossibleWord) -> Iterator[PossibleWord]:
 
 def _pieces(word: PossibleWord) -> Iterator[PossibleWord]:
     """Yield possible values inside a word, by the ways in which programs join values to words."""
+    parts = list(filter(None, _BETWEEN_WORDS.split(word.text))) if word.of_command else []
+    if 1 < len(parts) <= _MOST_PIECES or (len(parts) == 1 and parts[0] != word.text):
+        # It may be a command line or code.
+        for part in parts:
+            yield replace(word, text=part)
+            yield from _joined(replace(word, text=part))
+    yield from _joined(word)
+
+
+def _joined(word: PossibleWord) -> Iterator[PossibleWord]:
     text = word.text
     starts = {
         match.end()

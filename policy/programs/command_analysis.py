@@ -204,6 +204,7 @@ class CommandAnalysis:
             unseen=self.effects.unseen,
             free=free,
             handed=tuple(self.effects.handed) if self._runs_code() or not profiled else (),
+            passes_on=self.effects.passes_on,
             links=self.links,
         )
 

@@ -55,7 +55,7 @@ class CommandEffects:
 
     __slots__ = (
         "after_option", "command", "folder", "found", "gaps", "handed", "inline_code", "inner",
-        "members", "name", "nesting", "other_gaps", "profile", "profiles", "redirects",
+        "members", "name", "nesting", "other_gaps", "passes_on", "profile", "profiles", "redirects",
         "settings", "suffixes", "unseen",
     )  # fmt: skip
 
@@ -84,6 +84,8 @@ class CommandEffects:
         # The profile by which the words are understood at the moment.
         self.profile = _NO_PROFILE
         self.redirects = HttpRedirects()
+        # Whether words are passed on to a program of which it is not known what it does with them.
+        self.passes_on = False
         # Whether the word before is an option, of which this one may be the value.
         self.after_option = False
 

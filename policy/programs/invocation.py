@@ -132,7 +132,8 @@ class Invocation:
     `unseen`: it runs code that is not in the call. `free`: it needs no pattern if everything that
     it runs is covered. `links` are the paths that may be links once it has run. `file` is the file
     of a program that is spelled as a path, once the folder of the call is known. `handed` are the
-    words that code which nobody sees is given: it may write the files that they name.
+    words that code which nobody sees is given: it may write the files that they name. `passes_on`:
+    words are passed on to code of which it is not known whether it runs them as a command.
     """
 
     command: SimpleCommand
@@ -148,6 +149,7 @@ class Invocation:
     unseen: bool = False
     free: bool = False
     handed: tuple[HandedWord, ...] = ()
+    passes_on: bool = False
     links: LinkCreation | None = None
     file: ProgramFile | None = field(default=None, compare=False, repr=False)
 

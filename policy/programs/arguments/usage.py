@@ -36,9 +36,11 @@ from policy.programs.words.approximate_paths import note_suffixes
 from policy.programs.words.copy_destination import copied_file_name
 from policy.programs.words.forwarded import may_load_code
 from policy.programs.words.pathspecs import COMPARED, HISTORY, may_leave_repository
+from policy.programs.words.possible_code import may_be_code
 from policy.programs.words.roles import note_input, note_text, note_word
 from policy.programs.words.typed_input import has_input, may_be_typed
 from policy.shell import Word
+from policy.values import quote
 
 # Options whose words are a command that is fully known: `find -exec`, `fd -x`.
 _SPELLED_COMMANDS = frozenset({"argv-until", "argv-more..."})
@@ -251,6 +253,12 @@ class ArgumentUsage:
         for role in roles:
             if bare_role(role) == "passed-on":
                 harms = may_load_code(item.word, before)
+                effects.passes_on = True
+                if may_be_code(item.word, before):
+                    harms = True
+                    effects.may_do_anything(
+                        f"`{effects.name}` may run {quote(item.word.text)} as a command or as code"
+                    )
                 named = before is None and item.word.text[:1] != "-"
                 if not named or not _PATH_LIKE.isdisjoint(item.word.text):
                     # The first word may name a script; any later one may be a file.

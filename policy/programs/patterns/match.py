@@ -24,6 +24,7 @@ from policy.programs.profiles.registry import Profiles
 from policy.programs.profiles.variables import listed_folders
 from policy.programs.standard_folders import STANDARD_PLACES
 from policy.programs.words.forwarded import may_load_code
+from policy.programs.words.possible_code import may_be_code
 from policy.shell import Assignment, Redirection, Word
 from policy.values import PathPattern, any_of, both, compile_name_glob
 
@@ -359,7 +360,12 @@ def _words_of_any(invocation: Invocation) -> list[GivenOperand]:
 
 
 def _with_doubt(words: Sequence[Word]) -> list[GivenOperand]:
-    return [GivenOperand(word=word, may_be_option=is_option_like(word)) for word in words]
+    return [
+        GivenOperand(
+            word=word, guarded=may_be_code(word, before), may_be_option=is_option_like(word)
+        )
+        for word, before in zip(words, (None, *words), strict=False)
+    ]
 
 
 # ------------------------------------------------------------------ variables, redirections

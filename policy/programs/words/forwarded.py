@@ -30,6 +30,9 @@ _BUILT_IN = frozenset(
     text-summary true tty unix verbose visualstudio xml xunit
     """.split()
 )
+# Endings of the names of options whose value is a command, and clusters that end in `-e` or `-p`.
+_COMMAND = re.compile(r"(exec|command|cmd|hooks?|onsuccess|onfailure|chooser)$")
+_CLUSTER = re.compile(r"-[A-Za-z]{1,2}[ep]")
 _PATH = re.compile(r"/|\\|\.[A-Za-z]")
 _LONG = 3
 
@@ -67,6 +70,8 @@ def _loads(option: str) -> bool:
     if not option.startswith("-"):
         return False
     name = option.lstrip("-").lower()
+    if _CLUSTER.fullmatch(option) or _COMMAND.search(name.replace("-", "")):
+        return True
     return (
         name in _LOADING or name.replace("-", "") in _LOADING or name.rpartition(".")[2] in _LOADING
     )

@@ -6,12 +6,15 @@ profile of `placet` tells which of its commands hide what they do.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from policy.shell import SimpleCommand, Word
 
 _PROGRAM = "placet"
 _MODULES = frozenset({"policy", "policy.cli", "policy.__main__"})
+# What stands between the words of a command line, and between the texts of code.
+_BETWEEN = re.compile(r"[\s'\"`()\[\]{},;&|<>=]+")
 _FILES = ("policy/__main__.py", "policy/cli/__init__.py")
 
 
@@ -21,6 +24,17 @@ def own_commands(command: SimpleCommand) -> Iterator[SimpleCommand]:
     for place in range(1, len(words)):
         if _names_placet(words[place]):
             yield SimpleCommand(words=(Word(_PROGRAM), *words[place + 1 :]), text=command.text)
+        yield from _inside(words[place], command.text)
+
+
+def _inside(word: Word, text: str) -> Iterator[SimpleCommand]:
+    """Yield the commands of Placet that a word spells as a command line or in code."""
+    pieces = tuple(map(Word, filter(None, _BETWEEN.split(word.text))))
+    if not word.known or len(pieces) < 2:
+        return
+    for place, piece in enumerate(pieces):
+        if _names_placet(piece):
+            yield SimpleCommand(words=(Word(_PROGRAM), *pieces[place + 1 :]), text=text)
 
 
 def _names_placet(word: Word) -> bool:

@@ -49,7 +49,7 @@ def _lines(judgement: Judgement, caller: Caller, input: Mapping[str, Any]) -> It
             untold = effects.untold(verb)
             if untold:
                 yield f"{_said(verb)} resources that the call does not name ({untold})"
-        for command in effects.unprofiled:
+        for command in (one for one in effects.unprofiled if not one.profiled):
             yield f"may do anything with its arguments: {command.command.text}"
         if effects.unseen:
             yield "runs code, whose effects are not known from its arguments"
