@@ -27,7 +27,7 @@ default deny
 pushes: deny bash_exec when runs "git push *"
 secrets: deny bash_exec when reads "**/.env"
 settings: deny bash_exec when writes "**/.claude/**"
-elsewhere: deny bash_exec when connects "evil.example"
+elsewhere: deny bash_exec when connects to "evil.example"
 work: allow bash_exec
 """
 _COVERED = """
