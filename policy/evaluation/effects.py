@@ -63,8 +63,9 @@ class PossibleWord:
     """A string that may be a resource, and the working directory in which it would be used.
 
     `of_command` is whether it is a word of a command rather than a string of the input; `handed`:
-    one that unseen code is given. `whole` is False where only its start is
-    known, and its `tail`. A glob searches `folder` for files of these `names`.
+    one that unseen code is given; `rewritten`: together with an option to change files. `whole` is
+    False where only its start is known, and its `tail`. A glob searches `folder` for files of these
+    `names`.
     `command` is the text of the command, for people.
     """
 
@@ -72,6 +73,7 @@ class PossibleWord:
     paths: PathContext
     of_command: bool = True
     handed: bool = False
+    rewritten: bool = False
     whole: bool = True
     folder: str = ""
     names: str = ""

@@ -102,6 +102,19 @@ def handed_paths(effects: CallEffects) -> Iterator[Path]:
                 yield replace(thing, names=one.names, reach=reach)
 
 
+def rewritten_folders(effects: CallEffects) -> Iterator[Path]:
+    """Yield what unseen code is given together with an option to change files: `biome --fix .`.
+
+    Each is a tree: a folder is searched for files to change.
+    """
+    for word in effects.handed:
+        if word.whole and word.rewritten and not word.names:
+            for one in _values(word):
+                thing = read_path(_as_file(one.text), one.paths, tree=True)
+                if isinstance(thing, Path):
+                    yield thing
+
+
 def may_be_handed(handed: Iterable[PossibleWord], path: str) -> bool:
     """Return whether one of the words, where it is known only in part, may name a path."""
     return any(_may_name(word, path) for word in handed if not word.whole)

@@ -16,7 +16,7 @@ from policy.evaluation.effects import CallEffects, KnownResource
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.floor import ProtectedFile
 from policy.evaluation.git_moves import git_move
-from policy.evaluation.possible_resources import handed_paths, may_be_handed
+from policy.evaluation.possible_resources import handed_paths, may_be_handed, rewritten_folders
 from policy.values import Path, quote, tree_reaches, without_invisible
 
 _MAY = {
@@ -57,6 +57,10 @@ def _handed(
                     return ProtectedFile(path, _MAY["given"], of_agent=True)
             elif any(each in (path, posixpath.dirname(path)) for each in _readings(thing)):
                 return ProtectedFile(path, of_agent=True)
+    for thing in rewritten_folders(effects):
+        for path in settings:
+            if tree_reaches(thing, path) and not _is_absent(path, call):
+                return ProtectedFile(path, _MAY["own"], of_agent=True)
     for path in settings:
         if may_be_handed(effects.handed, path):
             return ProtectedFile(path, _MAY["given"], of_agent=True)

@@ -111,7 +111,8 @@ class CommandEffects:
         """Record that the program's code is given a word, and may write the file that it names."""
         known = self.profile.only_reads and not (self.after_option or word.text.startswith("-"))
         if not known:
-            self.handed.append(HandedWord(word=word, folder=self.folder))
+            only_reads = self.profile.only_reads
+            self.handed.append(HandedWord(word=word, folder=self.folder, only_reads=only_reads))
 
     def note_working_folder(self) -> None:
         """Record that the program reads the folder that it runs in, though no word names it."""

@@ -96,10 +96,14 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedWord:
-    """A word that unseen code is given, and the folder that an option changed to before."""
+    """A word that unseen code is given, and the folder that an option changed to before.
+
+    `only_reads`: by its profile the program changes none of the files that its operands name.
+    """
 
     word: Word
     folder: tuple[Word, ...] = ()
+    only_reads: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
