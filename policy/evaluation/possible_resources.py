@@ -206,13 +206,14 @@ def _lies_in_files(
     text = word.folder or _as_file(word.text)
     thing = read_path(text, word.paths, tree=True)
     by_name = word.handed and not word.names
-    if by_name and isinstance(thing, Path) and _is_above(thing, word.paths):
+    alone = by_name and isinstance(thing, Path) and _is_above(thing, word.paths)
+    if alone and isinstance(thing, Path):
         # It runs there anyway, and could write below without being told.
         thing = replace(thing, tree=False)
     if not isinstance(thing, Unreadable):
         extent: Extent = "all" if outside else "some"
         looked = NOTHING_SEEN
-        if word.of_command:
+        if word.of_command and not alone:
             # It may do anything with a tree, links in it included.
             looked = disk_view_of(
                 text, GlobMeaning(steps=word.steps, tree=True, follow_links=True), word.paths

@@ -78,6 +78,7 @@ def test_a_dangerous_command_is_not_allowed(command: str, workspace: Path) -> No
         "git add -A && git commit -m 'fix: x'",
         "git checkout -b fix/x && git branch -vv",
         "git log --oneline -5 | cat",
+        "esbuild --servedir=.",
         "git stash && git stash pop",
         "ls -la && cat package.json | head -20",
         "find . -name '*.py' -not -path './node_modules/*' | head",
