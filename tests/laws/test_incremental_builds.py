@@ -265,12 +265,18 @@ def test_a_name_excused_by_a_broken_definition_is_unknown_once_that_is_gone() ->
     rule = "r: deny file_read when reads keys\n"
     head = "policy for every agent\ndefault deny\n"
     remembering = Builder()
-    for broken in ('paths keys "/k"\n', "", 'paths keys = "/k"\n', 'paths keys "/k"\n', ""):
+    for broken in (
+        'paths keys "/k/**"\n',
+        "",
+        'paths keys = "/k/**"\n',
+        'paths keys "/k/**"\n',
+        "",
+    ):
         files = {"a.policy": head + broken + rule}
         again = build(remembering, files)
         assert told(again) == told(build(Builder(remembering=False), files))
         codes = [found.code for found in again.diagnostics]
-        assert codes == {"": ["unknown-name"], 'paths keys "/k"\n': ["syntax-error"]}.get(
+        assert codes == {"": ["unknown-name"], 'paths keys "/k/**"\n': ["syntax-error"]}.get(
             broken, []
         )
 

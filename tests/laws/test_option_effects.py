@@ -277,6 +277,9 @@ def test_every_option_named_like_a_file_was_reviewed() -> None:
 # Long names of one option that no `*` covers, by program: a pattern with one covers the others.
 _SAME = """
 ansible-playbook: --inventory --inventory-file
+nodemon: -x --exec
+ts-node: -e --eval
+ts-node: -p --print
 ansible-playbook: --vault-password-file --vault-pass-file
 bsdtar: --extract --get
 cargo: --artifact-dir --out-dir

@@ -75,7 +75,7 @@ class OutputShape:
         # An author's own validators may quote the value they reject.
         own = found["type"] in ("value_error", "assertion_error")
         text = str(found["msg"])
-        said = "it is invalid" if own else text.replace("Input", "it", 1)
+        said = "it is invalid" if own else _lowered(text)
         return f"`{'.'.join(map(str, steps))}`: {said}" if steps else said
 
 
@@ -149,3 +149,9 @@ def as_json(value: Any) -> Any:
 
 def _key(key: Any) -> str:
     return key.value if isinstance(key, Enum) and isinstance(key.value, str) else str(key)
+
+
+def _lowered(text: str) -> str:
+    """Return a sentence of pydantic's as a clause about an output."""
+    clause = text[:1].lower() + text[1:]
+    return f"it {rest}" if (rest := clause.removeprefix("input ")) != clause else clause

@@ -104,8 +104,8 @@ def test_a_layer_reads_the_names_of_the_global_one_and_cannot_change_them() -> N
 def test_two_layers_may_use_one_name_for_themselves() -> None:
     files = {
         "global.policy": HEAD,
-        "agents/x.policy": 'policy for agent "x"\npaths mine = "/x"\nr: deny * when reads mine\n',
-        "agents/y.policy": 'policy for agent "y"\npaths mine = "/y"\nq: deny * when reads mine\n',
+        "agents/x.policy": 'policy for agent "x"\npaths mine = "/x.txt"\nr: deny * when reads mine\n',
+        "agents/y.policy": 'policy for agent "y"\npaths mine = "/y.txt"\nq: deny * when reads mine\n',
     }
     assert codes_of(files) == []
 
@@ -200,26 +200,26 @@ def test_a_declared_context_fact_has_its_kind() -> None:
 @pytest.mark.parametrize(
     ("rule", "code"),
     [
-        ('allow file_read when reads only "/a"', None),
-        ('allow file_read when reads any "/a" and reads anything', None),
-        ('allow file_read when reads "/a"', "plain-verb-permits"),
-        ('allow file_read when not reads "/a" and reads anything', None),
-        ('allow file_read when not reads only "/a"', "only-restricts"),
-        ('allow file_read when reads anything unless reads "/a"', None),
-        ('allow file_read when input.path is present unless reads only "/a"', "only-restricts"),
-        ('allow file_read when reads anything unless reads outside "/a"', None),
-        ('allow file_read when reads outside "/a"', "outside-permits"),
-        ('allow file_read when not reads outside "/a" and reads anything', None),
-        ('deny file_read when reads "/a"', None),
-        ('deny file_read when reads outside "/a"', None),
-        ('deny file_read when reads only "/a"', "only-restricts"),
-        ('deny file_read when not reads only "/a"', None),
-        ('deny file_read unless reads "/a"', "plain-verb-permits"),
-        ('deny file_read unless reads only "/a"', None),
-        ('deny file_read when (reads "/a" and user.groups == []) or reads "/b"', None),
-        ('deny file_read when any g in user.groups: not reads "/a"', "plain-verb-permits"),
-        ('rewrite bash_exec when reads "/a" set input.timeout = 1', None),
-        ('rewrite bash_exec unless reads "/a" set input.timeout = 1', "plain-verb-permits"),
+        ('allow file_read when reads only "/a.txt"', None),
+        ('allow file_read when reads any "/a.txt" and reads anything', None),
+        ('allow file_read when reads "/a.txt"', "plain-verb-permits"),
+        ('allow file_read when not reads "/a.txt" and reads anything', None),
+        ('allow file_read when not reads only "/a.txt"', "only-restricts"),
+        ('allow file_read when reads anything unless reads "/a.txt"', None),
+        ('allow file_read when input.path is present unless reads only "/a.txt"', "only-restricts"),
+        ('allow file_read when reads anything unless reads outside "/a.txt"', None),
+        ('allow file_read when reads outside "/a.txt"', "outside-permits"),
+        ('allow file_read when not reads outside "/a.txt" and reads anything', None),
+        ('deny file_read when reads "/a.txt"', None),
+        ('deny file_read when reads outside "/a.txt"', None),
+        ('deny file_read when reads only "/a.txt"', "only-restricts"),
+        ('deny file_read when not reads only "/a.txt"', None),
+        ('deny file_read unless reads "/a.txt"', "plain-verb-permits"),
+        ('deny file_read unless reads only "/a.txt"', None),
+        ('deny file_read when (reads "/a.txt" and user.groups == []) or reads "/b.txt"', None),
+        ('deny file_read when any g in user.groups: not reads "/a.txt"', "plain-verb-permits"),
+        ('rewrite bash_exec when reads "/a.txt" set input.timeout = 1', None),
+        ('rewrite bash_exec unless reads "/a.txt" set input.timeout = 1', "plain-verb-permits"),
     ],
 )
 def test_a_verb_says_what_its_place_does_with_it(rule: str, code: str | None) -> None:
