@@ -104,8 +104,8 @@ def test_a_layer_reads_the_names_of_the_global_one_and_cannot_change_them() -> N
 def test_two_layers_may_use_one_name_for_themselves() -> None:
     files = {
         "global.policy": HEAD,
-        "agents/x.policy": 'policy for agent "x"\npaths mine = "/x.txt"\nr: deny * when reads mine\n',
-        "agents/y.policy": 'policy for agent "y"\npaths mine = "/y.txt"\nq: deny * when reads mine\n',
+        "agents/x.policy": 'policy for agent "x"\npaths mine = "/x.c"\nr: deny * when reads mine\n',
+        "agents/y.policy": 'policy for agent "y"\npaths mine = "/y.c"\nq: deny * when reads mine\n',
     }
     assert codes_of(files) == []
 
