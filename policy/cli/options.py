@@ -8,12 +8,14 @@ from pathlib import Path
 import click
 
 
-def _is_policy(context: click.Context, _parameter: click.Parameter, path: Path) -> Path:
-    if path != Path("-") and not os.path.exists(path):
+def _is_policy(context: click.Context, _parameter: click.Parameter, given: str) -> Path:
+    path = Path(given)
+    # An empty text is no folder, though a Path makes the current one of it.
+    if given != "-" and not os.path.exists(given):
         hint = "name the folder of a policy, or write one with `placet init`"
         if context.info_name == "explain":
             hint += "; a shell command is given by --command"
-        raise click.BadParameter(f"nothing is at '{path}': {hint}.")
+        raise click.BadParameter(f"nothing is at '{given}': {hint}.")
     is_named_policy = path.suffix == ".policy" and path.stem not in ("", ".policy")
     if os.path.isfile(path) and not is_named_policy:
         raise click.BadParameter(f"'{path}' is not a policy: give a folder or one `.policy` file.")
@@ -27,14 +29,14 @@ def _warn_of_cache(_context: click.Context, _parameter: click.Parameter, cache: 
 
 path_argument = click.argument(
     "path",
-    type=click.Path(path_type=Path),
+    type=click.Path(),
     default="rules",
     required=False,
     callback=_is_policy,
 )
 path_or_stdin_argument = click.argument(
     "path",
-    type=click.Path(allow_dash=True, path_type=Path),
+    type=click.Path(allow_dash=True),
     default="rules",
     required=False,
     callback=_is_policy,
