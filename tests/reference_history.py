@@ -50,6 +50,7 @@ def judge_after(
     """Tell whether such a call succeeded; one that did not may still have had its effect."""
     if scene.facts.history is None:
         return None
+    assert isinstance(scene.facts.history, tuple)
     return any_of(
         [
             _young(past, within, scene.facts)

@@ -305,6 +305,14 @@ Test: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PastRead:
+    """That a statement reads earlier calls of these tools one by one; `result`: results, too."""
+
+    tools: ToolSelector
+    result: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LayerKey:
     """Which agents a layer applies to, normalised: sorted, and `agents "a"` as `agent "a"`.
 
@@ -331,7 +339,7 @@ class CheckedRule:
     effect of the call must be covered by some `only` clause of the rule. `terms` are those of its
     `by`, `two people` and `remember`, without a digest. `of_pack` is whether it comes from a pack,
     which is written for many policies. `broken` is whether it has an error, so that nothing follows
-    from the rest of it.
+    from the rest of it. `reads` is what it reads of earlier calls.
     """
 
     id: str
@@ -349,6 +357,7 @@ class CheckedRule:
     terms: Terms = Terms()
     of_pack: bool = False
     broken: bool = False
+    reads: tuple[PastRead, ...] = ()
     span: Span = _span()
 
     @property
@@ -392,6 +401,7 @@ class CheckedRewrite:
     slots: int
     text: str
     broken: bool = False
+    reads: tuple[PastRead, ...] = ()
     span: Span = _span()
 
 

@@ -56,7 +56,7 @@ class HookHistory:
         judged_by = read[0] if read else None
         for one in judged:
             log = self._opened()
-            release = log.release(caller, one.called, one.facts.now, judged_by=judged_by)
+            release = log.release(caller, one.released(None), judged_by=judged_by)
             if release is None:
                 return False
             log.finish(release, "running")

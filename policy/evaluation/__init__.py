@@ -32,6 +32,7 @@ from policy.evaluation.partial_evaluation import (
     conjunction_of,
     negation_of,
 )
+from policy.evaluation.past_tools import Keep, keep_for
 from policy.evaluation.resource_tests import (
     compile_cover,
     covering_tests,
@@ -54,6 +55,7 @@ __all__ = [
     "FloorOf",
     "FloorTruth",
     "Indeterminate",
+    "Keep",
     "Known",
     "KnownResource",
     "Operator",
@@ -76,6 +78,7 @@ __all__ = [
     "constant_value",
     "covering_tests",
     "equal",
+    "keep_for",
     "known_answer",
     "negated",
     "negation_of",

@@ -114,7 +114,7 @@ class Evaluation:
         if self._history is None:
             calls, recall = self.facts.history, self.facts.resolvers.history
             if calls is not None:
-                self._history = history_of(calls)
+                self._history = calls if isinstance(calls, History) else history_of(calls)
             elif recall is not None:
                 self._history = recall()
         return self._history

@@ -37,7 +37,12 @@ from policy.generation.protected_files import (
     database_protected,
     state_protected,
 )
-from policy.generation.settings import ApprovalSettings, ServiceSettings, Settings
+from policy.generation.settings import (
+    ApprovalSettings,
+    HistorySettings,
+    ServiceSettings,
+    Settings,
+)
 from policy.generation.settings_file import parse_toml, read_settings
 from policy.generation.shipped import shipped_packs, shipped_profile_texts, shipped_profiles
 from policy.generation.toml_positions import Path, comments
@@ -55,6 +60,7 @@ __all__ = [
     "ClientSettings",
     "Configured",
     "Generation",
+    "HistorySettings",
     "HttpServer",
     "Isolation",
     "JwtIssuer",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import posixpath
 import re
+from datetime import timedelta
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SPAN = re.compile(r"([0-9]{1,9})(ms|s|m|h)")
+_LONG_UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+_LONG_SPAN = re.compile(r"([0-9]{1,4})(h|d|w)")
 
 
 def _seconds(value: Any) -> Any:
@@ -21,6 +24,13 @@ def _seconds(value: Any) -> Any:
     return int(found[1]) * _UNITS[found[2]]
 
 
+def _long_span(value: Any) -> Any:
+    found = _LONG_SPAN.fullmatch(value) if isinstance(value, str) else None
+    if found is None or not int(found[1]):
+        raise ValueError('a long span of time is written like `"30d"`, with h, d or w')
+    return int(found[1]) * _LONG_UNITS[found[2]]
+
+
 def _plain(name: str) -> str:
     if not name or name.startswith("/") or posixpath.normpath(name) != name or name[:2] == "..":
         raise ValueError("a file is named by its path below the policy folder")
@@ -30,6 +40,7 @@ def _plain(name: str) -> str:
 Seconds = Annotated[
     float, BeforeValidator(_seconds), Field(gt=0, le=86_400, allow_inf_nan=False, strict=True)
 ]
+LongSpan = Annotated[timedelta, BeforeValidator(_long_span)]
 FolderFile = Annotated[str, BeforeValidator(_plain)]
 
 

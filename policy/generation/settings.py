@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, Literal, TypeAlias
 
 from policy.catalog import Resource
@@ -103,9 +104,17 @@ class ApprovalSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistorySettings:
-    """Where the earlier calls of sessions are kept: `store` is an absolute path, None: memory."""
+    """Where the earlier calls of sessions are kept: `store` is an absolute path, None: memory.
+
+    Of each session tree, at most `entries` calls and `bytes` bytes are kept one by one, and no
+    result of more than `result_bytes`; each for `retention`, None: as long as there is room.
+    """
 
     store: str | None = None
+    entries: int = 10_000
+    bytes: int = 16_000_000
+    result_bytes: int = 1_000_000
+    retention: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from policy.catalog import VERBS, Resource
 from policy.generation.client_settings import ClientSettings
 from policy.generation.client_tables import Clients, JwtTable, client_settings
 from policy.generation.mcp_tables import McpTable, servers_of
-from policy.generation.setting_types import STRICT, FolderFile, Seconds
+from policy.generation.setting_types import STRICT, FolderFile, LongSpan, Seconds
 from policy.generation.settings import (
     ApprovalSettings,
     AskedIn,
@@ -148,6 +148,10 @@ class _Pins(_Table):
 
 class _History(_Table):
     store: str | None = Field(default=None, min_length=1)
+    entries: int = Field(default=HistorySettings().entries, ge=0, le=1_000_000)
+    bytes: int = Field(default=HistorySettings().bytes, ge=0, le=10_000_000_000)
+    result_bytes: int = Field(default=HistorySettings().result_bytes, ge=0, le=1_000_000_000)
+    retention: LongSpan | None = None
 
 
 class _Approvals(_Table):
@@ -221,7 +225,7 @@ def settings_of(file: SettingsTables, tables: Mapping[str, Any], *, root: str) -
         service=_service(file.service, root),
         caller=None if file.serve is None else _caller(file.serve),
         clients=_clients(file.serve),
-        history=HistorySettings(store=_absolute(file.history.store, root)),
+        history=_history(file.history, root),
         approvals=None if file.approvals is None else _approvals(file.approvals, root),
         plugins=MappingProxyType(
             {name: tuple(dict.fromkeys(one.grant)) for name, one in file.plugins.items()}
@@ -249,6 +253,16 @@ def _tool(tool: _Tool) -> ToolSettings:
         ),
         complete=tool.complete,
         unseen=tool.unseen,
+    )
+
+
+def _history(history: _History, root: str) -> HistorySettings:
+    return HistorySettings(
+        store=_absolute(history.store, root),
+        entries=history.entries,
+        bytes=history.bytes,
+        result_bytes=history.result_bytes,
+        retention=history.retention,
     )
 
 

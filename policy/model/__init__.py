@@ -43,14 +43,22 @@ from policy.model.facts import (
 )
 from policy.model.history import (
     NO_CALLS,
-    SUCCEEDED,
-    CalledTool,
     History,
     Moments,
-    Outcome,
-    PastCall,
     ToolCalls,
     history_of,
+)
+from policy.model.past_calls import (
+    NO_GAPS,
+    RUNNING,
+    SUCCEEDED,
+    CalledTool,
+    CallOutput,
+    EndedCalls,
+    Outcome,
+    PastCall,
+    PastCalls,
+    ReleasedCall,
 )
 from policy.model.reason import RESULT_NOT_KNOWN, Reason, Remembering, Terms
 from policy.model.source import Source, Span, span_at, span_in
@@ -59,9 +67,12 @@ from policy.model.verdict import Verdict, strictest
 __all__ = [
     "EMPTY",
     "NO_CALLS",
+    "NO_GAPS",
     "RESULT_NOT_KNOWN",
+    "RUNNING",
     "SENTENCES",
     "SUCCEEDED",
+    "CallOutput",
     "CalledTool",
     "Caller",
     "Code",
@@ -69,6 +80,7 @@ __all__ = [
     "Decision",
     "DiskAnswer",
     "DiskQuery",
+    "EndedCalls",
     "Exclusions",
     "Execution",
     "Facts",
@@ -88,10 +100,12 @@ __all__ = [
     "NotFound",
     "Outcome",
     "PastCall",
+    "PastCalls",
     "PermissionDenied",
     "PolicyInvalid",
     "Reason",
     "Recall",
+    "ReleasedCall",
     "Remembering",
     "ResolveHost",
     "ResolvePath",

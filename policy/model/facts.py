@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from policy.model.call import EMPTY
-from policy.model.history import History, PastCall
+from policy.model.history import History
+from policy.model.past_calls import PastCall
 
 # Follows symbolic links of an absolute, normalised path as far as it exists; None where that is
 # unknown.
@@ -156,7 +157,8 @@ class Facts:
 
     `cwd`, `home` and `workspace` are absolute POSIX paths; `context` holds the declared `context.…`
     facts that were passed; `said` holds the user's messages, in order. `history` holds the earlier
-    calls of the session tree, in order: `()` where there were none, None where the resolvers know.
+    calls of the session tree, in the order in which they ended, or what a log knows of them: `()`
+    where there were none, None where the resolvers know.
     """
 
     cwd: str | None = None
@@ -164,7 +166,7 @@ class Facts:
     home: str | None = None
     now: datetime | None = None
     said: tuple[str, ...] = ()
-    history: tuple[PastCall, ...] | None = None
+    history: tuple[PastCall, ...] | History | None = None
     context: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     resolvers: Resolvers = _NONE
     sandbox: str | None = None

@@ -6,50 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
 
-from policy.model.call import EMPTY
-
-# How an earlier call ended. Only `ok` succeeded; what a call with another outcome did is not known.
-Outcome: TypeAlias = Literal["ok", "failed", "timeout", "cancelled", "running"]
-SUCCEEDED: Outcome = "ok"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CalledTool:
-    """The tool of an earlier call: its full name, and where it came from.
-
-    `kind` None: only the name is known. `server` is the identifier of a server or extension.
-    """
-
-    name: str
-    kind: Literal["host", "mcp", "ext"] | None = None
-    server: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PastCall:
-    """One earlier call of the session tree.
-
-    `outcome` is an `Outcome`; any other counts as one that is not known. `origin` and `server` say
-    where the tool came from, as in `CalledTool`.
-    """
-
-    tool: str
-    input: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
-    result: Any = None
-    outcome: str = SUCCEEDED
-    at: datetime | None = None
-    session: str | None = None
-    agent: str | None = None
-    user: str | None = None
-    origin: Literal["host", "mcp", "ext"] | None = None
-    server: str = ""
-
-    @property
-    def called(self) -> CalledTool:
-        """The tool that was called."""
-        return CalledTool(name=self.tool, kind=self.origin, server=self.server)
+from policy.model.past_calls import (
+    NOTHING_KEPT,
+    SUCCEEDED,
+    CalledTool,
+    EndedCalls,
+    PastCall,
+    PastCalls,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,18 +83,20 @@ NO_CALLS = ToolCalls()
 class History:
     """The calls that were handed to tools in one session tree, by tool. It does not change.
 
-    `unknown` is why not all of its calls are known; None where they are. Ages count from `as_of`
-    where a decision has no clock.
+    `kept` are the calls themselves, as far as they are kept. `unknown` is why not all of its calls
+    are known; None where they are. Ages count from `as_of` where a decision has no clock.
     """
 
     tools: Mapping[CalledTool, ToolCalls] = field(default_factory=lambda: MappingProxyType({}))
     unknown: str | None = None
     as_of: datetime | None = None
+    kept: PastCalls = NOTHING_KEPT
 
 
 def history_of(calls: Iterable[PastCall]) -> History:
-    """Return the history of a session tree that consists of these calls."""
+    """Return the history of a session tree that consists of these calls, in their order."""
     tools: dict[CalledTool, ToolCalls] = {}
-    for call in calls:
+    listed = tuple(calls)
+    for call in listed:
         tools[call.called] = tools.get(call.called, NO_CALLS).and_one(call.outcome, call.at)
-    return History(tools=MappingProxyType(tools))
+    return History(tools=MappingProxyType(tools), kept=EndedCalls(listed).until_now())

@@ -20,12 +20,14 @@ from policy.evaluation import (
     Evaluation,
     Floor,
     FloorOf,
+    Keep,
     Known,
     PossibleTruthsOf,
     TestOf,
+    keep_for,
 )
 from policy.layers import LayeredPolicy, applies_to
-from policy.model import Reason, Verdict
+from policy.model import CalledTool, Reason, Verdict
 from policy.program.input_changes import WantedChange
 from policy.programs import Profiles
 
@@ -238,6 +240,7 @@ class Program:
         "by_agent",
         "catalog",
         "floor",
+        "keep",
         "open_fields",
         "policy",
         "profiles",
@@ -268,6 +271,8 @@ class Program:
         self.open_fields = open_fields
         self.slots = slots
         self.shortcuts = shortcuts
+        # What is kept of a call of a tool, so that later decisions can read it.
+        self.keep: Callable[[CalledTool], Keep] = keep_for(_reads_of(policy))
         # Whether a caller's name can affect which layers apply.
         self.by_agent = any(layer.key.kind in ("agent", "agents") for layer in policy.layers)
         # Caches of decisions: layers by role, and by agent where its name matters; plans by tool
@@ -312,3 +317,16 @@ class Program:
             found = self._plan_layer(index, spec)
             self._layer_plans[index, spec.name] = found
         return found
+
+
+def _reads_of(policy: LayeredPolicy) -> tuple[checked.PastRead, ...]:
+    """Return what the rules of a policy read of earlier calls, each once."""
+    found = [
+        read
+        for layer in policy.layers
+        for rules in (layer.rules, layer.rewrites)
+        for rule in rules
+        if rule.reads
+        for read in rule.reads
+    ]
+    return tuple(dict.fromkeys(found))

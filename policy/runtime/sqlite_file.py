@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from policy.runtime.private_file import make_file
 
@@ -20,11 +22,16 @@ class DatabaseUnusable(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileFormat:
-    """The tables of a file, with the application id and the version that mark it."""
+    """The tables of a file, with the application id and the version that mark it.
+
+    `upgrades` has the statements that make a file of a version one of the next. A version without
+    them cannot be opened.
+    """
 
     application: int
     version: int
     tables: tuple[str, ...]
+    upgrades: Mapping[int, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def open_database(
@@ -69,32 +76,40 @@ def _prepare(connection: sqlite3.Connection, format: FileFormat, busy_seconds: f
     connection.execute("PRAGMA trusted_schema=OFF")
     # In one transaction: another process may be creating the file at this moment.
     connection.execute("BEGIN")
-    _is_new(connection, format)
+    _version_of(connection, format)
     connection.execute("COMMIT")
     _write_ahead(connection, busy_seconds)
     connection.execute("BEGIN IMMEDIATE")
-    if _is_new(connection, format):
+    version = _version_of(connection, format)
+    if version is None:
         for statement in format.tables:
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id={format.application}")
         connection.execute(f"PRAGMA user_version={format.version}")
+    elif version < format.version:
+        for older in range(version, format.version):
+            for statement in format.upgrades[older]:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version={format.version}")
     connection.execute("COMMIT")
 
 
-def _is_new(connection: sqlite3.Connection, format: FileFormat) -> bool:
-    """Return whether the file is empty; raise DatabaseUnusable if it has another format."""
+def _version_of(connection: sqlite3.Connection, format: FileFormat) -> int | None:
+    """Return the version of the file, None if it is empty; raise DatabaseUnusable for others."""
     application = _number(connection, "PRAGMA application_id")
     version = _number(connection, "PRAGMA user_version")
     if not (application or version or _number(connection, "SELECT COUNT(*) FROM sqlite_master")):
-        return True
+        return None
     if application != format.application:
         raise DatabaseUnusable("it is a database of another application")
-    if version != format.version:
+    if version > format.version or any(
+        each not in format.upgrades for each in range(version, format.version)
+    ):
         other = "a newer" if version > format.version else "an older"
         raise DatabaseUnusable(
             f"it was made by {other} version ({version} instead of {format.version})"
         )
-    return False
+    return version
 
 
 def _number(connection: sqlite3.Connection, statement: str) -> int:

@@ -43,12 +43,7 @@ from policy.service.layers.time_limits import TimeLimits
 from policy.service.layers.timeout import SecondsFor, TimeoutLayer
 from policy.service.recording.events import Events
 from policy.service.recording.recorder import Recorder
-from policy.service.sessions import (
-    JudgedHistory,
-    MemorySessionLog,
-    SessionLog,
-    SqliteSessionLog,
-)
+from policy.service.sessions import JudgedHistory, SessionLog, open_session_log
 from policy.service.visible_tools import (
     Expected,
     VisibleTools,
@@ -166,8 +161,7 @@ def build_tool_service(
     if audit is None and settings.audit is not None:
         audit = JsonlSink(settings.audit)
     if sessions is None:
-        kept_in = configured.history.store
-        sessions = MemorySessionLog() if kept_in is None else SqliteSessionLog(kept_in)
+        sessions = open_session_log(configured.history)
     keep_from_tools(store, audit, approvals, sessions)
     events = Events()
     recorder = Recorder(audit, required=audit_required, events=events)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-from policy.checks.checked import Constant, ValueTest, Variable
+from policy.checks.checked import Constant, PastRead, ValueTest, Variable
 from policy.checks.conditions.fields import ToolFields
 from policy.checks.conditions.typed_value import TypedValue
 from policy.checks.conditions.value_types import FACT_ROOTS, NUMBER
@@ -56,6 +56,8 @@ class StatementContext:
     lets: tuple[tree.Let, ...] = ()
     selecting: bool = False
     is_in_pack: bool = False
+    # What the conditions read of earlier calls.
+    reads: tuple[PastRead, ...] = ()
     # The conditions printed so far, so that each part is printed once, not once per enclosing part.
     spelled: Spelled = field(default_factory=dict)
 

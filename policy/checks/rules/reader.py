@@ -75,6 +75,7 @@ def read_rule(
         text=_sentence(rule, context),
         terms=terms,
         of_pack=unit.pack,
+        reads=context.reads,
         span=rule.span,
     )
     if not unit.pack and check.report.errors == before:
@@ -111,6 +112,7 @@ def read_rewrite(
         slots=context.slots,
         text=" ".join([*words, *map(print_change, rewrite.changes)]),
         broken=check.report.errors != before,
+        reads=context.reads,
         span=rewrite.span,
     )
 

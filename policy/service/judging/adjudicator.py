@@ -17,6 +17,7 @@ from policy.catalog import ToolSpec
 from policy.decision import Decision, Visibility
 from policy.diagnostics import visible
 from policy.environment import FactSource
+from policy.evaluation import Keep
 from policy.generation import Generation
 from policy.model import (
     EMPTY,
@@ -28,6 +29,7 @@ from policy.model import (
     History,
     NotFound,
     Reason,
+    ReleasedCall,
     ToolCall,
     ToolError,
     ValidationFailed,
@@ -89,6 +91,26 @@ class Judgement:
         if spec is None:
             return CalledTool(name=name)
         return CalledTool(name=name, kind=spec.origin.kind, server=spec.origin.server)
+
+    def released(self, id: str | None) -> ReleasedCall:
+        """Return the call that would run, with as much of it as rules read of earlier calls."""
+        called, keep = self.called, self._keep
+        return ReleasedCall(
+            tool=called,
+            at=self.facts.now,
+            input=None if keep == "summary" else self.decision.call.input,
+            id=id,
+        )
+
+    @property
+    def keeps_output(self) -> bool:
+        """Whether rules read what the call returns."""
+        return self._keep == "result"
+
+    @property
+    def _keep(self) -> Keep:
+        judge = self.judge
+        return judge.program.keep(self.called) if isinstance(judge, Generation) else "summary"
 
     @property
     def history_read(self) -> History | None:

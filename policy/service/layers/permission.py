@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from policy.model import SUCCEEDED, Outcome, PermissionDenied, Verdict, thaw
+from policy.model import SUCCEEDED, CallOutput, Outcome, PermissionDenied, Verdict, thaw
 from policy.service.asking.asking import Asking
 from policy.service.host_objects import AnyApprover
 from policy.service.in_flight import HERE, ArrivedCall, InFlight, carrying
@@ -16,6 +16,8 @@ from policy.service.sessions import (
     SessionLog,
     SessionLogUnusable,
     outcome_of,
+    told_by,
+    told_by_error,
 )
 from policy.tools import PassThrough, ToolOutput, ToolService
 
@@ -68,9 +70,11 @@ class PermissionLayer(PassThrough):
         try:
             output = await self.inner.execute(judged.tool, judged.input)
         except BaseException as error:
-            self._finish(release, outcome_of(error) if call.has_begun else None)
+            told = told_by_error(error) if judgement.keeps_output else None
+            self._finish(release, outcome_of(error) if call.has_begun else None, told)
             raise
-        self._finish(release, "failed" if output.is_error else SUCCEEDED)
+        told = told_by(output) if judgement.keeps_output else None
+        self._finish(release, "failed" if output.is_error else SUCCEEDED, told)
         return output
 
     async def _released(self, call: InFlight, judgement: Judgement) -> tuple[Judgement, Any]:
@@ -96,10 +100,7 @@ class PermissionLayer(PassThrough):
         """Note the call as running; None if its history has changed since it was judged."""
         try:
             return self._sessions.release(
-                call.caller,
-                judgement.called,
-                judgement.facts.now,
-                judged_by=judgement.history_read,
+                call.caller, judgement.released(call.id), judged_by=judgement.history_read
             )
         except SessionLogUnusable as error:
             _LOG.error("a call is denied: %s", error)
@@ -109,10 +110,10 @@ class PermissionLayer(PassThrough):
                 decision.call.tool, why, decision=decision, code="history-unavailable"
             ) from error
 
-    def _finish(self, release: Any, outcome: Outcome | None) -> None:
+    def _finish(self, release: Any, outcome: Outcome | None, told: CallOutput | None) -> None:
         """Note how a call ended; one that cannot be noted counts as running."""
         try:
-            self._sessions.finish(release, outcome)
+            self._sessions.finish(release, outcome, told)
         except SessionLogUnusable as error:
             _LOG.error("how a call ended is not noted: %s", error)
 

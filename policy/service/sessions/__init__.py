@@ -1,19 +1,21 @@
 """The calls of each session tree, as later decisions may look at them."""
 
+from policy.service.sessions.call_outputs import outcome_of, told_by, told_by_error
+from policy.service.sessions.kept_calls import KeepingBounds
 from policy.service.sessions.memory_log import MemorySessionLog
-from policy.service.sessions.session_log import (
-    JudgedHistory,
-    SessionLog,
-    SessionLogUnusable,
-    outcome_of,
-)
+from policy.service.sessions.opening import open_session_log
+from policy.service.sessions.session_log import JudgedHistory, SessionLog, SessionLogUnusable
 from policy.service.sessions.sqlite_log import SqliteSessionLog
 
 __all__ = [
     "JudgedHistory",
+    "KeepingBounds",
     "MemorySessionLog",
     "SessionLog",
     "SessionLogUnusable",
     "SqliteSessionLog",
+    "open_session_log",
     "outcome_of",
+    "told_by",
+    "told_by_error",
 ]

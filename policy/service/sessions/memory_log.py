@@ -1,16 +1,34 @@
-"""Keeps which tools were called in each session tree, in memory."""
+"""Keeps the calls of each session tree, in memory."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from datetime import datetime
 from itertools import islice
 from types import MappingProxyType
 
-from policy.model import NO_CALLS, CalledTool, Caller, History, Outcome, ToolCalls
-from policy.service.sessions.session_log import RUNNING, SessionKey, sessions_of
+from policy.model import (
+    NO_CALLS,
+    RUNNING,
+    CalledTool,
+    Caller,
+    CallOutput,
+    History,
+    Outcome,
+    PastCall,
+    ReleasedCall,
+    ToolCalls,
+)
+from policy.service.sessions.kept_calls import (
+    DEFAULT_BOUNDS,
+    KeepingBounds,
+    KeptCalls,
+    encoded,
+    encoded_output,
+    past_call,
+)
+from policy.service.sessions.session_log import SessionKey, sessions_of
 
 _MOST_SESSIONS = 10_000
 _MOST_FORGOTTEN = 1_000_000
@@ -22,9 +40,10 @@ _FORGOTTEN = "the beginning of this session was forgotten, as there were too man
 class _Tree:
     """The calls of one session tree; `joined` is the tree that it has become a part of."""
 
+    kept: KeptCalls
     ended: dict[CalledTool, ToolCalls] = field(default_factory=dict)
     unknown: str | None = None
-    running: dict[object, tuple[CalledTool, datetime | None]] = field(default_factory=dict)
+    running: dict[MemoryRelease, None] = field(default_factory=dict)
     sessions: set[SessionKey] = field(default_factory=set)
     joined: _Tree | None = None
     # Derived from the others; None where it has to be made anew.
@@ -34,10 +53,32 @@ class _Tree:
         """Return the history; the same object until a call changes it."""
         if self.history is None:
             tools = dict(self.ended)
-            for tool, at in self.running.values():
+            running: list[PastCall] = []
+            not_kept: list[CalledTool] = []
+            for release in self.running:
+                tool, at = release.call.tool, release.call.at
                 tools[tool] = tools.get(tool, NO_CALLS).and_one(RUNNING, at)
-            self.history = History(tools=MappingProxyType(tools), unknown=self.unknown)
+                if release.call.input is None:
+                    not_kept.append(tool)
+                else:
+                    running.append(past_call(release.caller, release.call, RUNNING, None))
+            self.history = History(
+                tools=MappingProxyType(tools),
+                unknown=self.unknown,
+                kept=self.kept.until_now(tuple(running), not_kept=not_kept),
+            )
         return self.history
+
+    def end(
+        self, release: MemoryRelease, outcome: Outcome, output: CallOutput | None, size: int
+    ) -> None:
+        """Add a call that has ended."""
+        call = release.call
+        self.ended[call.tool] = self.ended.get(call.tool, NO_CALLS).and_one(outcome, call.at)
+        if call.input is None:
+            self.kept.add_gap(call.tool)
+        else:
+            self.kept.add(past_call(release.caller, call, outcome, output), size)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -45,19 +86,22 @@ class MemoryRelease:
     """One call that may be handed to its tool; it counts as running until it is finished."""
 
     tree: _Tree
-    tool: CalledTool
-    at: datetime | None
+    caller: Caller
+    call: ReleasedCall
 
 
 class MemorySessionLog:
     """The session trees of one service. Every method may be called from any thread.
 
     At most `most` sessions are kept. The one used least recently is forgotten first; when it comes
-    back, its history is unknown.
+    back, its history is unknown. `bounds` are those of each tree.
     """
 
-    def __init__(self, *, most: int = _MOST_SESSIONS) -> None:
+    def __init__(
+        self, *, most: int = _MOST_SESSIONS, bounds: KeepingBounds = DEFAULT_BOUNDS
+    ) -> None:
         self._most = most
+        self._bounds = bounds
         self._lock = threading.Lock()
         self._trees: OrderedDict[SessionKey, _Tree] = OrderedDict()
         # Hashes are enough: a session that is taken for a forgotten one is only judged stricter.
@@ -69,7 +113,7 @@ class MemorySessionLog:
             return self._tree(caller).snapshot()
 
     def release(
-        self, caller: Caller, tool: CalledTool, at: datetime | None, *, judged_by: History | None
+        self, caller: Caller, call: ReleasedCall, *, judged_by: History | None
     ) -> MemoryRelease | None:
         """Note a call as running; None if the history is no longer the one it was judged by.
 
@@ -79,19 +123,27 @@ class MemorySessionLog:
             tree = self._tree(caller)
             if judged_by is not None and tree.snapshot() != judged_by:
                 return None
-            release = MemoryRelease(tree, tool, at)
-            tree.running[release] = (tool, at)
+            release = MemoryRelease(tree, caller, call)
+            tree.running[release] = None
+            tree.kept.forget_before(call.at)
             tree.history = None
             return release
 
-    def finish(self, release: MemoryRelease, outcome: Outcome | None) -> None:
+    def finish(
+        self, release: MemoryRelease, outcome: Outcome | None, output: CallOutput | None = None
+    ) -> None:
         """Note how a call ended; `outcome` None: it never reached its tool."""
+        size = 0
+        if release.call.input is not None:
+            returned = None if output is None else encoded_output(output, self._bounds)
+            if returned is None:
+                output = None
+            size = len(returned or b"") + len(encoded(release.call.input) or b"")
         with self._lock:
             tree = _root(release.tree)
             del tree.running[release]
             if outcome is not None:
-                before = tree.ended.get(release.tool, NO_CALLS)
-                tree.ended[release.tool] = before.and_one(outcome, release.at)
+                tree.end(release, outcome, output, size)
             tree.history = None
 
     def _tree(self, caller: Caller) -> _Tree:
@@ -102,7 +154,7 @@ class MemorySessionLog:
                 return known
         keys = sessions_of(caller)
         found = list(dict.fromkeys(_root(self._trees[key]) for key in keys if key in self._trees))
-        tree = found[0] if found else _Tree()
+        tree = found[0] if found else _Tree(KeptCalls(self._bounds))
         for other in found[1:]:
             _join(other, tree)
         for key in keys:
@@ -145,6 +197,7 @@ def _join(other: _Tree, tree: _Tree) -> None:
     """Make `other` a part of `tree`."""
     for tool, calls in other.ended.items():
         tree.ended[tool] = calls.and_those(tree.ended.get(tool, NO_CALLS))
+    tree.kept.join(other.kept)
     tree.unknown = tree.unknown or other.unknown
     tree.running |= other.running
     tree.sessions |= other.sessions

@@ -7,16 +7,13 @@ become one.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
-from policy.model import SUCCEEDED, CalledTool, Caller, History, Outcome, Timeout
+from policy.model import Caller, CallOutput, History, Outcome, ReleasedCall
 
 # A user and the name of a session.
 SessionKey: TypeAlias = tuple[str | None, str]
-RUNNING: Outcome = "running"
 
 
 class SessionLogUnusable(Exception):
@@ -33,17 +30,20 @@ class SessionLog(Protocol):
         """Return the earlier calls of the caller's session tree."""
         ...
 
-    def release(
-        self, caller: Caller, tool: CalledTool, at: datetime | None, *, judged_by: History | None
-    ) -> Any:
+    def release(self, caller: Caller, call: ReleasedCall, *, judged_by: History | None) -> Any:
         """Note a call as running; None if the history is no longer the one it was judged by.
 
         `judged_by` None: the decision looked at no history. What is returned stands for the call.
         """
         ...
 
-    def finish(self, release: Any, outcome: Outcome | None) -> None:
-        """Note how a call ended; `outcome` None: it never reached its tool."""
+    def finish(
+        self, release: Any, outcome: Outcome | None, output: CallOutput | None = None
+    ) -> None:
+        """Note how a call ended; `outcome` None: it never reached its tool.
+
+        `output` is what the agent gets; None: no rule reads it, or it is not known.
+        """
         ...
 
 
@@ -70,12 +70,3 @@ class JudgedHistory:
 def sessions_of(caller: Caller) -> list[SessionKey]:
     """Return the sessions of a caller and of those above it."""
     return [(each.user, each.session) for each in caller.chain()]
-
-
-def outcome_of(error: BaseException | None) -> Outcome:
-    """Return the outcome of a call that ended with this error; None: it succeeded."""
-    if error is None:
-        return SUCCEEDED
-    if isinstance(error, asyncio.CancelledError):
-        return "cancelled"
-    return "timeout" if isinstance(error, Timeout) else "failed"

@@ -1,4 +1,4 @@
-"""Keeps which tools were called in each session tree, in a file that processes share."""
+"""Keeps the calls of each session tree, in a file that processes share."""
 
 from __future__ import annotations
 
@@ -7,33 +7,59 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
 from policy.diagnostics import visible
-from policy.model import NO_CALLS, CalledTool, Caller, History, Moments, Outcome, ToolCalls
+from policy.model import (
+    NO_CALLS,
+    RUNNING,
+    Caller,
+    CallOutput,
+    History,
+    Moments,
+    Outcome,
+    ReleasedCall,
+    ToolCalls,
+)
 from policy.runtime import DatabaseUnusable, FileFormat, identity_of, open_database
-from policy.service.sessions.session_log import RUNNING, SessionLogUnusable, sessions_of
+from policy.service.sessions.kept_calls import DEFAULT_BOUNDS, KeepingBounds
+from policy.service.sessions.session_log import SessionLogUnusable, sessions_of
+from policy.service.sessions.sqlite_calls import (
+    TABLES,
+    CallReader,
+    EndedRow,
+    add_ended,
+    join_calls,
+    microseconds,
+    moment,
+    running_row,
+    tool_of,
+)
 
 _Result = TypeVar("_Result")
 Work: TypeAlias = Callable[[sqlite3.Connection], _Result]
 
 # The event loop waits this long for the lock of another process, and no longer.
 _BUSY_SECONDS = 2.0
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
-# Times are in microseconds since 1970; `untimed` says that there was a call without a time.
+# Times are in microseconds since 1970; `untimed` says that there was a call without a time. In
+# version 1, the table of the summaries was `called`: a process of that version that still has the
+# file open must not go on adding calls to them that are not kept one by one.
 _FORMAT = FileFormat(
     application=0x706C6373,  # "plcs"
-    version=1,
+    version=2,
     tables=(
-        "CREATE TABLE tree (id INTEGER PRIMARY KEY AUTOINCREMENT)",
+        """CREATE TABLE tree (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            reset INTEGER NOT NULL DEFAULT 0,
+            entries INTEGER NOT NULL DEFAULT 0,
+            bytes INTEGER NOT NULL DEFAULT 0
+        )""",
         "CREATE TABLE session (key TEXT PRIMARY KEY, tree INTEGER NOT NULL)",
         "CREATE INDEX session_tree ON session (tree)",
-        """CREATE TABLE called (
+        """CREATE TABLE summary (
             tree INTEGER NOT NULL,
             tool TEXT NOT NULL,
             succeeded INTEGER,
@@ -46,24 +72,47 @@ _FORMAT = FileFormat(
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             tree INTEGER NOT NULL,
             tool TEXT NOT NULL,
-            at INTEGER
+            at INTEGER,
+            caller TEXT,
+            call TEXT,
+            input BLOB
         )""",
         "CREATE INDEX running_tree ON running (tree)",
+        *TABLES,
     ),
+    upgrades={
+        1: (
+            *(
+                f"ALTER TABLE tree ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0"
+                for column in ("reset", "entries", "bytes")
+            ),
+            *(
+                f"ALTER TABLE running ADD COLUMN {column}"
+                for column in ("caller TEXT", "call TEXT", "input BLOB")
+            ),
+            "ALTER TABLE called RENAME TO summary",
+            *TABLES,
+            "INSERT INTO gap (tree, tool, until) SELECT tree, tool, 1 FROM summary",
+        )
+    },
 )
 
 
 class SqliteSessionLog:
     """A `SessionLog` in the file at `path`, for its owner only.
 
-    A call that was running when its process died stays so for good. Nothing is ever forgotten: a
-    session takes some 100 bytes, and each tool that it called as many. What was written when the
-    power fails may be lost; when a process dies, nothing is. Raises SessionLogUnusable if the file
-    cannot be opened.
+    A call that was running when its process died stays so for good. Sessions are never forgotten:
+    one takes some 100 bytes, and each tool that it called as many. Calls are kept one by one within
+    `bounds`. What was written when the power fails may be lost; when a process dies, nothing is.
+    Raises SessionLogUnusable if the file cannot be opened.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, bounds: KeepingBounds = DEFAULT_BOUNDS
+    ) -> None:
         self.path = Path(path).absolute()
+        self._bounds = bounds
+        self._reader = CallReader()
         self._one_at_a_time = threading.Lock()
         try:
             self._connection = open_database(
@@ -82,38 +131,56 @@ class SqliteSessionLog:
     def history(self, caller: Caller) -> History:
         """Return the earlier calls of the caller's session tree."""
         begin = "BEGIN DEFERRED" if caller.parent is None else "BEGIN IMMEDIATE"
-        return self._transact(begin, lambda db: _history(db, _tree(db, caller)))
+        return self._transact(begin, lambda db: self._history(db, _tree(db, caller)))
 
     def release(
-        self, caller: Caller, tool: CalledTool, at: datetime | None, *, judged_by: History | None
+        self, caller: Caller, call: ReleasedCall, *, judged_by: History | None
     ) -> int | None:
         """Note a call as running; None if the history is no longer the one it was judged by."""
 
         def release(db: sqlite3.Connection) -> int | None:
             tree = _tree(db, caller) or _new_tree(db, caller)
-            if judged_by is not None and _history(db, tree) != judged_by:
+            if judged_by is not None and self._history(db, tree) != judged_by:
                 return None
             row = db.execute(
-                "INSERT INTO running (tree, tool, at) VALUES (?, ?, ?)",
-                (tree, _tool_key(tool), _microseconds(at)),
+                "INSERT INTO running (tree, tool, at, caller, call, input) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (tree, *running_row(caller, call)),
             )
             return row.lastrowid
 
         return self._transact("BEGIN IMMEDIATE", release)
 
-    def finish(self, release: int, outcome: Outcome | None) -> None:
+    def finish(
+        self, release: int, outcome: Outcome | None, output: CallOutput | None = None
+    ) -> None:
         """Note how a call ended; `outcome` None: it never reached its tool."""
 
         def finish(db: sqlite3.Connection) -> None:
             found = db.execute(
-                "DELETE FROM running WHERE id = ? RETURNING tree, tool, at", (release,)
+                "DELETE FROM running WHERE id = ? RETURNING tree, tool, at, caller, call, input",
+                (release,),
             ).fetchone()
-            if found is not None and outcome is not None:
-                tree, tool, at = found
-                before = _calls(db, tree).get(tool, NO_CALLS)
-                _keep(db, tree, tool, before.and_one(outcome, _moment(at)))
+            if found is None or outcome is None:
+                return
+            tree, tool, at, about, call, input = found
+            before = _calls(db, tree).get(tool, NO_CALLS)
+            _keep(db, tree, tool, before.and_one(outcome, moment(at)))
+            row = EndedRow(
+                tree=tree, tool=tool, at=at, caller=about, call=call, input=input, outcome=outcome
+            )
+            add_ended(db, row, output, self._bounds)
 
         self._transact("BEGIN IMMEDIATE", finish)
+
+    def _history(self, db: sqlite3.Connection, tree: int | None) -> History:
+        if tree is None:
+            return History()
+        calls = _calls(db, tree)
+        for tool, at in _rows(db, "SELECT tool, at FROM running WHERE tree = ?", tree):
+            calls[tool] = calls.get(tool, NO_CALLS).and_one(RUNNING, moment(at))
+        tools = {tool_of(key): each for key, each in calls.items()}
+        return History(tools=MappingProxyType(tools), kept=self._reader.read(db, tree))
 
     def _transact(self, begin: str, work: Work[_Result]) -> _Result:
         with self._one_at_a_time:
@@ -167,48 +234,39 @@ def _join(db: sqlite3.Connection, other: int, tree: int) -> None:
     into = _calls(db, tree)
     for tool, calls in _calls(db, other).items():
         _keep(db, tree, tool, calls.and_those(into.get(tool, NO_CALLS)))
-    db.execute("DELETE FROM called WHERE tree = ?", (other,))
+    db.execute("DELETE FROM summary WHERE tree = ?", (other,))
+    join_calls(db, other, tree)
     db.execute("UPDATE running SET tree = ? WHERE tree = ?", (tree, other))
     db.execute("UPDATE session SET tree = ? WHERE tree = ?", (tree, other))
     db.execute("DELETE FROM tree WHERE id = ?", (other,))
-
-
-def _history(db: sqlite3.Connection, tree: int | None) -> History:
-    if tree is None:
-        return History()
-    calls = _calls(db, tree)
-    for tool, at in _rows(db, "SELECT tool, at FROM running WHERE tree = ?", tree):
-        calls[tool] = calls.get(tool, NO_CALLS).and_one(RUNNING, _moment(at))
-    tools = {_called_tool(key): each for key, each in calls.items()}
-    return History(tools=MappingProxyType(tools))
 
 
 def _calls(db: sqlite3.Connection, tree: int) -> dict[str, ToolCalls]:
     """Return the calls that have ended, by tool."""
     return {
         tool: ToolCalls(
-            succeeded=Moments(latest=_moment(succeeded), untimed=bool(some_succeeded)),
-            unsure=Moments(latest=_moment(unsure), untimed=bool(some_unsure)),
+            succeeded=Moments(latest=moment(succeeded), untimed=bool(some_succeeded)),
+            unsure=Moments(latest=moment(unsure), untimed=bool(some_unsure)),
         )
         for tool, succeeded, some_succeeded, unsure, some_unsure in _rows(db, _CALLS_OF, tree)
     }
 
 
 _CALLS_OF = (
-    "SELECT tool, succeeded, succeeded_untimed, unsure, unsure_untimed FROM called WHERE tree = ?"
+    "SELECT tool, succeeded, succeeded_untimed, unsure, unsure_untimed FROM summary WHERE tree = ?"
 )
 
 
 def _keep(db: sqlite3.Connection, tree: int, tool: str, calls: ToolCalls) -> None:
     done, unsure = calls.succeeded, calls.unsure
     db.execute(
-        "INSERT OR REPLACE INTO called VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO summary VALUES (?, ?, ?, ?, ?, ?)",
         (
             tree,
             tool,
-            _microseconds(done.latest),
+            microseconds(done.latest),
             done.untimed,
-            _microseconds(unsure.latest),
+            microseconds(unsure.latest),
             unsure.untimed,
         ),
     )
@@ -224,23 +282,6 @@ def _rows(db: sqlite3.Connection, query: str, *values: Any) -> list[Any]:
 def _session_key(session: tuple[str | None, str]) -> str:
     # In ASCII, as a name may hold what is no valid Unicode.
     return json.dumps(session)
-
-
-def _tool_key(tool: CalledTool) -> str:
-    return json.dumps((tool.name, tool.kind, tool.server))
-
-
-def _called_tool(key: str) -> CalledTool:
-    name, kind, server = json.loads(key)
-    return CalledTool(name=name, kind=kind, server=server)
-
-
-def _microseconds(at: datetime | None) -> int | None:
-    return None if at is None else (at - _EPOCH) // _MICROSECOND
-
-
-def _moment(stored: int | None) -> datetime | None:
-    return None if stored is None else _EPOCH + stored * _MICROSECOND
 
 
 def _unusable(path: Path, error: Exception) -> SessionLogUnusable:

@@ -1,0 +1,274 @@
+"""The calls that a file keeps one by one: as rows, and as the snapshots that decisions read."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from bisect import bisect_left
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+from typing import Any
+
+from policy.model import (
+    RUNNING,
+    CalledTool,
+    Caller,
+    CallOutput,
+    EndedCalls,
+    PastCall,
+    PastCalls,
+    ReleasedCall,
+)
+from policy.service.sessions.kept_calls import PART, KeepingBounds, encoded, encoded_output
+from policy.values import JsonLimits, Unreadable, read_json
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_TREES_CACHED = 256
+# What the log itself has written, however large.
+_OWN = JsonLimits(bytes=2**31, digits=100_000, depth=200)
+
+# `tree.reset` changes whenever a tree loses calls or gets those of another. `gap.until`: calls of
+# the tool that are missing have lower ids. `caller` is [session, agent, user, names of the chain].
+TABLES = (
+    """CREATE TABLE entry (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        tree INTEGER NOT NULL,
+        tool TEXT NOT NULL,
+        caller TEXT NOT NULL,
+        call TEXT,
+        at INTEGER,
+        outcome TEXT NOT NULL,
+        input BLOB NOT NULL,
+        output BLOB,
+        size INTEGER NOT NULL
+    )""",
+    "CREATE INDEX entry_tree ON entry (tree, id)",
+    """CREATE TABLE gap (
+        tree INTEGER NOT NULL,
+        tool TEXT NOT NULL,
+        until INTEGER NOT NULL,
+        PRIMARY KEY (tree, tool)
+    ) WITHOUT ROWID""",
+)
+
+_ENTRIES = """
+    SELECT id, tool, caller, call, at, outcome, input, output FROM entry
+    WHERE tree = ? AND id > ? ORDER BY id
+"""
+_RUNNING = """
+    SELECT id, tool, caller, call, at, ?, input, NULL FROM running
+    WHERE tree = ? AND input IS NOT NULL ORDER BY id
+"""
+_NOT_KEPT = "SELECT DISTINCT tool FROM running WHERE tree = ? AND input IS NULL"
+_ADD = """
+    INSERT INTO entry (tree, tool, caller, call, at, outcome, input, output, size)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_WIDEN_GAP = """
+    INSERT INTO gap (tree, tool, until) VALUES (?, ?, ?)
+    ON CONFLICT (tree, tool) DO UPDATE SET until = max(until, excluded.until)
+"""
+
+
+@dataclass(eq=False, slots=True)
+class _Read:
+    """The calls of a tree that were read from the file so far, and their ids."""
+
+    reset: int
+    ids: list[int] = field(default_factory=list)
+    ended: EndedCalls = field(default_factory=lambda: EndedCalls(lock=threading.Lock()))
+
+
+class CallReader:
+    """Reads calls from the file, each once: a call that has ended never changes."""
+
+    def __init__(self) -> None:
+        self._trees: OrderedDict[int, _Read] = OrderedDict()
+
+    def read(self, db: sqlite3.Connection, tree: int) -> PastCalls:
+        """Return the calls of a tree that are kept."""
+        (reset,) = db.execute("SELECT reset FROM tree WHERE id = ?", (tree,)).fetchone()
+        known = self._trees.get(tree)
+        if known is None or known.reset != reset:
+            known = self._trees[tree] = _Read(reset)
+        self._trees.move_to_end(tree)
+        if len(self._trees) > _TREES_CACHED:
+            self._trees.popitem(last=False)
+        for row in db.execute(_ENTRIES, (tree, known.ids[-1] if known.ids else 0)):
+            known.ended.calls.append(_call_of(row))
+            known.ids.append(row[0])
+        gaps = {
+            tool_of(tool): bisect_left(known.ids, until)
+            for tool, until in db.execute("SELECT tool, until FROM gap WHERE tree = ?", (tree,))
+        }
+        running = tuple(map(_call_of, db.execute(_RUNNING, (RUNNING, tree))))
+        latest = len(known.ids) + len(running)
+        gaps |= {tool_of(tool): latest for (tool,) in db.execute(_NOT_KEPT, (tree,))}
+        return known.ended.until_now(running=running, gaps=MappingProxyType(gaps))
+
+
+def running_row(caller: Caller, call: ReleasedCall) -> tuple[Any, ...]:
+    """Return the columns tool, at, caller, call and input of a call that runs."""
+    chain = [each.agent for each in caller.chain()]
+    return (
+        key_of_tool(call.tool),
+        microseconds(call.at),
+        json.dumps((caller.session, caller.agent, caller.user, chain)),
+        None if call.id is None else json.dumps(call.id),
+        None if call.input is None else encoded(call.input),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedRow:
+    """A call that has ended, as the columns of the row that it had while it ran."""
+
+    tree: int
+    tool: str
+    at: int | None
+    caller: str | None
+    call: str | None
+    input: bytes | None
+    outcome: str
+
+
+def add_ended(
+    db: sqlite3.Connection, row: EndedRow, output: CallOutput | None, bounds: KeepingBounds
+) -> None:
+    """Keep a call that has ended, and forget the oldest of its tree where there are too many."""
+    if row.input is None:
+        (last,) = db.execute("SELECT COALESCE(MAX(id), 0) FROM entry").fetchone()
+        db.execute(_WIDEN_GAP, (row.tree, row.tool, last + 1))
+        return
+    returned = None if output is None else encoded_output(output, bounds)
+    size = len(row.input) + len(returned or b"")
+    db.execute(
+        _ADD,
+        (row.tree, row.tool, row.caller, row.call, row.at, row.outcome, row.input, returned, size),
+    )
+    entries, total = db.execute(
+        "UPDATE tree SET entries = entries + 1, bytes = bytes + ? WHERE id = ? "
+        "RETURNING entries, bytes",
+        (size, row.tree),
+    ).fetchone()
+    if entries > bounds.entries or total > bounds.bytes:
+        _forget_until(db, row.tree, _last_to_go(db, row.tree, entries, total, bounds))
+    if bounds.retention is not None and row.at is not None:
+        _forget_old(db, row.tree, row.at - bounds.retention // _MICROSECOND)
+
+
+def join_calls(db: sqlite3.Connection, other: int, tree: int) -> None:
+    """Make the calls of one tree those of another."""
+    db.execute("UPDATE entry SET tree = ? WHERE tree = ?", (tree, other))
+    for tool, until in db.execute(
+        "SELECT tool, until FROM gap WHERE tree = ?", (other,)
+    ).fetchall():
+        db.execute(_WIDEN_GAP, (tree, tool, until))
+    db.execute("DELETE FROM gap WHERE tree = ?", (other,))
+    db.execute(
+        """UPDATE tree SET reset = reset + 1,
+            entries = entries + (SELECT entries FROM tree WHERE id = ?1),
+            bytes = bytes + (SELECT bytes FROM tree WHERE id = ?1)
+        WHERE id = ?2""",
+        (other, tree),
+    )
+
+
+def _last_to_go(
+    db: sqlite3.Connection, tree: int, entries: int, total: int, bounds: KeepingBounds
+) -> int:
+    """Return the id of the last call to forget."""
+    most_entries = bounds.entries - bounds.entries // PART if entries > bounds.entries else entries
+    most_bytes = bounds.bytes - bounds.bytes // PART if total > bounds.bytes else total
+    oldest_first = "SELECT id, size FROM entry WHERE tree = ? ORDER BY id"
+    last = 0
+    for id, size in db.execute(oldest_first, (tree,)):
+        last, entries, total = id, entries - 1, total - size
+        if entries <= most_entries and total <= most_bytes:
+            break
+    return last
+
+
+def _forget_old(db: sqlite3.Connection, tree: int, since: int) -> None:
+    kept = db.execute(
+        "SELECT id, at FROM entry WHERE tree = ? ORDER BY id LIMIT 1", (tree,)
+    ).fetchone()
+    if kept is None or kept[1] is None or kept[1] >= since:
+        return
+    (first,) = db.execute(
+        "SELECT MIN(id) FROM entry WHERE tree = ? AND (at IS NULL OR at >= ?)", (tree, since)
+    ).fetchone()
+    if first is None:
+        (last,) = db.execute("SELECT MAX(id) FROM entry WHERE tree = ?", (tree,)).fetchone()
+        first = last + 1
+    _forget_until(db, tree, first - 1)
+
+
+def _forget_until(db: sqlite3.Connection, tree: int, last: int) -> None:
+    """Forget the calls of a tree up to this one."""
+    gone = "FROM entry WHERE tree = ? AND id <= ?"
+    for (tool,) in db.execute(f"SELECT DISTINCT tool {gone}", (tree, last)).fetchall():
+        db.execute(_WIDEN_GAP, (tree, tool, last + 1))
+    count, size = db.execute(f"SELECT COUNT(*), SUM(size) {gone}", (tree, last)).fetchone()
+    db.execute(f"DELETE {gone}", (tree, last))
+    db.execute(
+        "UPDATE tree SET reset = reset + 1, entries = entries - ?, bytes = bytes - ? WHERE id = ?",
+        (count, size or 0, tree),
+    )
+
+
+# ------------------------------------------------------------------ values as they are stored
+
+
+def _call_of(row: tuple[Any, ...]) -> PastCall:
+    _, tool, about, call, at, outcome, input, output = row
+    called = tool_of(tool)
+    session, agent, user, chain = json.loads(about)
+    result, texts = (None, ()) if output is None else _own(output)
+    return PastCall(
+        tool=called.name,
+        origin=called.kind,
+        server=called.server,
+        input=_own(input),
+        result=result,
+        texts=texts,
+        outcome=outcome,
+        at=moment(at),
+        session=session,
+        agent=agent,
+        user=user,
+        id=None if call is None else json.loads(call),
+        chain=tuple(chain),
+    )
+
+
+def _own(stored: bytes) -> Any:
+    found = read_json(stored, limits=_OWN)
+    if isinstance(found, Unreadable):
+        raise ValueError(f"a call in it cannot be read: {found.reason}")
+    return found
+
+
+def key_of_tool(tool: CalledTool) -> str:
+    """Return a tool as a key; in ASCII, as a name may hold what is no valid Unicode."""
+    return json.dumps((tool.name, tool.kind, tool.server))
+
+
+def tool_of(key: str) -> CalledTool:
+    """Return the tool of a key."""
+    name, kind, server = json.loads(key)
+    return CalledTool(name=name, kind=kind, server=server)
+
+
+def microseconds(at: datetime | None) -> int | None:
+    """Return a time as microseconds since 1970."""
+    return None if at is None else (at - _EPOCH) // _MICROSECOND
+
+
+def moment(stored: int | None) -> datetime | None:
+    """Return the time of so many microseconds since 1970."""
+    return None if stored is None else _EPOCH + stored * _MICROSECOND
