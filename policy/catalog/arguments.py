@@ -11,13 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
 from inspect import cleandoc
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, PydanticUserError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
 
 from policy.catalog.markers import resources_of
-from policy.catalog.model_input import model_as_json, read_arguments
+from policy.catalog.model_input import model_as_json, nearest_number, read_arguments
 from policy.catalog.name_repair import snake_case
 from policy.catalog.schemas.model_form import schema_strictify
 from policy.catalog.schemas.walk import read_only_schema
@@ -80,7 +84,7 @@ class ModelArguments:
 
     def coerce(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return the input as parsed by the model, as JSON."""
-        return model_as_json(self.read(given), given)
+        return model_as_json(self.read(given), given, schema=lambda: _known_schema_of(self.model))
 
     def resources(self) -> Iterator[Resource]:
         """Yield the resources that the markers on the model's fields declare."""
@@ -92,10 +96,29 @@ def coercion_of(model: type[BaseModel]) -> Callable[[dict[str, Any]], dict[str, 
     return ModelArguments(model).coerce
 
 
+class _DecimalsAreNumbers(GenerateJsonSchema):
+    """Declares a `Decimal` as a number, as which it is judged (see `model_as_input`).
+
+    Pydantic declares a number or a string: rules could then compare with both, and only one would
+    ever be true. A string with digits is still read as the number.
+    """
+
+    def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
+        written = super().decimal_schema(schema)
+        branches = written.get("anyOf", ())
+        number = next((part for part in branches if part.get("type") == "number"), written)
+        # 0.1 is no multiple of 0.01 among doubles: the model checks that by itself.
+        return {key: value for key, value in number.items() if key != "multipleOf"}
+
+    def encode_default(self, dft: Any) -> Any:
+        is_number = isinstance(dft, Decimal) and dft.is_finite()
+        return nearest_number(dft) if is_number else super().encode_default(dft)
+
+
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     """Return the plain schema of a model; TypeError for types without a JSON form."""
     try:
-        written = model.model_json_schema()
+        written = model.model_json_schema(schema_generator=_DecimalsAreNumbers)
     except PydanticUserError as error:
         said = str(error).partition("\n")[0]
         raise TypeError(f"`{model.__name__}` has no JSON Schema: {said}") from None
@@ -104,6 +127,9 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     properties = {name: _present(part) for name, part in schema.get("properties", {}).items()}
     # Tools without arguments are closed too.
     return {**schema, "properties": properties, "additionalProperties": False}
+
+
+_known_schema_of = lru_cache(maxsize=256)(schema_of)
 
 
 def _present(field: dict[str, Any]) -> dict[str, Any]:

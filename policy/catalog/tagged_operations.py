@@ -71,7 +71,7 @@ class Operations:
 
     def coerce(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return the input as parsed by the operation's model, as JSON."""
-        return model_as_json(self.read(given), given)
+        return model_as_json(self.read(given), given, schema=lambda: self.schema)
 
     def resources(self) -> Iterator[Resource]:
         """Yield the resources of each operation, each only for those that have it."""
