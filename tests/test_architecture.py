@@ -74,7 +74,6 @@ REACH_INSIDE = frozenset(
         "tests.cases.deciding",
         "tests.corpora.judging",
         "tests.laws.test_hostile_json",
-        "tests.service.approvals_commands.desk",
         "tests.service.approvals_commands.test_page",
         "tests.service.capabilities.test_plugins_command",
         # It draws what agents may send, below the process that answers them.

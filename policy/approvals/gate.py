@@ -8,6 +8,7 @@ approval is marked as used, which succeeds only once: one answer never runs two 
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -43,8 +44,7 @@ class ApprovalGate:
     def __init__(self, desk: Desk, *, poll: float = 0.25, clock: Clock = utc_now) -> None:
         for name in _NEEDED:
             if not callable(getattr(desk, name, None)):
-                kind = type(desk).__name__
-                raise TypeError(f"`{kind}` keeps no approval requests: it has no method `{name}`")
+                raise _not_a_desk(desk, name)
         self._desk = desk
         self._clock = clock
         self._watch = Watch(desk, poll=poll)
@@ -197,6 +197,14 @@ class ApprovalGate:
         if ended is not None:
             self._watch.report(ended)
         return ended
+
+
+def _not_a_desk(given: object, missing: str) -> TypeError:
+    if isinstance(given, (str, os.PathLike)):
+        path = os.fspath(given)
+        return TypeError(f"a path keeps no approval requests: pass `SqliteApprovals({path!r})`")
+    kind = type(given).__name__
+    return TypeError(f"`{kind}` keeps no approval requests: it has no method `{missing}`")
 
 
 def _approved(filed: Filed) -> Approved:

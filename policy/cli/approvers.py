@@ -24,10 +24,9 @@ from policy.approvals import (
     SqliteApprovals,
     TerminalApprover,
 )
-from policy.cli.approvals.store_path import store_path
 from policy.cli.loading import exit_with
 from policy.cli.person import person_of
-from policy.generation import ApprovalSettings
+from policy.generation import ApprovalSettings, approvals_path
 
 Asked: TypeAlias = Literal["queue", "terminal", "deny"]
 
@@ -83,7 +82,7 @@ def approval_mode(
         case "terminal":
             return ApprovalMode(ask=_Terminal(settings), description="asks are put to the approver")
         case "queue":
-            path = store_path(policy, settings())
+            path = approvals_path(policy, settings())
             store = SqliteApprovals(path)
             gate = ApprovalGate(store)
             gate.subscribe(heard)

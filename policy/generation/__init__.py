@@ -1,5 +1,6 @@
 """Builds a generation from a policy's folder: files, settings, catalogue, checks, program."""
 
+from policy.generation.approvals_path import approvals_path
 from policy.generation.builder import Builder, Built, Configured, build, configuration, unexpected
 from policy.generation.client_settings import ClientSettings, JwtIssuer, KnownClient
 from policy.generation.collector_pause import no_collecting
@@ -80,6 +81,7 @@ __all__ = [
     "WebSocketServer",
     "absolute_path",
     "accept_cache",
+    "approvals_path",
     "audit_protected",
     "build",
     "chosen_engine",

@@ -24,6 +24,7 @@ from policy.approvals import (
     unanswered,
 )
 from policy.service.asking.asking import Asking
+from policy.service.asking.ledgers import approvals_of
 from policy.service.asking.sandbox import Sandbox
 from policy.service.builder import build_tool_service, limits_of
 from policy.service.builtin_tools import BuiltinTools, register_builtins
@@ -210,6 +211,7 @@ __all__ = [
     "Traits",
     "Unregistered",
     "answerable_by",
+    "approvals_of",
     "because",
     "build_tool_service",
     "builtin_handlers",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Protocol, TypeAlias
 
-from policy.approvals import Ledger, SqliteApprovals
+from policy.approvals import Ledger
 from policy.audit import AuditSink, JsonlSink
 from policy.catalog import Catalog, ToolSpec
 from policy.environment import FactSource, LookUp, look_up_host
@@ -16,6 +16,7 @@ from policy.model import EMPTY, Caller
 from policy.runtime import Clock, utc_now
 from policy.service.announcing import Announcing, ToolsOfPolicy
 from policy.service.asking.asking import Asking
+from policy.service.asking.ledgers import ledger_for, warn_of_another_store
 from policy.service.configuration import Configurations
 from policy.service.elevations import Elevations
 from policy.service.facade import GovernedService
@@ -111,17 +112,18 @@ def build_tool_service(
     ones; they work in `workspace`, by default the current folder. `caller` is the caller of the
     service unless it is bound to another. `default_timeout` and `timeouts` (by tool) are in seconds
     and override those of the policy's configuration. `approvals` stores refusals and standing
-    approvals, in memory by default; `sessions` keeps the earlier calls of sessions, in the file of
-    `[history] store` or in memory. Workspace, home, audit file and limits default to the
-    configuration as it was when the service was built; so do `approval_timeout` (seconds) and
-    `asks_per_session`. If the policy is in the workspace, or contains it, a warning is logged;
-    `policy_in_workspace` True allows it, False makes it an error.
+    approvals, by default the store of an `ApprovalGate`, else memory; `sessions` keeps the earlier
+    calls of sessions, in the file of `[history] store` or in memory. Workspace, home, audit file
+    and limits default to the configuration as it was when the service was built; so do
+    `approval_timeout` (seconds) and `asks_per_session`. If the policy is in the workspace, or
+    contains it, a warning is logged; `policy_in_workspace` True allows it, False makes it an error.
 
     Raises CatalogError or ToolError if two tools have the same name, PolicyInvalid if the policy
     has errors with these tools that it does not have without them, TypeError or ValueError for
     invalid arguments, such as an audit sink without a `write`, or with an async one, which nothing
-    would await, an approver that cannot be asked, a workspace that is not a folder, and a policy in
-    reach of the tools that must not be (PolicyInReach).
+    would await, an approver that cannot be asked, a gate with another store than `approvals`, a
+    workspace that is not a folder, and a policy in reach of the tools that must not be
+    (PolicyInReach).
     """
     require_arguments(
         store=store,
@@ -139,8 +141,10 @@ def build_tool_service(
         },
         asks_per_session=asks_per_session,
     )
-    guards = GuardCell()
+    ledger = ledger_for(approver, approvals)
+    guards = GuardCell(ledger=ledger)
     guards.set_approver(approver)
+    warn_of_another_store(approver, store)
     given_folder = None if workspace is None else folder_of(workspace)
     given = None if tools is None else tuple(handler_for(each) for each in tools)
     announcing = Announcing(store)
@@ -162,7 +166,7 @@ def build_tool_service(
         audit = JsonlSink(settings.audit)
     if sessions is None:
         sessions = open_session_log(configured.history)
-    keep_from_tools(store, audit, approvals, sessions)
+    keep_from_tools(store, audit, ledger, sessions)
     events = Events()
     recorder = Recorder(audit, required=audit_required, events=events)
     recorder.close_interrupted()
@@ -191,7 +195,7 @@ def build_tool_service(
         freezer=stops.freezer,
     )
     asking = Asking(
-        ledger=SqliteApprovals(":memory:") if approvals is None else approvals,
+        ledger=ledger,
         limit=asked.per_session if asks_per_session is None else asks_per_session,
         seconds=asked.timeout if approval_timeout is None else approval_timeout,
         clock=clock,

@@ -171,7 +171,7 @@ class GovernedService:
     def set_approver(self, approver: AnyApprover | None) -> None:
         """Replace the approver; None turns every ask into a denial.
 
-        Raises TypeError if it cannot be asked.
+        Raises TypeError if it cannot be asked, or is a gate with another store than the service.
         """
         self.guards.set_approver(approver)
 

@@ -12,7 +12,6 @@ from typing import TypeVar
 import click
 
 from policy.approvals import Filed, Person, SqliteApprovals, StoreUnusable
-from policy.cli.approvals.store_path import store_path
 from policy.cli.loading import WRONG_POLICY, exit_with, prefix
 from policy.cli.person import person_of
 from policy.diagnostics import Diagnostic, has_errors, render
@@ -20,6 +19,7 @@ from policy.generation import (
     SETTINGS_FILE,
     ApprovalSettings,
     Settings,
+    approvals_path,
     decode,
     read_folder,
     read_settings,
@@ -48,7 +48,7 @@ class PolicyApprovals:
         A store that does not exist yet is empty, and reading does not create it.
         """
         if not self.store.exists():
-            exit_with(f"there have been no requests yet: no store at {self.store}")
+            exit_with(f"there have been no requests yet: there is no {self.store}")
         return asyncio.run(self._run(work))
 
     async def _run(
@@ -70,7 +70,7 @@ def approvals_at(policy: Path) -> PolicyApprovals:
     return PolicyApprovals(
         policy=policy,
         settings=settings or ApprovalSettings(),
-        store=store_path(policy, settings),
+        store=approvals_path(policy, settings),
     )
 
 

@@ -10,7 +10,8 @@ import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from policy.approvals import Approver
+from policy.approvals import Approver, Ledger
+from policy.service.asking.ledgers import require_same_store
 from policy.service.asking.sandbox import Sandbox
 from policy.service.host_objects import (
     AnyApprover,
@@ -40,8 +41,10 @@ class Guards:
 class GuardCell:
     """The one mutable reference to the guards in force."""
 
-    def __init__(self, guards: Guards | None = None) -> None:
+    def __init__(self, guards: Guards | None = None, *, ledger: Ledger | None = None) -> None:
         self._guards = guards or Guards()
+        # Where refusals and standing approvals are kept, which a gate has to share.
+        self._ledger = ledger
         self._writing = threading.Lock()
 
     @property
@@ -73,9 +76,10 @@ class GuardCell:
     def set_approver(self, approver: AnyApprover | None) -> None:
         """Replace the approver; None turns every ask into a denial.
 
-        Raises TypeError if it cannot be asked.
+        Raises TypeError if it cannot be asked, or is a gate with another store than the service.
         """
         used = None if approver is None else approver_of(approver)
+        require_same_store(approver, self._ledger)
         with self._writing:
             self._guards = replace(self._guards, approver=used)
 

@@ -12,8 +12,7 @@ from typing import Any
 
 import policy
 from policy.approvals import ApprovalGate, Filed, SqliteApprovals
-from policy.cli.approvals.store_path import store_path
-from policy.generation import read_settings
+from policy.generation import approvals_path, read_settings
 from policy.model import Caller, Source, ToolError
 from policy.service import GovernedService
 from policy.tools import ToolOutput
@@ -50,7 +49,7 @@ class Office:
             Source(name="placet.toml", text=(self.rules / "placet.toml").read_text("utf-8")),
             root=str(self.rules),
         )
-        return store_path(self.rules, settings.approvals)
+        return approvals_path(self.rules, settings.approvals)
 
     def placet(self, *arguments: str) -> Ran:
         """Run `placet approvals`, the path behind the other arguments."""

@@ -121,7 +121,7 @@ def test_the_program_of_the_page_runs(tmp_path: Path) -> None:
     place = office(tmp_path, POLICY)
     serving = names["serving"]
     assert callable(serving)
-    assert serving(place.rules, tmp_path / "a.sqlite").list()
+    assert serving(place.rules).list()
 
 
 async def test_a_remembered_approval_whose_rule_was_edited_is_listed_as_suspended(

@@ -468,8 +468,9 @@ async def test_a_refusal_holds_for_the_number_however_it_is_written(
 
 
 async def test_two_calls_that_a_tool_tells_apart_are_two_questions(tmp_path: Path) -> None:
-    gate = ApprovalGate(SqliteApprovals(":memory:"), clock=FakeClock())
-    s = Stage(tmp_path, THRICE, approver=gate)
+    desk = SqliteApprovals(":memory:")
+    gate = ApprovalGate(desk, clock=FakeClock())
+    s = Stage(tmp_path, THRICE, approver=gate, ledger=desk)
     put: asyncio.Queue[Filed] = asyncio.Queue()
     gate.subscribe(put.put_nowait)
     calls = [asyncio.create_task(s.call(amount=amount)) for amount in (1, 1.0)]

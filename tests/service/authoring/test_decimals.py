@@ -7,7 +7,7 @@ judged.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
 from pathlib import Path
@@ -183,6 +183,16 @@ async def test_a_comparison_with_another_type_is_an_error_when_the_service_is_bu
     with pytest.raises(policy.PolicyInvalid) as found:
         served(tmp_path, f"{RULES}pay: allow pay when {condition}\n", pay)
     assert any(said in f"{each.message} {each.help}" for each in found.value.diagnostics)
+
+
+async def test_points_in_time_are_compared_as_times(tmp_path: Path) -> None:
+    pay, paid = paying(datetime)
+    rules = f'{RULES}pay: allow pay when time(input.amount) <= time("2026-03-01T08:00:00Z")\n'
+    service = served(tmp_path, rules, pay)
+    await service.execute("pay", {"amount": "2026-03-01T09:30:00+02:00"})
+    with pytest.raises(policy.PermissionDenied):
+        await service.execute("pay", {"amount": "2026-03-01T09:30:00Z"})
+    assert len(paid) == 1
 
 
 async def test_dates_are_compared_as_times(tmp_path: Path) -> None:
