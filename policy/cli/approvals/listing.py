@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from time import sleep as pause
 
@@ -17,7 +18,15 @@ from policy.cli.approvals.open_store import (
     request_by_prefix,
 )
 from policy.cli.approvals.suspension import suspensions
-from policy.cli.approvals.text import details, grant_record, request_record, short, since, until
+from policy.cli.approvals.text import (
+    details,
+    grant_record,
+    input_in_short,
+    request_record,
+    short,
+    since,
+    until,
+)
 from policy.cli.loading import as_json, prefix
 from policy.cli.options import format_option, path_argument
 from policy.diagnostics import visible
@@ -34,6 +43,9 @@ _WIDEST = 60  # columns of the last column, so that a row stays on one line
 def list_command(path: Path, *, session: str | None, watch: bool, format: str) -> None:
     """List the pending requests about the policy at PATH, oldest first.
 
+    ACCESS is the first resource that the call would access; below it stands the input, shortened:
+    `show` has all of it.
+
     \b
     Examples:
       placet approvals list rules/
@@ -42,11 +54,11 @@ def list_command(path: Path, *, session: str | None, watch: bool, format: str) -
     """
     counter = approvals_at(path)
     if not watch:
-        click.echo(_listed(_waiting(counter, session), format=format))
+        click.echo(_listed(_waiting(counter, session), counter.store, format=format))
         return
     before: str | None = None
     while True:
-        shown = _listed(_waiting(counter, session), format=format)
+        shown = _listed(_waiting(counter, session), counter.store, format=format)
         # The ages change the text every second; that alone is not a change.
         if (mark := _mark(shown, format)) != before:
             before = mark
@@ -93,7 +105,7 @@ def grants_command(path: Path, *, format: str) -> None:
         records = [{**grant_record(one), "suspended": suspended[one.id]} for one in found]
         click.echo(as_json({"grants": records}))
     elif not found:
-        click.echo("no standing approval is in force")
+        click.echo(f"no standing approval is in force in {visible(str(counter.store))}")
     else:
         now = datetime.now(UTC)
         head = ("ID", "GIVEN", "LEFT", "UNUSED", "SESSION", "BY", "FOR")
@@ -120,14 +132,17 @@ def _waiting(counter: PolicyApprovals, session: str | None) -> tuple[Filed, ...]
     return counter.run(lambda store, now: store.open(now=now, session=session))
 
 
-def _listed(found: tuple[Filed, ...], *, format: str) -> str:
+def _listed(found: tuple[Filed, ...], store: Path, *, format: str) -> str:
     if format == "json":
         return as_json({"questions": [request_record(filed) for filed in found]})
     if not found:
-        return "no request is pending"
+        # A program may keep its requests in another file than the one that is read here.
+        return f"no request is pending in {visible(str(store))}"
     now = datetime.now(UTC)
     head = ("ID", "AGE", "LEFT", "AGENT", "TOOL", "ACCESS", "BY")
-    return _table([head, *(_request(filed, now) for filed in found)])
+    first, *rows = _table([head, *(_request(filed, now) for filed in found)]).split("\n")
+    inputs = (input_in_short(filed.request.input) for filed in found)
+    return "\n".join((first, *chain.from_iterable(zip(rows, inputs, strict=True))))
 
 
 def _mark(shown: str, format: str) -> str:

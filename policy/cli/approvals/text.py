@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 from policy.approvals import Filed, Grant, Person, answerable_by, serving_for, unanswered
@@ -18,6 +19,8 @@ from policy.model import Caller, Reason, thaw
 
 SHORT = 8
 _LONGEST_LINE = 400
+_LONGEST_VALUE = 60
+_MOST_FIELDS = 8
 _SPANS = ((86_400, "d"), (3_600, "h"), (60, "m"))
 
 
@@ -140,6 +143,20 @@ def _input(input: Mapping[str, Any]) -> Iterator[str]:
             yield from (f"    | {visible(line)}" for line in value.split("\n"))
         else:
             yield f"{label} = {json_for_people(value)}"
+
+
+def input_in_short(input: Mapping[str, Any]) -> str:
+    """Return the input on one indented line; each field is shortened by itself.
+
+    Otherwise a long field would hide those behind it.
+    """
+    fields = [
+        f"{visible(name, 40)} = {json_for_people(value, limit=_LONGEST_VALUE)}"
+        for name, value in islice(input.items(), _MOST_FIELDS)
+    ]
+    more = len(input) - len(fields)
+    also = [f"and {more} more"] if more > 0 else []
+    return f"  input {', '.join([*fields, *also])}" if fields else "  without any input"
 
 
 def _state(filed: Filed) -> str:

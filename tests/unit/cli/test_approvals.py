@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,7 @@ import pytest
 from policy.approvals import ApprovalRequest, Grant, Person, SqliteApprovals
 from policy.cli import person
 from policy.cli.approvals import listing
-from policy.cli.approvals.store_path import store_path
-from policy.generation import ApprovalSettings
+from policy.generation import ApprovalSettings, approvals_path
 from policy.model import Caller, Reason, Terms, Verdict
 from tests.unit.cli.running import Ran, rules_in, run
 
@@ -81,9 +81,11 @@ def grant(id: str) -> Grant:
 
 
 def test_before_anything_was_asked_nothing_waits(rules: Path) -> None:
-    assert run("approvals", rules).out == "no request is pending\n"
+    store = rules.parent / "s" / "a.sqlite"
+    assert run("approvals", rules).out == f"no request is pending in {store}\n"
+    grants = f"no standing approval is in force in {store}\n"
+    assert run("approvals", "grants", rules).out == grants
     assert json.loads(run("approvals", "list", rules, "--format", "json").out) == {"questions": []}
-    assert run("approvals", "grants", rules).code == 0
     ran = run("approvals", "approve", "a1", rules)
     assert (ran.code, ran.out) == (2, "")
     assert "there have been no requests yet" in ran.err
@@ -93,15 +95,38 @@ def test_before_anything_was_asked_nothing_waits(rules: Path) -> None:
 def test_questions_are_listed_oldest_first_and_by_session(rules: Path) -> None:
     file(rules, asked("aa11"), asked("aa22", session="s2"), asked("bb33", groups=("finance",)))
     ran = run("approvals", "list", rules)
-    head, *lines = ran.out.splitlines()
+    head, *lines = _requests(ran)
     assert head.split() == ["ID", "AGE", "LEFT", "AGENT", "TOOL", "ACCESS", "BY"]
     assert [line.split()[0] for line in lines] == ["aa11", "aa22", "bb33"]
     assert lines[2].endswith("writes /srv/bb33  somebody of finance")
     only = run("approvals", rules, "--session", "s2")
-    assert [line.split()[0] for line in only.out.splitlines()[1:]] == ["aa22"]
+    assert [line.split()[0] for line in _requests(only)[1:]] == ["aa22"]
     record = json.loads(run("approvals", rules, "--format", "json").out)["questions"][2]
     assert record["reasons"][0]["approval"] == {"by": ["finance"]}
     assert record["caller"][0]["agent"] == "coder"
+
+
+def _requests(ran: Ran) -> list[str]:
+    """Return the lines of a list that are not about an input."""
+    return [line for line in ran.out.splitlines() if not line.startswith(" ")]
+
+
+def test_the_input_stands_below_what_is_accessed_escaped_and_shortened(rules: Path) -> None:
+    many = {"customer": "ada\u202e\n", "note": "x" * 1000, "amount": 30}
+    more = {f"field{number}": number for number in range(20)}
+    file(
+        rules,
+        replace(asked("aa11"), input=many),
+        replace(asked("aa22"), input=more),
+        replace(asked("aa33"), input={}),
+    )
+    _, access, first, _, second, _, third = run("approvals", "list", rules).out.splitlines()
+    assert "writes /srv/aa11" in access
+    assert first.startswith(r'  input customer = "ada\u{202e}\n", note = "xxx')
+    assert first.endswith("…[+942], amount = 30")
+    assert second.startswith("  input field0 = 0, ")
+    assert second.endswith("and 12 more")
+    assert third == "  without any input"
 
 
 def test_a_beginning_names_a_question_while_no_other_has_it(rules: Path) -> None:
@@ -248,13 +273,17 @@ def test_without_a_name_the_store_is_one_of_this_user_and_this_folder(
     other.mkdir()
     link = tmp_path / "link"
     link.symlink_to(one)
-    place = store_path(one, None)
+    place = approvals_path(one, None)
     assert place.is_relative_to(tmp_path / "state" / "placet")
-    assert place == store_path(link, ApprovalSettings()) == store_path(one / "global.policy", None)
-    assert place != store_path(other, None)
-    assert store_path(one, ApprovalSettings(store="/var/a.sqlite")) == Path("/var/a.sqlite")
+    assert (
+        place
+        == approvals_path(link, ApprovalSettings())
+        == approvals_path(one / "global.policy", None)
+    )
+    assert place != approvals_path(other, None)
+    assert approvals_path(one, ApprovalSettings(store="/var/a.sqlite")) == Path("/var/a.sqlite")
     monkeypatch.setenv("XDG_STATE_HOME", "relative")
-    assert store_path(one, None).is_relative_to(os.path.expanduser("~/.local/state/placet"))
+    assert approvals_path(one, None).is_relative_to(os.path.expanduser("~/.local/state/placet"))
 
 
 def test_a_watched_list_is_shown_again_when_it_changes(
@@ -273,4 +302,4 @@ def test_a_watched_list_is_shown_again_when_it_changes(
     monkeypatch.setattr(listing, "pause", pause)
     ran = run("approvals", "list", rules, "--watch")
     assert ran.code == 130
-    assert [line.split()[0] for line in ran.out.splitlines()] == ["ID", "a1", "ID", "a1", "b1"]
+    assert [line.split()[0] for line in _requests(ran)] == ["ID", "a1", "ID", "a1", "b1"]
