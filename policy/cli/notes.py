@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from policy.cli.approver_groups import groups_without_members, note_on_groups
 from policy.cli.loading import prefix
 from policy.diagnostics import display_name, visible
 from policy.generation import Generation
@@ -25,6 +26,11 @@ def notes_on(generation: Generation, path: Path) -> Iterator[str]:
         yield NO_TESTS
     if restricting := restricts_unseen_code(generation.program):
         yield _on_code(restricting, prefix(path))
+    settings = generation.settings.approvals
+    empty = groups_without_members(generation)
+    # Once there are groups, `unknown-group` reports the others.
+    if empty and not (settings and settings.groups):
+        yield f"note: {note_on_groups(empty, root=prefix(path))}"
 
 
 def _on_code(reasons: tuple[Reason, ...], root: str) -> str:

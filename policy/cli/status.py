@@ -13,9 +13,10 @@ from urllib.parse import urlsplit, urlunsplit
 
 import click
 
+from policy.cli.approver_groups import groups_without_members, note_on_groups
 from policy.cli.emergency_stop import Shape
 from policy.cli.fast_paths import fast_paths
-from policy.cli.loading import exit_with
+from policy.cli.loading import exit_with, prefix
 from policy.cli.options import format_option
 from policy.daemon import daemons
 from policy.diagnostics import visible
@@ -76,7 +77,13 @@ def status_of_files(path: Path) -> dict[str, Any]:
         diagnostics=built.diagnostics,
         checked_at=datetime.now(UTC),
     )
-    return {**health_record(status, Freezer.of(path).current()), "daemons": _daemons_of(path)}
+    empty = () if force is None else groups_without_members(force)
+    return {
+        **health_record(status, Freezer.of(path).current()),
+        "daemons": _daemons_of(path),
+        "groups_without_members": [group.name for group in empty],
+        "notes": [note_on_groups(empty, root=prefix(path))] if empty else [],
+    }
 
 
 def _daemons_of(path: Path) -> list[dict[str, Any]]:
@@ -136,4 +143,5 @@ def _lines(found: dict[str, Any]) -> list[str]:
         f"{visible(each['policy'], 2 * _LONGEST)}"
         for each in found.get("daemons", ())
     ]
+    lines += [f"note: {visible(note, 2 * _LONGEST)}" for note in found.get("notes", ())]
     return lines

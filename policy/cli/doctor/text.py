@@ -41,6 +41,8 @@ def _policy(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"policy {path} is in force, {generation['digest'][:19]}"
     for freeze in found["freezes"]:
         yield f"frozen: {_shown(', '.join(freeze['tools']))}, because {_shown(freeze['because'])}"
+    for note in found["notes"]:
+        yield f"note: {visible(note, 1000)}"
     for daemon in found["daemons"]:
         yield f"daemon for hooks: process {daemon['pid']}, in {_shown(daemon['project'])}"
     if not found["daemons"]:
