@@ -26,6 +26,16 @@ def test_one_answer_lets_two_refunds_through(tmp_path: Path) -> None:
     ]
 
 
+def test_a_script_without_answers_says_so(tmp_path: Path) -> None:
+    """Who changes the customers of the example needs another answer for each."""
+    (program,) = [each for each in PROGRAMS if "def refund" in each]
+    (rules,) = re.findall(r"`refunds\.policy`\n\n```policy\n(.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "refunds.policy").write_text(rules)
+    lines = ran(program.replace('"customer": "ada"', '"customer": str(amount)'), tmp_path)
+    said = "approval-refused - the approval was refused: the ScriptedApprover has no answers left"
+    assert lines[1].startswith(said)
+
+
 def test_every_program_of_the_page_is_tried_here() -> None:
     assert len(PROGRAMS) == 1
 

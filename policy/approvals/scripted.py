@@ -5,9 +5,14 @@ from __future__ import annotations
 from policy.approvals.answer import ApprovalOutcome, Denied
 from policy.approvals.request import ApprovalRequest
 
+_NONE_LEFT = Denied(by="script", reason="the ScriptedApprover has no answers left")
+
 
 class ScriptedApprover:
-    """Answers from a prepared list, then with `otherwise`; keeps the requests it received."""
+    """Answers from a prepared list, then with `otherwise`; keeps the requests it received.
+
+    Without `otherwise`, requests beyond the list are denied with a message that says so.
+    """
 
     def __init__(
         self,
@@ -15,7 +20,7 @@ class ScriptedApprover:
         otherwise: ApprovalOutcome | None = None,
     ) -> None:
         self._outcomes = list(outcomes)
-        self._otherwise = otherwise or Denied(by="script")
+        self._otherwise = otherwise or _NONE_LEFT
         self.requests: list[ApprovalRequest] = []
 
     async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
