@@ -21,6 +21,7 @@ from policy.model import EMPTY, Caller, Facts
 from policy.syntax import tree
 from tests.reference_history import judge_after
 from tests.reference_resources import SetReader, judge_resources
+from tests.reference_said import named_by_user
 from tests.reference_values import (
     ABSENT,
     UNKNOWN,
@@ -130,6 +131,8 @@ def judge(expr: tree.Expr, scene: Scene, *, permits: bool) -> Truth:  # noqa: C9
             return about([value_of(left, scene)], lambda a: _is_within(expr, a))
         case tree.AfterTest(tools=tools, within=within):
             return judge_after(tools, within, scene, permits=permits)
+        case tree.NamedByUser(left=left):
+            return about([value_of(left, scene)], lambda a: _named(a, scene))
         case tree.Quantifier():
             return _quantified(expr, scene, about=about, inner=inner)
         case tree.ResourceTest():
@@ -228,6 +231,13 @@ def _member(left: tree.Expr, right: tree.Expr, *, scene: Scene, about: Any) -> T
                     ]
                 ),
             )
+
+
+def _named(value: Any, scene: Scene) -> Truth:
+    """Tell whether each element stands in what the user wrote; an empty list is absent."""
+    if value == ():
+        return scene.absent
+    return all_of([named_by_user(item, scene.facts) for item in _elements(value)])
 
 
 def _elements(value: Any) -> tuple[Any, ...]:
@@ -499,7 +509,7 @@ def _fact(path: tuple[str, ...], scene: Scene) -> Any:  # noqa: C901 - an arm a 
         case ("user", "groups"):
             return caller.groups
         case ("user", "said"):
-            return scene.facts.said
+            return known(scene.facts.said)
         case ("context", name):
             return known(scene.facts.context.get(name))
         case _:

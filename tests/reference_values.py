@@ -85,6 +85,12 @@ def text_test(test: Callable[..., bool], *texts: Any) -> Truth:
     return agreed(test(*plain), test(*shown))
 
 
+def without_hidden(text: str) -> str:
+    """Return a text in NFC without invisible characters."""
+    plain = unicodedata.normalize("NFC", text)
+    return unicodedata.normalize("NFC", "".join(char for char in plain if char not in _INVISIBLE))
+
+
 def equal(left: Any, right: Any) -> Truth:
     """Compare two values; values of different types cannot be compared."""
     if left is None or right is None:

@@ -283,6 +283,14 @@ class EarlierCall:
     text: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedByUser:
+    """`left named by user`: every value stands in what the user wrote."""
+
+    left: Value
+    text: str
+
+
 Test: TypeAlias = (
     AllOf
     | AnyOf
@@ -299,6 +307,7 @@ Test: TypeAlias = (
     | WindowTest
     | ResourceTest
     | EarlierCall
+    | NamedByUser
 )
 
 # ------------------------------------------------------------------ statements

@@ -152,7 +152,7 @@ class _Line(_Part):
     home: _Folder | None = None
     caller: _Caller | None = None
     now: _Time | None = None
-    said: list[str] = []
+    said: list[str] | None = None
     facts: _Facts | None = None
     history: list[_Past] | None = None
 
@@ -164,7 +164,7 @@ class _Line(_Part):
             workspace=self.workspace,
             home=self.home,
             now=self.now,
-            said=tuple(self.said),
+            said=None if self.said is None else tuple(self.said),
             history=None if self.history is None else tuple(past.call() for past in self.history),
             context={name: freeze(item) for name, item in more.context.items()},
             resolvers=replace(disk, host=None if more.resolver is None else more.host),

@@ -7,6 +7,7 @@ says whether it holds, since `✓ unless …` alone reads as if it did.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from policy.decision import ClauseOutcome, Outcome, PartOutcome, ResourceOutcome
@@ -26,6 +27,7 @@ def clause_lines(clause: ClauseOutcome, *, divided: bool) -> Iterator[tuple[int,
     # An exception that is not met leaves nothing to explain.
     divided = divided and (wanted or clause.outcome != "fails")
     parts = list(_parts(clause, wanted=wanted, depth=1)) if divided else []
+    parts = parts or list(_values(clause, depth=1))
     state = "" if wanted else _STATES[clause.outcome]
     text = f"{clause.keyword} {clause.text}{state}"
     yield 0, _line(clause, text, wanted=wanted, divided=bool(parts))
@@ -50,8 +52,10 @@ def _parts(
         return
     if test.operator is None:
         yield from _resources(test, wanted=wanted, depth=depth)
+        yield from _values(test, depth=depth)
         return
     if _mark(test.outcome, wanted=wanted) == "✓" and len({p.outcome for p in test.parts}) == 1:
+        yield from _values(test, depth=depth)
         return
     for part in test.parts[:_MOST_PARTS]:
         below = list(_parts(part, wanted=wanted, depth=depth + 1))
@@ -78,6 +82,17 @@ def _resources(
         mark = _mark(test.outcome, wanted=wanted)
         yield depth, f"{mark} {_resource(each)}{_shown(why)}"
     if len(test.resources) > _MOST_RESOURCES:
+        yield depth, "and more"
+
+
+def _values(test: ClauseOutcome | PartOutcome, *, depth: int) -> Iterator[tuple[int, str]]:
+    """Yield where each value stands that a test, or a part of it, looks for."""
+    for part in test.parts:
+        yield from _values(part, depth=depth)
+    for each in test.values[:_MOST_RESOURCES]:
+        value = visible(json.dumps(each.value, ensure_ascii=False, default=str), _LONGEST_RESOURCE)
+        yield depth, f"{value} stands {each.place}"
+    if len(test.values) > _MOST_RESOURCES:
         yield depth, "and more"
 
 

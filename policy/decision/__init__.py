@@ -5,6 +5,7 @@ from policy.decision.clause_outcome import (
     Outcome,
     PartOutcome,
     ResourceOutcome,
+    ValueOutcome,
 )
 from policy.decision.compiled import decide_compiled
 from policy.decision.decider import Answer, answer, decide
@@ -33,6 +34,7 @@ __all__ = [
     "ResourceOutcome",
     "ResourceUse",
     "RuleOutcome",
+    "ValueOutcome",
     "Visibility",
     "answer",
     "approval_words",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from policy.decision.resources import deciding_use
 from policy.evaluation import (
@@ -15,6 +15,7 @@ from policy.evaluation import (
     Operator,
     Truth,
 )
+from policy.model import thaw
 from policy.program import Clause
 from policy.programs import Invocation
 
@@ -37,12 +38,21 @@ class ResourceOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ValueOutcome:
+    """A value of the call that a test looks for elsewhere, as JSON; `place` is where it stands."""
+
+    value: Any
+    place: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PartOutcome:
     """The outcome of one part of a clause; `operator` says how its own `parts` are combined.
 
     `resources` are the first 20 that determine the outcome of a resource test: under `runs only`,
-    the commands that no pattern covers. `verb` is that of a resource test (`reads`), else empty;
-    `fences` is whether that is about resources not in a set (`only X`, `outside X`).
+    the commands that no pattern covers; `values` are those of `named by user`. `verb` is that of a
+    resource test (`reads`), else empty; `fences` is whether that is about resources not in a set
+    (`only X`, `outside X`).
     """
 
     text: str
@@ -51,6 +61,7 @@ class PartOutcome:
     operator: Operator | None = None
     parts: tuple[PartOutcome, ...] = ()
     resources: tuple[ResourceOutcome, ...] = ()
+    values: tuple[ValueOutcome, ...] = ()
     verb: str = ""
     fences: bool = False
 
@@ -69,6 +80,7 @@ class ClauseOutcome:
     operator: Operator | None = None
     parts: tuple[PartOutcome, ...] = ()
     resources: tuple[ResourceOutcome, ...] = ()
+    values: tuple[ValueOutcome, ...] = ()
     verb: str = ""
     fences: bool = False
 
@@ -85,6 +97,7 @@ def clause_outcome(clause: Clause, call: Evaluation, effects: CallEffects | None
         operator=None if whole is None else whole.operator,
         parts=() if whole is None else whole.parts,
         resources=() if whole is None else whole.resources,
+        values=() if whole is None else whole.values,
         verb="" if whole is None else whole.verb,
         fences=whole is not None and whole.fences,
     )
@@ -102,6 +115,7 @@ def _part(found: ConditionOutcome, effects: CallEffects) -> PartOutcome:
             for each in found.resources
             for resource, place in (deciding_use(each, effects),)
         ),
+        values=tuple(ValueOutcome(value=thaw(v.value), place=v.place) for v in found.values),
         verb=found.verb,
         fences=found.fences,
     )

@@ -106,6 +106,7 @@ CODES: dict[str, Code] = {
     "plain-verb-permits": _error("a plain resource test where it would permit too much"),
     "outside-permits": _error("an `outside` test where it would permit too much"),
     "only-restricts": _error("an `only` test where it would restrict too little"),
+    "grounding-restricts": _error("a `named by user` where it would restrict"),
     "bad-operand": _error("an operand of a resource test that is not a set"),
     "resource-test-in-selection": _error("a resource test inside a selection"),
     "bad-declaration": _error("a `tool` statement that names no resource"),

@@ -7,6 +7,7 @@ from policy.evaluation.comparison import equal
 from policy.evaluation.condition_outcome import (
     ConditionOutcome,
     DecidingResource,
+    GroundedValue,
     Operator,
     outcome_of_condition,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "Floor",
     "FloorOf",
     "FloorTruth",
+    "GroundedValue",
     "Indeterminate",
     "Keep",
     "Known",

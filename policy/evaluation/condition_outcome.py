@@ -15,11 +15,12 @@ from policy.checks import checked
 from policy.evaluation.conditions import compile_test
 from policy.evaluation.effects import KnownResource
 from policy.evaluation.evaluation import Evaluation
-from policy.evaluation.expressions import ConditionScope, TestOf
+from policy.evaluation.expressions import ConditionScope, TestOf, compile_value
+from policy.evaluation.named_by_user import named_values
 from policy.evaluation.resource_tests import known_answer
 from policy.evaluation.resource_truths import resource_truths, tested_set
 from policy.evaluation.set_tests import SetTest
-from policy.evaluation.truth import Indeterminate, Truth
+from policy.evaluation.truth import Indeterminate, Truth, Value
 from policy.programs import Invocation
 
 Operator: TypeAlias = Literal["and", "or", "not"]
@@ -42,9 +43,18 @@ class DecidingResource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GroundedValue:
+    """A value of the call that a test looks for elsewhere, and where it stands, for people."""
+
+    value: Value
+    place: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionOutcome:
     """One part of a condition: its truth for a call, that of its own parts, and its resources.
 
+    `values` are those that a test looks for in what the user wrote.
     `verb` is that of a resource test: `reads`, `writes`, `runs`, `connects` or `sends`. `fences`:
     the test is about resources that are not in a set (`only X`, `outside X`).
     """
@@ -54,6 +64,7 @@ class ConditionOutcome:
     operator: Operator | None = None
     parts: tuple[ConditionOutcome, ...] = ()
     resources: tuple[DecidingResource, ...] = ()
+    values: tuple[GroundedValue, ...] = ()
     verb: str = ""
     fences: bool = False
 
@@ -90,7 +101,27 @@ def _compile(test: checked.Test, place: ConditionScope) -> OutcomeOf:
         )
     if isinstance(test, checked.ResourceTest):
         return _compile_resources(test, place, decide)
+    if isinstance(test, checked.NamedByUser):
+        return _compile_named(test, place, decide)
     return lambda call: ConditionOutcome(text=test.text, truth=decide(call))
+
+
+def _compile_named(test: checked.NamedByUser, place: ConditionScope, decide: TestOf) -> OutcomeOf:
+    left = compile_value(test.left, place)
+
+    def outcome(call: Evaluation) -> ConditionOutcome:
+        found = islice(named_values(left, call), MOST_RESOURCES)
+        return ConditionOutcome(
+            text=test.text,
+            truth=decide(call),
+            values=tuple(GroundedValue(value=value, place=_message(at)) for value, at in found),
+        )
+
+    return outcome
+
+
+def _message(number: int | None) -> str:
+    return "nowhere in what the user wrote" if number is None else f"in the user's message {number}"
 
 
 def _divided(test: checked.Test) -> tuple[Operator | None, tuple[checked.Test, ...]]:

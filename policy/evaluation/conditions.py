@@ -23,6 +23,7 @@ from policy.evaluation.expressions import (
     compile_value,
     elements,
 )
+from policy.evaluation.named_by_user import compile_named_by_user
 from policy.evaluation.resource_tests import compile_resource_test
 from policy.evaluation.truth import (
     ABSENT,
@@ -82,6 +83,9 @@ def compile_test(test: checked.Test, place: ConditionScope) -> TestOf:  # noqa: 
             return _settled(resource, text=text, place=place)
         case checked.EarlierCall():
             return compile_after(test)
+        case checked.NamedByUser(left=left, text=text):
+            named = compile_named_by_user(compile_value(left, place))
+            return _settled(named, text=text, place=place)
         case _:
             assert_never(test)
 

@@ -14,7 +14,7 @@ from policy.catalog import ToolSpec
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.effect_reader import read_effects
 from policy.evaluation.effects import CallEffects
-from policy.evaluation.truth import ABSENT, Value
+from policy.evaluation.truth import ABSENT, Unknown, Value
 from policy.model import (
     Caller,
     DiskAnswer,
@@ -24,13 +24,16 @@ from policy.model import (
     History,
     Identify,
     ResolveHost,
+    UserSaid,
     history_of,
 )
-from policy.values import PathContext
+from policy.values import PathContext, Unreadable, UserMessages, user_messages
 
 _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")
 _PLACES_REMEMBERED = 64
+_MESSAGES_REMEMBERED = 8
+_NOT_HEARD = "what the user wrote is not known"
 
 
 class Evaluation:
@@ -44,6 +47,7 @@ class Evaluation:
         "_history",
         "_layers",
         "_paths",
+        "_said",
         "caller",
         "facts",
         "hosts",
@@ -65,6 +69,7 @@ class Evaluation:
         self._layers: list[tuple[DeclaredResources, CallEffects]] = []
         self._paths: PathContext | None = None
         self._history: History | None = None
+        self._said: UserMessages | Unknown | None = None
         host = facts.resolvers.host
         self.hosts: ResolveHost | None = None if host is None else _Remembered(host, None)
 
@@ -77,6 +82,7 @@ class Evaluation:
         other._layers = self._layers
         other._paths = self._paths
         other._history = self._history
+        other._said = self._said
         other.hosts = self.hosts
         return other
 
@@ -119,6 +125,17 @@ class Evaluation:
                 self._history = recall()
         return self._history
 
+    @property
+    def said(self) -> UserMessages | Unknown:
+        """What the user wrote in the session tree; Unknown says why that is not known."""
+        if self._said is None:
+            texts, recall = self.facts.said, self.facts.resolvers.said
+            if texts is not None:
+                self._said = _messages(texts)
+            else:
+                self._said = Unknown(_NOT_HEARD) if recall is None else _recalled(recall())
+        return self._said
+
     def has_other_names(self) -> HasOtherNames | None:
         """Return the query for files with several names, which is used for writes."""
         return _remembering(self.facts.resolvers.other_names, failing=True)
@@ -148,6 +165,19 @@ class Evaluation:
 def _without_disk(cwd: str | None, home: str | None, workspace: str | None) -> PathContext:
     """Return the path context without any access to a disk."""
     return PathContext(cwd=cwd, home=home, workspace=workspace)
+
+
+def _recalled(found: UserSaid | str) -> UserMessages | Unknown:
+    if isinstance(found, str):
+        return Unknown(found)
+    return found if isinstance(found, UserMessages) else _messages(found.texts)
+
+
+@lru_cache(maxsize=_MESSAGES_REMEMBERED)
+def _messages(texts: tuple[str, ...]) -> UserMessages | Unknown:
+    """Return messages that are looked through for every call of a batch."""
+    found = user_messages(texts)
+    return Unknown(found.reason) if isinstance(found, Unreadable) else found
 
 
 def _not_seen(asked: DiskQuery) -> DiskAnswer | None:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.truth import ABSENT, Indeterminate, Unknown, Value
-from policy.values import normalise, role_of
+from policy.values import UserMessages, normalise, role_of
 
 Reader: TypeAlias = Callable[[Evaluation], Value]
 
@@ -25,6 +25,11 @@ def _role(call: Evaluation, value: Value) -> Value:
     """Return the caller's role as rules see it; a disguised one is indeterminate."""
     role = call.caller.role
     return value if role_of(role) == normalise(role) else _DISGUISED
+
+
+def _said(call: Evaluation) -> Value:
+    said = call.said
+    return said.texts if isinstance(said, UserMessages) else said
 
 
 _READERS: dict[tuple[str, ...], Reader] = {
@@ -45,7 +50,7 @@ _READERS: dict[tuple[str, ...], Reader] = {
     ("session", "role"): lambda call: _role(call, call.caller.role),
     ("user", "id"): lambda call: ABSENT if call.caller.user is None else call.caller.user,
     ("user", "groups"): lambda call: call.caller.groups,
-    ("user", "said"): lambda call: call.facts.said,
+    ("user", "said"): _said,
     ("workspace",): lambda call: call.facts.workspace or _UNKNOWN_FOLDER,
     ("now",): lambda call: call.facts.now or _UNKNOWN_TIME,
 }

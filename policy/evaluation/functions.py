@@ -19,12 +19,10 @@ from policy.values import (
     read_sql,
     url_parts,
     with_scheme,
+    words_of,
 )
 
 Function: TypeAlias = Callable[..., Value]
-
-# Punctuation, quotes and brackets around a word, which are not part of it.
-_BOUNDS = " \t\r\n\"'`“”‘’«»()[]{}<>,;:!?"
 
 
 def _strict(body: Function) -> Function:
@@ -83,10 +81,7 @@ def _values(value: Value) -> Value:
 def _words(text: Value, least: Value) -> Value:
     if not isinstance(text, str) or not isinstance(least, int):
         return Indeterminate("`words` of a value that is not a string")
-    for bound in _BOUNDS:
-        text = text.replace(bound, " ")
-    words = (word.strip(".") for word in text.split())
-    return tuple(word for word in words if len(word) >= least)
+    return tuple(word for word in words_of(text) if len(word) >= least)
 
 
 def _first_present(*values: Value) -> Value:

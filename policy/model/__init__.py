@@ -37,9 +37,11 @@ from policy.model.facts import (
     LookAt,
     MayRestore,
     Recall,
+    RecallSaid,
     ResolveHost,
     ResolvePath,
     Resolvers,
+    UserSaid,
 )
 from policy.model.history import (
     NO_CALLS,
@@ -105,6 +107,7 @@ __all__ = [
     "PolicyInvalid",
     "Reason",
     "Recall",
+    "RecallSaid",
     "ReleasedCall",
     "Remembering",
     "ResolveHost",
@@ -118,6 +121,7 @@ __all__ = [
     "ToolCalls",
     "ToolError",
     "Transport",
+    "UserSaid",
     "ValidationFailed",
     "Verdict",
     "decided",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from policy.model.call import EMPTY
 from policy.model.history import History
@@ -121,6 +121,19 @@ class GitMove:
 MayRestore: TypeAlias = Callable[[GitMove, str], bool | None]
 # The earlier calls of the session tree; None where they are not known.
 Recall: TypeAlias = Callable[[], History | None]
+
+
+class UserSaid(Protocol):
+    """What the user of a session tree wrote, in order. It does not change."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The messages."""
+        ...
+
+
+# What the user wrote in the session tree; a string says why that is not known.
+RecallSaid: TypeAlias = Callable[[], UserSaid | str]
 # Answers queries about trees and wildcards; None: no answer.
 LookAt: TypeAlias = Callable[[DiskQuery], DiskAnswer | None]
 
@@ -134,7 +147,8 @@ class Resolvers:
     trees; with `path` but without `look` these are indeterminate. The safety floor uses `identity`,
     and a tool compares the file that it opens with it. `restores` looks into a repository;
     `git_variable` is what keeps it from knowing which, in the environment.
-    `history` recalls the earlier calls of the session tree, for facts that do not hold them.
+    `history` recalls the earlier calls of the session tree, and `said` what its user wrote, for
+    facts that do not hold them.
     """
 
     path: ResolvePath | None = None
@@ -146,6 +160,7 @@ class Resolvers:
     restores: MayRestore | None = None
     git_variable: str = ""
     history: Recall | None = None
+    said: RecallSaid | None = None
 
 
 _NONE = Resolvers()
@@ -156,16 +171,16 @@ class Facts:
     """The circumstances of one decision. `now` is None where no clock was passed: unknown.
 
     `cwd`, `home` and `workspace` are absolute POSIX paths; `context` holds the declared `context.…`
-    facts that were passed; `said` holds the user's messages, in order. `history` holds the earlier
-    calls of the session tree, in the order in which they ended, or what a log knows of them: `()`
-    where there were none, None where the resolvers know.
+    facts that were passed; `said` holds what the user wrote in the session tree, message by
+    message. `history` holds its earlier calls, in the order in which they ended, or what a log
+    knows of them. `()`: there was nothing; None: only the resolvers know.
     """
 
     cwd: str | None = None
     workspace: str | None = None
     home: str | None = None
     now: datetime | None = None
-    said: tuple[str, ...] = ()
+    said: tuple[str, ...] | None = None
     history: tuple[PastCall, ...] | History | None = None
     context: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     resolvers: Resolvers = _NONE

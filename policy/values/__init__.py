@@ -81,6 +81,8 @@ from policy.values.times import (
     within_window,
 )
 from policy.values.unreadable import ByInlineCode, MayBeRedirected, Unreadable
+from policy.values.user_text.bounds import words_of
+from policy.values.user_text.user_messages import TOO_MUCH, UserMessages, user_messages
 
 __all__ = [
     "ANY_DEPTH",
@@ -89,6 +91,7 @@ __all__ = [
     "SHOWING",
     "SQL_DIALECTS",
     "SQL_KINDS",
+    "TOO_MUCH",
     "ByInlineCode",
     "ContentsBelow",
     "Endpoint",
@@ -108,6 +111,7 @@ __all__ = [
     "SqlStatement",
     "StringRegex",
     "Unreadable",
+    "UserMessages",
     "add",
     "after_cd",
     "any_of",
@@ -172,7 +176,9 @@ __all__ = [
     "subtract",
     "tree_reaches",
     "url_parts",
+    "user_messages",
     "with_scheme",
     "within_window",
     "without_invisible",
+    "words_of",
 ]

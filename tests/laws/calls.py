@@ -187,13 +187,14 @@ def _past(name: str, minutes: float | None, outcome: str = "ok") -> PastCall:
 
 
 WORLDS = (
-    Facts(now=_NOW, cwd="/srv", workspace="/srv", home="/root", history=()),
+    Facts(now=_NOW, cwd="/srv", workspace="/srv", home="/root", said=(), history=()),
     Facts(now=None, cwd="/srv", workspace=None, home=None),
     Facts(
         now=_NOW,
         cwd="/srv",
         workspace="/srv",
         home="/root",
+        said=("Read p/x and /srv/q.", "ann (or Bob): pay $5, 2.50 -- 'git  status'!", "p q"),
         history=(_past("note", 5), _past("fetch", 90, "failed"), _past("bank__pay", 0.5)),
     ),
     Facts(
@@ -201,6 +202,11 @@ WORLDS = (
         cwd="/srv",
         workspace="/srv",
         home="/root",
+        said=(
+            "run ls > /srv/p/out; see https://corp.example/x",
+            "b\u200bob",
+            "p/x,y A.corp.example.",
+        ),
         history=(
             _past("note", 10),
             _past("note", -3, "running"),

@@ -156,6 +156,27 @@ _HISTORY_TESTS = (
 )
 
 
+# What the user wrote in the world of the laws: words, paths and numbers of its calls.
+_SAID_TESTS = (
+    "input.a named by user",
+    "input.b named by user",
+    "input.n named by user",
+    "input.tags named by user",
+    "(any t in input.tags: t named by user)",
+    "[input.a, input.b] named by user",
+    "input.box.c named by user",
+    "agent.name named by user",
+    '["ann", input.n] named by user',
+)
+
+
+def _said_test(draw: DrawFn, call: ToolCall, *, permits: bool) -> str:
+    """Draw what may be asked of the user's words: whether a value stands in them, to permit."""
+    if permits:
+        return pick(draw, _SAID_TESTS)
+    return pick(draw, ('"p q" in user.said', "length(user.said) > 1", "user.said is present"))
+
+
 def _history_test(draw: DrawFn, call: ToolCall) -> str:
     return pick(draw, _HISTORY_TESTS)
 
@@ -241,6 +262,8 @@ def draw_condition(draw: DrawFn, call: ToolCall, *, permits: bool, depth: int = 
         return f"not ({inner})"
     if kind > 7 and call.tool in VERBS_OF:
         return _resource_test(draw, call, permits=permits)
+    if once_in(draw, len(_PLAIN_TESTS)):
+        return _said_test(draw, call, permits=permits)
     return pick(draw, _PLAIN_TESTS)(draw, call)
 
 

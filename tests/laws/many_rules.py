@@ -65,6 +65,7 @@ def atom(random: Random) -> str:
             *(f"{name}[0] == {word}", f'{name}["a"] == {word}', f'{name} == {{a: "a"}}'),
             f"{name} == {{a: null}}",
             *("after pay within 5m", "after note", "after [bank__*, note] within 301s", "after *"),
+            *(f"{name} named by user", "user.said is present"),
             *("now within 08:00..18:00", 'now - time("2026-11-21T11:30:00Z") < 1h'),
             *('reads "/a/**"', 'reads only "/a/**"', 'reads any "/a"', 'reads outside "/a/**"'),
         ]

@@ -32,7 +32,6 @@ from tests.strategies import expressions_over, names_of_things, simple_expressio
 # The kinds that no law draws, each with a condition that has it. The checker refuses them all, so
 # that no policy with one takes effect.
 NOT_SUPPORTED = {
-    "NamedByUser": "input.a named by user",
     "From": "input.a from secret",
     "History": "length(calls(note)) > 1",
     "History.kind calls": "length(calls(note)) > 1",
@@ -74,7 +73,7 @@ def _found() -> Found:
     """Draw conditions as the laws do, and leave out those that the checker refuses."""
     found = Found()
 
-    @settings(max_examples=400, phases=[Phase.generate], database=None)
+    @settings(max_examples=500, phases=[Phase.generate], database=None)
     @given(calls(), st.data(), st.booleans())
     def draw(call: ToolCall, data: st.DataObject, permits: bool) -> None:
         drawn = [data.draw(conditions(call, permits=permits)) for _ in range(6)]

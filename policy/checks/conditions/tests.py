@@ -21,6 +21,7 @@ from policy.checks.conditions.comparisons import read_comparison
 from policy.checks.conditions.earlier_calls import read_after
 from policy.checks.conditions.expressions import CONDITIONS, read_value
 from policy.checks.conditions.membership import read_membership
+from policy.checks.conditions.named_by_user import read_named_by_user
 from policy.checks.conditions.reader_state import (
     BROKEN_TEST,
     PartReaders,
@@ -193,7 +194,7 @@ TESTS: Mapping[type, Callable[[Any, StatementContext], Test]] = MappingProxyType
         tree.Is: _is,
         tree.Window: _of_values(read_window),
         tree.ResourceTest: read_resource_test,
-        tree.NamedByUser: _later("`named by user`"),
+        tree.NamedByUser: _of_values(read_named_by_user),
         tree.From: _later("`from` a label or a result"),
         tree.AfterTest: read_after,
     }

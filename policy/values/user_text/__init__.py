@@ -1,0 +1,1 @@
+"""What a user wrote, and which values stand in it as whole words."""

@@ -1,0 +1,192 @@
+"""`UserMessages`: what a user wrote, and in which message a value stands as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from policy.values.numbers import exact, is_number
+from policy.values.paths.path import PathContext
+from policy.values.text import is_ordinary, normalise, without_invisible
+from policy.values.unreadable import Unreadable
+from policy.values.user_text.bounds import atoms_of, fold, is_bounded, without_end_marks, words_of
+from policy.values.user_text.canonical_forms import (
+    canonical_spelling,
+    number_spelled,
+    spellings_of,
+)
+
+# All messages together; what goes beyond makes all of them unknown.
+MOST_CHARACTERS = 500_000
+_LONGEST_VALUE = 10_000
+_SHORTEST_VALUE = 3
+_MOST_OCCURRENCES = 1_000
+
+TOO_MUCH = Unreadable(reason=f"the user wrote more than {MOST_CHARACTERS:,} characters")
+_TOO_LONG = Unreadable(reason="a value that is too long to be looked for")
+_TOO_OFTEN = Unreadable(reason="a value that occurs too often inside other words")
+_HIDDEN = Unreadable(reason="a value with invisible characters")
+_HIDDEN_THERE = Unreadable(reason="what the user wrote has invisible characters there")
+_INEXACT = Unreadable(reason="a number with more digits than a double can represent")
+_NO_TEXT = Unreadable(reason="a value that is not a string or a number")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Index:
+    """The words and numbers of messages, with the first message of each, and the folded messages.
+
+    A message with invisible characters is indexed twice: as it is, and as it is shown.
+    """
+
+    words: dict[str, int]
+    numbers: dict[Decimal | int, int]
+    shown: dict[str, int]
+    shown_numbers: dict[Decimal | int, int]
+    folded: tuple[str, ...]
+    shown_folded: tuple[str, ...]
+
+    def and_those(self, texts: Sequence[str]) -> _Index:
+        """Return the index of these messages and more."""
+        words, numbers = self.words.copy(), self.numbers.copy()
+        shown, shown_numbers = self.shown.copy(), self.shown_numbers.copy()
+        folded, shown_folded = list(self.folded), list(self.shown_folded)
+        for text in texts:
+            place, plain = len(folded), normalise(text)
+            _add(plain, place, words, numbers)
+            if not is_ordinary(text):
+                visible = without_invisible(text)
+                _add(visible, place, shown, shown_numbers)
+                shown_folded.append(fold(visible))
+            folded.append(fold(plain))
+        return _Index(
+            words=words,
+            numbers=numbers,
+            shown=shown,
+            shown_numbers=shown_numbers,
+            folded=tuple(folded),
+            shown_folded=tuple(shown_folded),
+        )
+
+
+_EMPTY = _Index(words={}, numbers={}, shown={}, shown_numbers={}, folded=(), shown_folded=())
+
+
+def _add(text: str, place: int, words: dict[str, int], numbers: dict[Decimal | int, int]) -> None:
+    for atom in dict.fromkeys(atoms_of(text)):
+        word = without_end_marks(atom)
+        words.setdefault(fold(word), place)
+        canonical = canonical_spelling(word)
+        if canonical is not None:
+            words.setdefault(fold(canonical), place)
+        number = number_spelled(word)
+        if number is not None:
+            numbers.setdefault(number, place)
+
+
+class UserMessages:
+    """The messages of a user, in order. They do not change; `and_one` returns them with another.
+
+    They are indexed when a value is first looked for, and only what is not indexed yet.
+    """
+
+    __slots__ = ("_before", "_index", "texts")
+
+    def __init__(self, texts: tuple[str, ...], *, before: _Index = _EMPTY) -> None:
+        self.texts = texts
+        # The index of the first of these messages, until there is one of all.
+        self._before = before
+        self._index: _Index | None = None
+
+    def and_one(self, text: str) -> UserMessages:
+        """Return these messages and one more."""
+        return UserMessages((*self.texts, text), before=self._index or self._before)
+
+    def message_with(self, value: Any, paths: PathContext) -> int | Unreadable | None:
+        """Return the place, from 0, of the first message in which `value` stands.
+
+        None if it stands in none; Unreadable where that cannot be told.
+        """
+        index = self._indexed()
+        if is_number(value):
+            number = exact(value)
+            return _INEXACT if number is None else index.numbers.get(number)
+        if not isinstance(value, str):
+            return _NO_TEXT
+        if len(value) > _LONGEST_VALUE:
+            return _TOO_LONG
+        if not is_ordinary(value) and without_invisible(value) != normalise(value):
+            return _HIDDEN
+        return self._message_with_text(index, value, paths)
+
+    def _message_with_text(
+        self, index: _Index, value: str, paths: PathContext
+    ) -> int | Unreadable | None:
+        folded = fold(value)
+        number = number_spelled(folded)
+        if number is not None:
+            found = index.numbers.get(number)
+            if found is not None:
+                return found
+        if not _is_long_enough(folded) and number is None:
+            return None
+        forms = [fold(form) for form in spellings_of(value, paths)]
+        wanted = [folded, *(form for form in forms if _is_long_enough(form))]
+        for form in wanted:
+            found = index.words.get(form)
+            if found is not None:
+                return found
+        if any(form in index.shown for form in wanted) or number in index.shown_numbers:
+            return _HIDDEN_THERE
+        return _searched(index, folded)
+
+    def _indexed(self) -> _Index:
+        if self._index is None:
+            before = self._before
+            self._index = before.and_those(self.texts[len(before.folded) :])
+            self._before = _EMPTY
+        return self._index
+
+
+def _searched(index: _Index, folded: str) -> int | Unreadable | None:
+    """Look for a value that is no single word, message by message."""
+    words = words_of(folded)
+    if words == [folded]:
+        return None
+    places = [index.words.get(word) for word in words]
+    known = [place for place in places if place is not None]
+    if len(known) == len(places):
+        found = _first_with(folded, index.folded, start=max(known, default=0))
+        if found is not None:
+            return found
+    hidden = _first_with(folded, index.shown_folded)
+    return None if hidden is None else _HIDDEN_THERE
+
+
+def _first_with(folded: str, texts: tuple[str, ...], *, start: int = 0) -> int | Unreadable | None:
+    """Return the first text, from `start` on, in which a value is bounded on both sides."""
+    tried = 0
+    for place in range(start, len(texts)):
+        text = texts[place]
+        at = text.find(folded)
+        while at != -1:
+            if is_bounded(text, at, at + len(folded)):
+                return place
+            tried += 1
+            if tried == _MOST_OCCURRENCES:
+                return _TOO_OFTEN
+            at = text.find(folded, at + 1)
+    return None
+
+
+def user_messages(texts: Iterable[str]) -> UserMessages | Unreadable:
+    """Return these messages, in order; Unreadable if they are longer than `MOST_CHARACTERS`."""
+    texts = tuple(texts)
+    if sum(map(len, texts)) > MOST_CHARACTERS:
+        return TOO_MUCH
+    return UserMessages(texts)
+
+
+def _is_long_enough(folded: str) -> bool:
+    return len(folded) >= _SHORTEST_VALUE and any(char.isalnum() for char in folded)
