@@ -175,6 +175,7 @@ def _definition(spec: ToolSpec | None) -> Any:
                 resource.tree,
                 resource.tree_field,
                 resource.only_for,
+                resource.uri,
             )
             for resource in spec.resources
         ],

@@ -9,6 +9,7 @@ from policy.catalog.fewer_operations import FewerOperations
 from policy.catalog.listing import Listing, read_listing
 from policy.catalog.listing_entry import listing_entry
 from policy.catalog.markers import Connects, Reads, Runs, Sends, Writes, resources_of
+from policy.catalog.mcp_requests import COMPLETE, GET_PROMPT, MCP_REQUESTS, READ_RESOURCE
 from policy.catalog.model_input import read_arguments
 from policy.catalog.name_repair import ALIASES, RepairedName, repair_name, snake_case, spellings
 from policy.catalog.names_elsewhere import NAMES_ELSEWHERE
@@ -56,10 +57,14 @@ from policy.catalog.tool import (
 __all__ = [
     "ALIASES",
     "ANY",
+    "COMPLETE",
     "ENCODINGS",
+    "GET_PROMPT",
     "LOCK_FILE",
+    "MCP_REQUESTS",
     "NAMES_ELSEWHERE",
     "OPEN",
+    "READ_RESOURCE",
     "VERBS",
     "VERSION_MARK",
     "Arguments",

@@ -14,7 +14,7 @@ from policy.catalog.tool import VERBS, Resource, Verb
 from policy.values import quote
 
 _FLAGS = ("complete", "unseen")
-_MORE = ("path", "tree", "tree_field", "only_for")
+_MORE = ("path", "tree", "tree_field", "only_for", "uri")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,18 +73,25 @@ def _resource(verb: Verb, entry: Any) -> Resource:
     more = entry if isinstance(entry, Mapping) else {"path": entry}
     steps, only_for = _steps(more.get("path")), more.get("only_for")
     tree, tree_field = more.get("tree", False), more.get("tree_field")
+    uri = more.get("uri", False)
     if (
         not steps
         or not isinstance(tree, bool)
+        or not isinstance(uri, bool)
         or not isinstance(tree_field, str | None)
         or any(key not in _MORE for key in more)
     ):
         raise BadResources(
             f"`resources.{verb}` has an entry that is neither the path of an argument nor an "
-            "object with `path`, and `tree`, `tree_field` or `only_for`"
+            "object with `path`, and `tree`, `tree_field`, `only_for` or `uri`"
         )
     return Resource(
-        verb=verb, steps=steps, tree=tree, tree_field=tree_field, only_for=_only_for(verb, only_for)
+        verb=verb,
+        steps=steps,
+        tree=tree,
+        tree_field=tree_field,
+        only_for=_only_for(verb, only_for),
+        uri=uri,
     )
 
 
@@ -118,4 +125,6 @@ def _entry(resource: Resource) -> Any:
     if resource.only_for is not None:
         field, values = resource.only_for
         more["only_for"] = {field: list(values)}
+    if resource.uri:
+        more["uri"] = True
     return dotted if more == {"path": dotted} else more

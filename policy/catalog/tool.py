@@ -55,7 +55,9 @@ class Resource:
 
     `tree` is whether the path stands for everything below it, `tree_field` names the boolean
     argument that decides so per call (a recursive listing). `only_for` names a field and its values
-    for which the argument is a resource: that of some operations only.
+    for which the argument is a resource: that of some operations only. A `uri` is a resource of
+    this verb if its scheme says so: `file:` names a path, `https:` a host. What any other scheme
+    names is not known.
     """
 
     verb: Verb
@@ -63,6 +65,7 @@ class Resource:
     tree: bool = False
     tree_field: str | None = None
     only_for: tuple[str, tuple[str, ...]] | None = None
+    uri: bool = False
 
     def counts_in(self, input: Mapping[str, Any]) -> bool:
         """Return whether the argument may be a resource of this call."""

@@ -13,6 +13,7 @@ from policy.evaluation.disk_view import GlobMeaning, glob_of
 from policy.evaluation.effects import SETS_GLOBS, CallEffects, PossibleWord
 from policy.evaluation.link_changes import LinkChanges
 from policy.evaluation.plain_names import prints_plain_names
+from policy.evaluation.uri_arguments import uri_accesses
 from policy.model import HasOtherNames
 from policy.programs import Invocation, Profiles, ScriptAnalysis, analyse_script
 from policy.shell import Assignment, Word
@@ -111,7 +112,10 @@ def _add_leaf(
     effects: CallEffects, input: Mapping[str, Any], resource: Resource, *, leaf: Any, alone: bool
 ) -> None:
     verb = resource.verb
-    if leaf.__class__ is str and verb != "runs" and resource.tree_field is None:
+    if resource.uri and isinstance(leaf, str):
+        for access in uri_accesses(verb, leaf, steps=resource.steps):
+            effects.add(access)
+    elif leaf.__class__ is str and verb != "runs" and resource.tree_field is None:
         meant = _tree_of(resource) if resource.tree else None
         effects.add(Access(verb, leaf, tree=resource.tree, steps=resource.steps, meant=meant))
     elif not isinstance(leaf, str):

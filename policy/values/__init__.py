@@ -10,7 +10,7 @@ from policy.values.globs import (
     literal_text,
 )
 from policy.values.hosts.address import NETWORK_WORDS
-from policy.values.hosts.endpoint import Endpoint, read_endpoint
+from policy.values.hosts.endpoint import DEFAULT_PORTS, Endpoint, read_endpoint
 from policy.values.hosts.links_in_text import links_in
 from policy.values.hosts.pattern import (
     REDIRECTED,
@@ -86,6 +86,7 @@ from policy.values.user_text.user_messages import TOO_MUCH, UserMessages, user_m
 
 __all__ = [
     "ANY_DEPTH",
+    "DEFAULT_PORTS",
     "NETWORK_WORDS",
     "REDIRECTED",
     "SHOWING",

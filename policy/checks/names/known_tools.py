@@ -46,6 +46,7 @@ class KnownTool:
         return any(
             resource.verb == verb
             and resource.only_for is None
+            and not resource.uri
             and "*" not in resource.steps
             and self._is_text(resource.steps)
             for resource in self.resources

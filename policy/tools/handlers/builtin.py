@@ -12,7 +12,7 @@ from policy.tools.handlers.web import web_fetch
 
 
 def builtin_handlers(limits: Limits | None = None) -> tuple[NativeHandler, ...]:
-    """Return a handler for every tool of the built-in catalogue."""
+    """Return a handler for every built-in tool that needs no MCP server."""
     allowed = limits or Limits()
     runs: dict[str, Run] = {
         **file_tools(allowed),
@@ -21,4 +21,5 @@ def builtin_handlers(limits: Limits | None = None) -> tuple[NativeHandler, ...]:
         "list_tools": list_tools,
         "get_tool_schema": get_tool_schema,
     }
-    return tuple(NativeHandler(spec, runs[spec.name]) for spec in builtin_catalog().specs)
+    specs = (spec for spec in builtin_catalog().specs if spec.name in runs)
+    return tuple(NativeHandler(spec, runs[spec.name]) for spec in specs)

@@ -84,8 +84,13 @@ def test_built_in_tools_say_what_they_do_to_which_argument() -> None:
         "web_fetch": [("connects", ("url",), False, None)],
         "list_tools": [],
         "get_tool_schema": [],
+        "mcp_read_resource": [("reads", ("uri",), False, None), ("connects", ("uri",), False, None)],
+        "mcp_get_prompt": [],
+        "mcp_complete": [],
     }
-    assert all(spec.complete and not spec.unseen and spec.pinned for spec in catalog.specs)
+    assert all(not spec.unseen and spec.pinned for spec in catalog.specs)
+    open = {"mcp_get_prompt", "mcp_complete"}
+    assert {spec.name for spec in catalog.specs if not spec.complete} == open
     assert [spec.name for spec in catalog.specs if spec.exec_class] == ["bash_exec"]
     assert not catalog.complete
-    assert set(catalog.categories) == {"file", "code", "web", "meta"}
+    assert set(catalog.categories) == {"file", "code", "web", "meta", "mcp"}
