@@ -9,7 +9,6 @@ from policy.catalog.fewer_operations import FewerOperations
 from policy.catalog.listing import Listing, read_listing
 from policy.catalog.listing_entry import listing_entry
 from policy.catalog.markers import Connects, Reads, Runs, Sends, Writes, resources_of
-from policy.catalog.mcp_requests import COMPLETE, GET_PROMPT, MCP_REQUESTS, READ_RESOURCE
 from policy.catalog.model_input import read_arguments
 from policy.catalog.name_repair import ALIASES, RepairedName, repair_name, snake_case, spellings
 from policy.catalog.names_elsewhere import NAMES_ELSEWHERE
@@ -42,6 +41,7 @@ from policy.catalog.schemas.walk import (
     parts,
     read_only_schema,
 )
+from policy.catalog.server_requests import COMPLETE, GET_PROMPT, READ_RESOURCE, SERVER_REQUESTS
 from policy.catalog.tagged_operations import Operations, arguments_of, models_of, operations_of
 from policy.catalog.tool import (
     LOCK_FILE,
@@ -61,10 +61,10 @@ __all__ = [
     "ENCODINGS",
     "GET_PROMPT",
     "LOCK_FILE",
-    "MCP_REQUESTS",
     "NAMES_ELSEWHERE",
     "OPEN",
     "READ_RESOURCE",
+    "SERVER_REQUESTS",
     "VERBS",
     "VERSION_MARK",
     "Arguments",

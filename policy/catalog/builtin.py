@@ -10,7 +10,7 @@ from policy.catalog.arguments import Arguments, tool_of
 from policy.catalog.catalog import Catalog
 from policy.catalog.encodings import Encoding, listed_encoding
 from policy.catalog.markers import Connects, Reads, Runs, Writes
-from policy.catalog.mcp_requests import mcp_requests
+from policy.catalog.server_requests import server_requests
 
 
 def _whole(value: Any) -> Any:
@@ -115,7 +115,7 @@ _BUILTIN = Catalog(
         tool_of(WebFetch, category="web", read_only=False, destructive=False),
         tool_of(ListTools, category="meta", read_only=True, destructive=False),
         tool_of(GetToolSchema, category="meta", read_only=True, destructive=False),
-        *mcp_requests(),
+        *server_requests(),
     )
 )
 
@@ -123,6 +123,6 @@ _BUILTIN = Catalog(
 def builtin_catalog() -> Catalog:
     """Return the tools that come with Placet; a host may have more.
 
-    A service has those of `mcp_requests` only if it serves the clients of MCP servers.
+    A service has those of `server_requests` only if it serves the clients of MCP servers.
     """
     return _BUILTIN

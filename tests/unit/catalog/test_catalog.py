@@ -84,7 +84,10 @@ def test_built_in_tools_say_what_they_do_to_which_argument() -> None:
         "web_fetch": [("connects", ("url",), False, None)],
         "list_tools": [],
         "get_tool_schema": [],
-        "mcp_read_resource": [("reads", ("uri",), False, None), ("connects", ("uri",), False, None)],
+        "mcp_read_resource": [
+            ("reads", ("uri",), False, None),
+            ("connects", ("uri",), False, None),
+        ],
         "mcp_get_prompt": [],
         "mcp_complete": [],
     }

@@ -75,7 +75,7 @@ class McpComplete(Arguments):
     """The values of other arguments that are known already."""
 
 
-def mcp_requests() -> tuple[ToolSpec, ...]:
+def server_requests() -> tuple[ToolSpec, ...]:
     """Return the definitions of all of them.
 
     Whether a server only reads is not known. What a prompt or a completion reaches is up to the
@@ -94,4 +94,4 @@ def mcp_requests() -> tuple[ToolSpec, ...]:
 
 
 # They are no tools of their own for clients.
-MCP_REQUESTS = frozenset({READ_RESOURCE, GET_PROMPT, COMPLETE})
+SERVER_REQUESTS = frozenset({READ_RESOURCE, GET_PROMPT, COMPLETE})
