@@ -8,7 +8,9 @@ from policy.mcp.listed_tool import Era, ListedTool
 from policy.mcp.names import refused_names
 from policy.mcp.resolved_program import program_of, resolved_program
 from policy.mcp.secrets import read_value, read_values
+from policy.mcp.server_requests import server_request_handlers
 from policy.mcp.servers import McpServers, ProgramOf, ServerReport, configured_servers
+from policy.mcp.standing import ReviewFilter, Standing
 
 __all__ = [
     "Era",
@@ -20,9 +22,11 @@ __all__ = [
     "NotSent",
     "ProgramOf",
     "Refused",
+    "ReviewFilter",
     "ServerAnswers",
     "ServerReport",
     "ServerStatus",
+    "Standing",
     "Uncertain",
     "ask_server",
     "ask_servers",
@@ -33,4 +37,5 @@ __all__ = [
     "read_values",
     "refused_names",
     "resolved_program",
+    "server_request_handlers",
 ]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from policy.generation import McpServer, ServerTransport, StdioServer
 from policy.mcp.errors import McpFailure, NotSent, Redefined
@@ -23,8 +23,10 @@ from policy.tools import Progress
 
 if TYPE_CHECKING:
     from policy.mcp.connection import Connection
+    from policy.mcp.offered import Announced, Entries, Offered
 
 _NOBODY = Caller()
+T = TypeVar("T")
 # Identifies the callers that share a session; None: the session that lists the tools.
 _Key: TypeAlias = tuple[object, ...] | None
 
@@ -49,7 +51,8 @@ class McpClient:
 
     `launcher` starts the programs of servers over stdio. `restarts` says when a session that has
     failed is opened again. `changed` is called when the server announces another list of tools in
-    any session, or the session that would have heard of it is lost.
+    any session, or the session that would have heard of it is lost; `offers_changed` is the same
+    for resources and prompts.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class McpClient:
         launcher: Launcher | None = None,
         restarts: RestartLimits | None = None,
         changed: Callable[[], None] | None = None,
+        offers_changed: Announced | None = None,
     ) -> None:
         self.server = server
         self.tools: tuple[ListedTool, ...] = ()
@@ -71,6 +75,7 @@ class McpClient:
             restarts or RestartLimits(), handshake=server.start, idle=server.idle
         )
         self._changed = changed
+        self._offers_changed = offers_changed
         self._tokens: Any = None  # made when it connects, like all that needs the SDK
         self._sessions: OrderedDict[_Key, OnDemand[Connection]] = OrderedDict()
         self._leaving: set[asyncio.Task[None]] = set()
@@ -145,6 +150,53 @@ class McpClient:
         except McpFailure as error:
             self._last_error = str(error)
             raise
+
+    async def in_session(
+        self, caller: Caller, work: Callable[[Connection], Awaitable[T]], *, reviewed: bool = False
+    ) -> T:
+        """Return what `work` does in the session of this caller; raise McpFailure like a call.
+
+        A `reviewed` server must say of itself here what it said when its tools were listed; if it
+        does not, Redefined is raised, and nothing is done.
+        """
+        key = self._key(caller)
+        try:
+            try:
+                return await self._work(key, work, reviewed=reviewed)
+            except _SessionGone:
+                return await self._work(key, work, reviewed=reviewed)
+        except McpFailure as error:
+            self._last_error = str(error)
+            raise
+
+    async def offered(self, what: Offered, *, caller: Caller, reviewed: bool = False) -> Entries:
+        """Return a list of the server besides its tools, in the session of this caller.
+
+        Raises McpFailure, also if that takes longer than the time limit for lists.
+        """
+        seconds = self.server.listing
+
+        async def listed(connection: Connection) -> Entries:
+            try:
+                async with asyncio.timeout(seconds):
+                    return await connection.offers.current(what)
+            except TimeoutError:
+                why = f"the server has not listed its {what} within {seconds:g} seconds"
+                raise McpFailure(why) from None
+
+        return await self.in_session(caller, listed, reviewed=reviewed)
+
+    async def _work(
+        self, key: _Key, work: Callable[[Connection], Awaitable[T]], *, reviewed: bool
+    ) -> T:
+        async with self._session(key) as connection:
+            if reviewed and said_in(connection) != self._listed_about:
+                raise Redefined("the server says something else of itself than it did")
+            try:
+                return await work(connection)
+            except NotSent as error:
+                connection.lost(str(error))
+                raise _SessionGone(str(error)) from error
 
     async def changes(self, changed: asyncio.Event) -> None:
         """Wait for the event of a changed list; keep a session open if the server announces it."""
@@ -254,6 +306,7 @@ class McpClient:
                 launcher=self._launcher,
                 tokens=self._tokens,
                 changed=self._changed,
+                offers_changed=self._offers_changed,
                 listening=lists or alone,
             )
 

@@ -14,7 +14,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from typing import Any, assert_never
 
 from mcp import Client, MCPError
+from mcp.client.session import IncomingMessage, MessageHandlerFnT
 from mcp.client.subscriptions import SubscriptionLost
+from mcp.shared.subscriptions import PromptsListChanged, ResourcesListChanged
 from mcp.types import (
     CONNECTION_CLOSED,
     HEADER_MISMATCH,
@@ -23,10 +25,12 @@ from mcp.types import (
     CallToolRequestParams,
     EmptyResult,
     Implementation,
-    ListPromptsRequest,
     ListToolsRequest,
     PaginatedRequestParams,
     PingRequest,
+    PromptListChangedNotification,
+    Request,
+    ResourceListChangedNotification,
     ToolListChangedNotification,
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
@@ -37,6 +41,8 @@ from policy.mcp.error_text import is_end_of_connection, text_of
 from policy.mcp.errors import McpFailure, NotSent, Refused, Uncertain
 from policy.mcp.http import DELIVERY, Delivery, OAuthTokens, http_streams
 from policy.mcp.listed_tool import Era, ListedTool, frozen
+from policy.mcp.offered import Announced, OfferedKind
+from policy.mcp.offers import Offers
 from policy.mcp.pages import MOST_PAGES, Pages
 from policy.mcp.stdio import stdio_streams
 from policy.mcp.websocket import websocket_streams
@@ -86,6 +92,7 @@ class Connection:
         self._listed_at = 0.0
         self.agreed: dict[str, Definition] = {}
         self.lost_because: str | None = None
+        self.offers = Offers(self._page, lambda: client.server_capabilities, fresh_for=fresh_for)
 
     @property
     def protocol_version(self) -> str:
@@ -111,9 +118,10 @@ class Connection:
 
     @property
     def announces_changes(self) -> bool:
-        """Whether the server says when its list of tools changes."""
-        tools = self._client.server_capabilities.tools
-        return tools is not None and tools.list_changed is True
+        """Whether the server says when its lists of tools, resources or prompts change."""
+        has = self._client.server_capabilities
+        lists = (has.tools, has.resources, has.prompts)
+        return any(each is not None and each.list_changed is True for each in lists)
 
     def lost(self, why: str) -> None:
         """Note why the session has ended, and end it."""
@@ -150,19 +158,14 @@ class Connection:
     def _is_old(self) -> bool:
         return time.monotonic() - self._listed_at > self._fresh_for
 
-    async def list_prompts(self) -> tuple[Mapping[str, Any], ...]:
+    async def list_prompts(self) -> tuple[Any, ...]:
         """Return all prompts, none if the server has none; raise McpFailure."""
-        if self._client.server_capabilities.prompts is None:
-            return ()
-        return tuple(frozen(entry) for entry in await Pages().of("prompts", self._prompts))
+        return await self.offers.current("prompts")
 
     async def _tools(self, cursor: str | None) -> dict[str, Any]:
         return await self._page(ListToolsRequest(params=_from(cursor)))
 
-    async def _prompts(self, cursor: str | None) -> dict[str, Any]:
-        return await self._page(ListPromptsRequest(params=_from(cursor)))
-
-    async def _page(self, request: ListToolsRequest | ListPromptsRequest) -> dict[str, Any]:
+    async def _page(self, request: Request[Any, Any]) -> dict[str, Any]:
         with self._translated():
             return (await self._client.session.send_request(request, _Raw)).root
 
@@ -195,6 +198,17 @@ class Connection:
         if result.get("resultType") == _INPUT_REQUIRED:
             raise Refused("the server asks for input from its user, which it cannot be given here")
         return result
+
+    async def ask(
+        self, request: Request[Any, Any], *, progress: Progress | None = None
+    ) -> dict[str, Any]:
+        """Return the answer to a request as the server sends it; raise McpFailure like a call."""
+        with self._counted(), self._translated():
+            sent = self._client.session.send_request(request, _Raw, progress_callback=progress)
+            answer = (await sent).root
+        if answer.get("resultType") == _INPUT_REQUIRED:
+            raise Refused("the server asks for input from its user, which it cannot be given here")
+        return answer
 
     async def _absorb_list(self) -> None:
         cursor: str | None = None
@@ -249,21 +263,31 @@ class Connection:
             await self._quiet.wait()
             await self.check()
 
-    async def listen(self, changed: Callable[[], None]) -> None:
-        """Report changes of the list of tools, as long as the server announces them."""
+    async def listen(self, changed: Callable[[], None], announced: Announced) -> None:
+        """Report changes of lists, as long as the server announces them; `changed` is of tools."""
         if self.era != "stateless" or not self.announces_changes:
             return  # with a handshake they come as notifications
         while True:
             try:
-                async with self._client.listen(tools_list_changed=True) as events:
-                    async for _ in events:
-                        changed()
+                async with self._client.listen(
+                    tools_list_changed=True, resources_list_changed=True, prompts_list_changed=True
+                ) as events:
+                    async for event in events:
+                        match event:
+                            case ResourcesListChanged():
+                                announced("resources")
+                            case PromptsListChanged():
+                                announced("prompts")
+                            case _:
+                                changed()
             except MCPError:
                 return  # the server does not do it
             except SubscriptionLost:
                 pass
             await asyncio.sleep(_LISTENING_AGAIN)
             changed()  # what was announced meanwhile is lost
+            announced("resources")
+            announced("prompts")
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
@@ -314,13 +338,15 @@ async def connected(
     launcher: Launcher | None = None,
     tokens: OAuthTokens | None = None,
     changed: Callable[[], None] | None = None,
+    offers_changed: Announced | None = None,
     listening: bool = True,
     garbage: Callable[[], None] | None = None,
 ) -> AsyncIterator[Connection]:
     """Connect to a server and agree with it on a revision of the protocol.
 
     `changed` is called when the server announces that its list of tools has changed;
-    without `listening`, no subscription is opened to hear of it. `garbage` is called for each line
+    `offers_changed` is the same for resources and prompts. Without `listening`, no subscription is
+    opened to hear of it. `garbage` is called for each line
     of its output that is no message.
     """
     announced = asyncio.Event()
@@ -337,17 +363,17 @@ async def connected(
         if changed is not None:
             changed()
 
-    async def hear(message: Any) -> None:
-        if isinstance(message, ToolListChangedNotification):
-            announce()
-        elif isinstance(message, Exception) and garbage is not None:
-            garbage()
+    def offers_announced(what: OfferedKind) -> None:
+        if connection is not None:
+            connection.offers.changed(what)
+        if offers_changed is not None:
+            offers_changed(what)
 
     client = Client(
         _streams(server, lost=end, launcher=launcher, tokens=tokens or OAuthTokens()),
         mode="auto",
         cache=None,
-        message_handler=hear,
+        message_handler=_hearing(announce, offers_announced, garbage),
         client_info=Implementation(name="placet", version=VERSION),
     )
     try:
@@ -362,13 +388,34 @@ async def connected(
             )
             work: list[Coroutine[Any, Any, None]] = [connection.watch_health(server.check)]
             if changed is not None and listening:
-                work.append(connection.listen(announce))
+                work.append(connection.listen(announce, offers_announced))
             async with _beside(work):
                 yield connection
     except Exception as error:
         why = text_of(error)
         end(why)
         raise Unavailable(why) from error
+
+
+def _hearing(
+    changed: Callable[[], None], announced: Announced, garbage: Callable[[], None] | None
+) -> MessageHandlerFnT:
+    """Return what is told of each message that a server sends by itself."""
+
+    async def hear(message: IncomingMessage) -> None:
+        match message:
+            case ToolListChangedNotification():
+                changed()
+            case ResourceListChangedNotification():
+                announced("resources")
+            case PromptListChangedNotification():
+                announced("prompts")
+            case Exception() if garbage is not None:
+                garbage()
+            case _:
+                pass
+
+    return hear
 
 
 def _streams(

@@ -38,11 +38,15 @@ class Pages:
         for _ in range(MOST_PAGES):
             sent = await page(cursor)
             entries = sent.get(what, ())
+            if not isinstance(entries, list | tuple):
+                raise McpFailure(f"the server's list of {what} is not a list")
             self._take(what, entries)
             found += entries
             cursor = sent.get("nextCursor")
             if cursor is None:
                 return found
+            if not isinstance(cursor, str):
+                raise McpFailure("the server's list continues at something that is not a string")
             if cursor in cursors:
                 raise McpFailure("the server's list leads back to a page before")
             cursors.add(cursor)

@@ -15,8 +15,10 @@ from policy.mcp.client import McpClient, ServerStatus
 from policy.mcp.errors import McpFailure
 from policy.mcp.handler import McpHandler
 from policy.mcp.names import refused_names
+from policy.mcp.offered import KEY_OF, Entries, Offered, OfferedKind
 from policy.mcp.pinned_handler import PinnedHandler
 from policy.mcp.resolved_program import program_of
+from policy.mcp.standing import Standing, is_as_accepted
 from policy.model import Caller, PolicyInvalid, ToolError, thaw
 from policy.pins import (
     Comparison,
@@ -42,6 +44,7 @@ _REGISTERING = Threads("tools of MCP servers", most=1)
 
 # Returns the program of a server over stdio as it is pinned; the version is its own statement.
 ProgramOf: TypeAlias = Callable[[McpServer, str], Program | None]
+_NEW = Standing(state=PinState.NEW)
 LockOf: TypeAlias = Callable[[], Lock]
 
 
@@ -59,7 +62,8 @@ class McpServers:
 
     The tools of a server that cannot be reached stay: calls of them fail until it can be again.
     `lock` returns the reviewed definitions. `program_of` finds the program of a server, which was
-    reviewed with them.
+    reviewed with them. `listed` returns whether a server's tools stand in a list, in place of pins.
+    `offers_changed` is called when a server announces other resources or prompts.
     """
 
     def __init__(
@@ -70,12 +74,16 @@ class McpServers:
         program_of: ProgramOf = program_of,
         launcher: Launcher | None = None,
         restarts: RestartLimits | None = None,
+        listed: Callable[[str], bool] = lambda server: False,
+        offers_changed: Callable[[OfferedKind], None] | None = None,
     ) -> None:
         self._service = service
         self._lock = lock
         self._program_of = program_of
         self._launcher = launcher
         self._restarts = restarts
+        self._in_a_list = listed
+        self._offers_changed = offers_changed
         self._served: dict[str, _Served] = {}
         self._changing = asyncio.Lock()
 
@@ -109,6 +117,50 @@ class McpServers:
         served = self._served.get(server)
         return None if served is None else served.client
 
+    def standing(self, server: str) -> Standing | None:
+        """Return how a server stands to what was reviewed; None if there is none of this name."""
+        served = self._served.get(server)
+        if served is None:
+            return None
+        pins = self._lock().servers.get(server)
+        if pins is None:
+            listed = self._in_a_list(server)
+            return Standing(state=PinState.UNCHANGED, prompts=None) if listed else _NEW
+        state = served.state or PinState.UNCHANGED
+        return Standing(state=state, prompts=pins.prompts)
+
+    async def require_listed(self, server: str) -> None:
+        """Have a server say what it is, if it never has; raises McpFailure."""
+        await self._served[server].require_listed()
+
+    async def offered(
+        self, what: Offered, *, caller: Caller, servers: Iterable[str]
+    ) -> Mapping[str, Entries]:
+        """Return a list of each of these servers, in the session of this caller, by server.
+
+        Those that cannot be reached, and those that are not as they were reviewed, have none.
+        """
+        asked = [name for name in servers if name in self._served]
+        lists = await asyncio.gather(*(self._offered(name, what, caller) for name in asked))
+        return dict(zip(asked, lists, strict=True))
+
+    async def _offered(self, name: str, what: Offered, caller: Caller) -> Entries:
+        served = self._served[name]
+        try:
+            await served.require_listed()
+            standing = self.standing(name)
+            if standing is None or standing.state is PinState.CHANGED:
+                return ()
+            entries = await served.client.offered(what, caller=caller, reviewed=standing.is_pinned)
+        except McpFailure as error:
+            _LOG.warning("the list of %s of the MCP server %s: %s", what, name, error)
+            return ()
+        return tuple(
+            entry
+            for entry in entries
+            if isinstance(entry, Mapping) and _is_shown(name, what, entry, standing)
+        )
+
     async def forget(self, caller: Caller) -> None:
         """Close the sessions that only this caller's session used, which has ended."""
         clients = [served.client for served in self._served.values()]
@@ -129,6 +181,7 @@ class McpServers:
             program_of=self._program_of,
             launcher=self._launcher,
             restarts=self._restarts,
+            offers_changed=self._offers_changed,
         )
         await served.listed()
 
@@ -151,6 +204,7 @@ class _Served:
         program_of: ProgramOf,
         launcher: Launcher | None,
         restarts: RestartLimits | None,
+        offers_changed: Callable[[OfferedKind], None] | None,
     ) -> None:
         self._service = service
         self._lock = lock
@@ -161,8 +215,14 @@ class _Served:
         self._pins: Mapping[str, PinState] = {}
         self._handlers: Mapping[str, McpHandler] | None = None
         self._listing = asyncio.Lock()
+        # How the server stands to its pins since it was listed last; None before.
+        self.state: PinState | None = None
         self.client = McpClient(
-            server, launcher=launcher, restarts=restarts, changed=self._changed.set
+            server,
+            launcher=launcher,
+            restarts=restarts,
+            changed=self._changed.set,
+            offers_changed=offers_changed,
         )
         self._task = asyncio.create_task(self._keep())
 
@@ -227,9 +287,18 @@ class _Served:
             handlers = {each.tool: each for each in _handlers(self.client, compared)}
             await self._register(handlers.values())
             self._handlers = handlers
+            self.state = compared.server_state
             self._pins = {name: compared.state_of(name) for name in definitions.tools}
             self._problems = (*refused.values(), *definitions.problems)
             return handlers
+
+    async def require_listed(self) -> None:
+        """List the tools if they never were; raise McpFailure."""
+        if self._handlers is None:
+            try:
+                await self._list()
+            except (ToolError, CatalogError, PolicyInvalid, UnusableDefinitions) as error:
+                raise McpFailure(_text_of(error)) from error
 
     async def _register(self, handlers: Iterable[ToolHandler]) -> None:
         name = self.client.server.name
@@ -252,13 +321,8 @@ class _Served:
 
     def _pinned(self, spec: ToolSpec) -> PinnedHandler:
         async def reach() -> McpHandler | None:
-            handlers = self._handlers
-            if handlers is None:
-                try:
-                    handlers = await self._list()
-                except (ToolError, CatalogError, PolicyInvalid, UnusableDefinitions) as error:
-                    raise McpFailure(_text_of(error)) from error
-            return handlers.get(spec.origin.tool)
+            await self.require_listed()
+            return (self._handlers or {}).get(spec.origin.tool)
 
         return PinnedHandler(
             server=self.client.server.name, spec=spec, definition=define(spec), reach=reach
@@ -274,6 +338,17 @@ def _handlers(client: McpClient, compared: Comparison) -> Iterator[McpHandler]:
             output = now.get("outputSchema")
             definition = replace(definition, output=output if isinstance(output, Mapping) else None)
         yield McpHandler(client=client, tool=tool, spec=spec, definition=definition, listed=now)
+
+
+def _is_shown(
+    server: str, what: Offered, entry: Mapping[str, Any], standing: Standing | None
+) -> bool:
+    """Return whether clients may see an entry: a prompt only as it was accepted, if it was."""
+    key = entry.get(KEY_OF[what])
+    if not isinstance(key, str) or not key:
+        return False
+    pin = standing.pin_of(key) if standing is not None and what == "prompts" else None
+    return pin is None or is_as_accepted(server, (entry,), pin)
 
 
 def _text_of(error: Exception) -> str:
@@ -307,17 +382,30 @@ async def configured_servers(
     *,
     program_of: ProgramOf = program_of,
     launcher: Launcher | None = None,
+    offers_changed: Callable[[OfferedKind], None] | None = None,
 ) -> AsyncIterator[McpServers]:
     """Keep the servers that a policy configures behind a service, until the block ends.
 
     An edit of the configuration restarts the servers that it changes, and no others.
+    `offers_changed` is called when a server announces other resources or prompts.
     """
 
     def lock() -> Lock:
         generation = store.current
         return (generation and generation.lock) or Lock()
 
-    servers = McpServers(service, lock=lock, program_of=program_of, launcher=launcher)
+    def listed(server: str) -> bool:
+        generation = store.current
+        return generation is not None and server in generation.settings.catalogue.servers
+
+    servers = McpServers(
+        service,
+        lock=lock,
+        program_of=program_of,
+        launcher=launcher,
+        listed=listed,
+        offers_changed=offers_changed,
+    )
     edited = asyncio.Event()
     loop = asyncio.get_running_loop()
 

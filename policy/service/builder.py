@@ -234,6 +234,7 @@ def build_tool_service(
             outlook_of,
             lines_of=lambda who: rule_lines_for(source(), who, fact_source.facts(who)),
             spec_of=spec_of,
+            foreseen=adjudicator.foreseen,
         ),
         caller=caller or Caller(),
         workspace=folder,

@@ -9,6 +9,7 @@ from typing import Any
 
 from policy.approvals import Grant
 from policy.config_edit import Configured
+from policy.decision import Visibility
 from policy.model import Caller, NotFound, ToolError
 from policy.service.asking.sandbox import Sandbox
 from policy.service.configuration import Configurations
@@ -129,6 +130,17 @@ class GovernedService:
             return None
         shown = self.visibility.shown([found], self.caller)
         return shown[0] if shown else None
+
+    def expected(self, name: str, fields: Mapping[str, Any]) -> Visibility:
+        """Return whether this caller may call a tool with an input that has these values."""
+        return self.visibility.expected(name, fields, self.caller)
+
+    def foreseen(self, name: str, input: Mapping[str, Any]) -> Visibility:
+        """Return whether this caller may make a call; nothing is recorded, and nobody is asked.
+
+        Host names are not looked up: a call whose verdict hangs on one is open.
+        """
+        return self.visibility.foreseen(name, input, self.caller)
 
     def versions(self, name: str) -> tuple[ToolDefinition, ...]:
         """Return the versions of a tool that this caller may use, by full name, newest first."""

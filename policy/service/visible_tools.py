@@ -33,6 +33,8 @@ from policy.tools import ToolDefinition
 Expected: TypeAlias = Callable[[str, Mapping[str, Any]], Visibility]
 # Returns the above for a caller; reads the policy in force once for a whole list.
 OutlookOf: TypeAlias = Callable[[Caller], Expected]
+# Returns the visibility of one call: of a tool, by its full name, with exactly this input.
+Foreseen: TypeAlias = Callable[[str, Mapping[str, Any], Caller], Visibility]
 # Returns the lines of the policy in force for a caller.
 LinesOf: TypeAlias = Callable[[Caller], tuple[str, ...]]
 # Returns a registered tool's definition for policies, by its full name.
@@ -48,10 +50,16 @@ class VisibleTools:
         *,
         lines_of: LinesOf = lambda caller: (),
         spec_of: SpecOf = lambda name: None,
+        foreseen: Foreseen = lambda name, input, caller: Visibility.HIDDEN,
     ) -> None:
         self._outlook_of = outlook_of
         self._lines_of = lines_of
         self._spec_of = spec_of
+        self.foreseen = foreseen
+
+    def expected(self, name: str, fields: Mapping[str, Any], caller: Caller) -> Visibility:
+        """Return a tool's visibility for inputs that have these values there."""
+        return self._outlook_of(caller)(name, fields)
 
     def shown(self, definitions: Iterable[ToolDefinition], caller: Caller) -> list[ToolDefinition]:
         """Return the definitions that `caller` may use, those that may ask marked so."""

@@ -65,7 +65,7 @@ class CatalogExtension:
         publisher, running_before = self._publisher, self._running
         known = publisher.in_force.catalog
         extended = known.with_tools(specs, converting=True)
-        changed = extended != known or _differs_in_coercion(extended, known)
+        changed = _differs(extended, known)
         if not changed and not (running.keys() - running_before.keys() and self._may_list_tools()):
             self._set_running(running)
             return publisher.reload()
@@ -94,10 +94,13 @@ class CatalogExtension:
         return bool(catalogue.files or catalogue.servers)
 
 
-def _differs_in_coercion(tools: Catalog, before: Catalog) -> bool:
-    """Return whether a tool, otherwise equal, converts its input in a different way."""
-    pairs = zip(tools.specs, before.specs, strict=True)
-    return any(one.coerce is not other.coerce for one, other in pairs)
+def _differs(tools: Catalog, before: Catalog) -> bool:
+    """Return whether a tool is another one, or converts its input in a different way.
+
+    Their order does not matter.
+    """
+    now, known = ({spec.name: spec for spec in each.specs} for each in (tools, before))
+    return now != known or any(spec.coerce is not known[name].coerce for name, spec in now.items())
 
 
 def _new_errors(after: Reloaded, before: Reloaded) -> tuple[Diagnostic, ...]:

@@ -14,6 +14,7 @@ from policy.tools.failures import failure
 from policy.tools.handler import ExecutionContext, ToolHandler, location_of, quotes_errors
 from policy.tools.handlers.builtin import builtin_handlers
 from policy.tools.handlers.limits import Limits
+from policy.tools.handlers.native import NativeHandler
 from policy.tools.handlers.shell import CALL_VARIABLE
 from policy.tools.not_as_listed import NotAsListed
 from policy.tools.provider_schemas import PROVIDERS, Provider, provider_schemas
@@ -54,6 +55,7 @@ __all__ = [
     "FollowUp",
     "Limits",
     "Missed",
+    "NativeHandler",
     "NotAsListed",
     "PassThrough",
     "Progress",

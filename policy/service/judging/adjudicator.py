@@ -48,6 +48,12 @@ from policy.store import Freezer
 from policy.tools import Registration, ResolvedName
 
 _LOG = logging.getLogger(__name__)
+_SEEN_AS = {
+    Verdict.ALLOW: Visibility.OPEN,
+    Verdict.ASK: Visibility.ASKS,
+    Verdict.DENY: Visibility.HIDDEN,
+    Verdict.NONE: Visibility.HIDDEN,
+}
 _UNLIKE = "the policy has another definition of the tool than the one that would run"
 
 
@@ -205,6 +211,23 @@ class Adjudicator:
             error=refusal,
             by=self,
         )
+
+    def foreseen(self, tool: str, input: Any, caller: Caller) -> Visibility:
+        """Return what the verdict on a call is likely to be, without looking up host names.
+
+        A call is open if its verdict hangs on a host name. Nothing is recorded, and nobody asked.
+        """
+        guards, judge = self.guards.current, self._source()
+        if judge is None:
+            return Visibility.HIDDEN
+        facts, hosts = self._fact_source.facts_for_call(caller)
+        caller = self._lapsed.seen_on(caller, facts.now)
+        answer = judge.answer(tool, input, caller=caller, facts=facts)
+        if hosts.has_pending and answer.refused is None:
+            return Visibility.OPEN
+        spec = None if answer.admitted is None else answer.admitted.spec
+        decision = joined(answer, judge, guards=guards, caller=caller, facts=facts)
+        return _SEEN_AS[self._unless_frozen(decision, spec).verdict]
 
     def _unless_frozen(self, decision: Decision, spec: ToolSpec | None) -> Decision:
         """Return the decision, or a denial if people have frozen the tool."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from policy.decision import Decision, sentence
@@ -19,16 +19,18 @@ class Allow:
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """A person must approve; `reason` is for that person."""
+    """A person must approve; `reason` is for that person. Reasons name the filter as `rule`."""
 
     reason: str
+    rule: str = field(default="filter", kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """The call must not run; `reason` is for the agent."""
+    """The call must not run; `reason` is for the agent. Reasons name the filter as `rule`."""
 
     reason: str
+    rule: str = field(default="filter", kw_only=True)
 
 
 Classification: TypeAlias = Allow | Confirm | Deny

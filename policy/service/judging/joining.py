@@ -139,9 +139,9 @@ def _filter_opinion(smart_filter: SmartFilter, name: str, input: Mapping[str, An
     if isinstance(said, Allow):
         return Reason(rule="filter", verdict=Verdict.ALLOW)
     if isinstance(said, Confirm):
-        return Reason(rule="filter", verdict=Verdict.ASK, message=str(said.reason))
+        return Reason(rule=str(said.rule), verdict=Verdict.ASK, message=str(said.reason))
     if isinstance(said, Deny):
-        return _denial("filter", str(said.reason))
+        return _denial(str(said.rule), str(said.reason))
     _LOG.error("the filter returned a `%s`, which denies the call", type(said).__name__)
     return _denial("filter", "the filter returned no classification")
 

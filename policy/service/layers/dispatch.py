@@ -7,7 +7,7 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from policy.catalog import ToolSpec
+from policy.catalog import SERVER_REQUESTS, ToolSpec
 from policy.diagnostics import visible
 from policy.model import SENTENCES, NotFound, PermissionDenied, freeze, thaw
 from policy.service.in_flight import HERE, InFlight, current_call
@@ -62,7 +62,7 @@ class CoreDispatch:
         try:
             value = await handler.invoke(thaw(given), context)
         except Exception as error:
-            if isinstance(error, NotAsListed) and handler.spec.origin.kind == "mcp":
+            if isinstance(error, NotAsListed) and _is_of_server(handler.spec):
                 raise _not_reviewed(name, judgement) from error
             made = failure(error, name, quoted=quotes_errors(handler), environment=os.environ)
             raise made from error.__cause__ or error
@@ -126,6 +126,11 @@ def _require_judged(call: InFlight, judgement: Judgement, name: str, input: Any)
     if not call.permitted or name != judged.tool or input is not judged.input:
         why = "the call that reached the tool is not the one that was judged"
         raise _not_as_judged(name, judgement, why)
+
+
+def _is_of_server(spec: ToolSpec) -> bool:
+    """Return whether an MCP server answers the calls of a tool."""
+    return spec.origin.kind == "mcp" or spec.name in SERVER_REQUESTS
 
 
 def _not_reviewed(name: str, judgement: Judgement | None) -> PermissionDenied:
