@@ -15,16 +15,9 @@ from policy.evaluation.link_changes import LinkChanges
 from policy.evaluation.plain_names import prints_plain_names
 from policy.evaluation.uri_arguments import uri_accesses
 from policy.model import HasOtherNames
-from policy.programs import Invocation, Profiles, ScriptAnalysis, analyse_script
+from policy.programs import Invocation, Profiles, ScriptAnalysis, analyse_script, tells_to_write
 from policy.shell import Assignment, Word
 from policy.values import PathContext, Unreadable
-
-# What tells formatters and linters to change the files that they are given.
-_WRITING = frozenset(
-    "--write --write-changes --fix --fix-dangerously --fix-suggestions --apply --apply-unsafe"
-    " --autocorrect --autocorrect-all --auto-correct --auto-correct-all --reformat --in-place"
-    " --inplace --replace -w -i -a -A format fmt fix".split()
-)
 
 
 def read_effects(
@@ -175,18 +168,13 @@ def _add_script(effects: CallEffects, text: str, *, alone: bool) -> None:
         effects.unseen = effects.unseen or command.unseen
         effects.add(command)
         _add_words(effects, command)
-        rewritten = bool(command.handed) and any(map(_tells_to_write, command.command.words))
+        rewritten = bool(command.handed) and any(map(tells_to_write, command.command.words))
         for each in command.handed:
             folders = command.command.folders
             folders = folders_below(folders, each.folder) if each.folder else folders
             paths = effects.folder(folders, command.command)
             word = _possible(each.word, paths, command=command, handed=True)
             effects.handed.append(replace(word, rewritten=rewritten and not each.only_reads))
-
-
-def _tells_to_write(word: Word) -> bool:
-    """Return whether formatters and linters take a word as the order to change files."""
-    return word.text.partition("=")[0] in _WRITING
 
 
 def _add_words(effects: CallEffects, command: Invocation) -> None:

@@ -29,6 +29,7 @@ from policy.programs.profiles.profile_file import SUFFIX as PROFILE_SUFFIX
 from policy.programs.profiles.registry import NO_PROFILES, Profiles
 from policy.programs.program_file import ProgramFile
 from policy.programs.script_analysis import analyse_command, analyse_script
+from policy.programs.words.rewriting import tells_to_write
 
 __all__ = [
     "NO_PROFILES",
@@ -61,5 +62,6 @@ __all__ = [
     "runs_any",
     "runs_nothing_else",
     "spells_redirects",
+    "tells_to_write",
     "uncovered_commands",
 ]

@@ -25,6 +25,7 @@ from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.registry import Profiles
 from policy.programs.standard_folders import STANDARD_PLACES
 from policy.programs.words.own_command import own_commands
+from policy.programs.words.rewriting import rewrites_its_folder
 from policy.shell import COMPUTED_TEXT, SimpleCommand, Word, may_run_texts, read_script_uncached
 from policy.values import Unreadable, quote
 
@@ -124,6 +125,9 @@ class CommandAnalysis:
         self.links = created_links(profile, parts, self.effects.found)
         self.effects.found += link_targets(profile, parts)
         self._note_working_folder(place, used=profile.uses_folder)
+        outlined = profile.operands == ("passed-on...",) and not profile.only_reads
+        if outlined and rewrites_its_folder(self.command.words):
+            self.effects.hand(Word("."))
         return self._invocation(program, place=place, profiled=True, free=profile.free)
 
     def _unprofiled(

@@ -37,6 +37,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> _Project:
         "biome check --write .", "npx biome check --write .", "stylelint --fix .", "codespell -w .",
         "typos -w .", "rubocop -A .", "dart format .", "some-linter --fix=true ./", "xo --fix ..",
         "cd src && biome format --write ..", "typos --write-changes .claude/..",
+        # Without an operand they work on the folder that they run in.
+        "typos -w", "codespell -w", "rubocop -A", "standardrb --fix", "xo --fix", "biome check --write",
+        "codespell -w -x src", "rubocop --only Style/Copyright -A", "npx stylelint --fix",
+        "oxlint --config src --fix", "bundle exec rubocop -A",
     ],
 )  # fmt: skip
 def test_a_folder_that_unseen_code_rewrites_asks(project: _Project, command: str) -> None:
@@ -53,6 +57,8 @@ def test_a_folder_that_unseen_code_rewrites_asks(project: _Project, command: str
         "npm run lint -- --fix", "mypy .", "rubocop -A src", "dart format src", "turbo run build",
         "mocha -w .", "python x.py .", "make fmt", "git commit -a -m x", "ruff check --fix .",
         "git stash -k", "git restore .", "git checkout -- .", "git stash pop --index",
+        "yarn format", "just fmt", "typos -w src", "codespell -w -q 3 src", "codespell -w src/a.py",
+        "cd src && typos -w", "npm run lint -- --fix --quiet",
     ],
 )  # fmt: skip
 def test_what_does_not_rewrite_it_passes(project: _Project, command: str) -> None:
