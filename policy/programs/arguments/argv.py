@@ -154,6 +154,8 @@ class _ArgumentReader:
             if take(self, word):
                 continue
             if self._has_sub:
+                if self._chooses(word):
+                    continue
                 return
             may_be_option = self._may_be_option(word)
             if not may_be_option and self._ends_options():
@@ -163,6 +165,18 @@ class _ArgumentReader:
             return
         for word in self.words[self.at :]:
             self._operand(word)
+
+    def _chooses(self, word: Word) -> bool:
+        """Parse a word before the subcommand that begins with `+`: `cargo +nightly test`."""
+        if not word.known or not word.text.startswith("+"):
+            return False
+        name = next(
+            (self.profile.means[g] for g in self.profile.means if fnmatchcase(word.text, g)), ""
+        )
+        if name not in self.options:
+            return False
+        self._note_option(self.options[name], word.text)
+        return True
 
     def _operand(self, word: Word, *, may_be_option: bool = False) -> None:
         self.at += 1

@@ -373,12 +373,21 @@ class ArgumentUsage:
         ]
         if command.stdin is not None and not files:
             note_input(effects, role, command.stdin)
+        elif role == "sql" and files and _is_file(files[-1]):
+            # As with `-f`, a pattern has to spell it: `psql * < *`.
+            effects.unseen = True
+            self.options.append(GivenOption(name="<", guarded=True))
         elif role not in ("command", "code"):
             note_word(effects, role, Word("", "opaque"))
         elif files and files[-1].known and not files[-1].text.startswith(("/dev/", "/proc/")):
             effects.unseen = True
         else:
             effects.gap(f"what `{effects.name}` runs from its input is not known")
+
+
+def _is_file(target: Word) -> bool:
+    """Return whether a redirection names a file, and no device."""
+    return target.shape != "opaque" and not target.text.startswith(("/dev/", "/proc/"))
 
 
 def _may_take_next(item: OptionItem) -> bool:

@@ -33,6 +33,10 @@ _BUILT_IN = frozenset(
 # Endings of the names of options whose value is a command, and clusters that end in `-e` or `-p`.
 _COMMAND = re.compile(r"(exec|command|cmd|hooks?|onsuccess|onfailure|chooser)$")
 _CLUSTER = re.compile(r"-[A-Za-z]{1,2}[ep]")
+# Names of options whose value is written, and neither run nor read.
+_OUTPUT = re.compile(
+    r"out|out(?:put)?-?(?:file|dir|path|folder|directory)|output|dest|destination|(?:dist|report)-?dir"
+)
 _PATH = re.compile(r"/|\\|\.[A-Za-z]")
 _LONG = 3
 
@@ -53,8 +57,9 @@ def may_load_code(word: Word, before: Word | None) -> bool:
         return _is_loading(before) and text.lower() not in _BUILT_IN
     name, equals, value = text.partition("=")
     if equals:
-        harmless = value.lower() in _BUILT_IN if _loads(name) else not _PATH.search(value)
-        return not harmless
+        if _loads(name):
+            return value.lower() not in _BUILT_IN
+        return not _OUTPUT.fullmatch(name.lstrip("-").lower()) and _PATH.search(value) is not None
     name, colon, value = text.partition(":")
     if colon and name.startswith("--"):
         return _PATH.search(value) is not None

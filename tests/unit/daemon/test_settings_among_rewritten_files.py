@@ -38,7 +38,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> _Project:
         "typos -w .", "rubocop -A .", "dart format .", "some-linter --fix=true ./", "xo --fix ..",
         "cd src && biome format --write ..", "typos --write-changes .claude/..",
         # Without an operand they work on the folder that they run in.
-        "typos -w", "codespell -w", "rubocop -A", "standardrb --fix", "xo --fix", "biome check --write",
+        "typos -w", "codespell -w", "rubocop -A", "standardrb --fix", "xo --fix",
+        "biome check --write",
         "codespell -w -x src", "rubocop --only Style/Copyright -A", "npx stylelint --fix",
         "oxlint --config src --fix", "bundle exec rubocop -A",
     ],
