@@ -13,7 +13,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
-from policy.catalog import Resource, ToolSelector
+from policy.catalog import Resource, Step, ToolSelector
 from policy.model import Span, Terms, Verdict
 from policy.syntax import tree
 
@@ -414,6 +414,38 @@ class CheckedRewrite:
     span: Span = _span()
 
 
+LimitScope: TypeAlias = Literal["service", "session", "agent", "user", "field"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedLimit:
+    """At most `capacity` of `amount` (None: calls) in a `window` (None: ever).
+
+    `scope` is for whom each budget is: `service` is one for all, `field` one for each value at
+    `steps` in the input. `meter` identifies what is counted, as in `Budget`.
+    """
+
+    id: str
+    tools: ToolSelector
+    capacity: int | Decimal
+    amount: Value | None
+    window: timedelta | None
+    scope: LimitScope
+    steps: tuple[Step, ...]
+    when: Test | None
+    unless: Test | None
+    because: str | None
+    audit: str | None
+    shadow: bool
+    meter: str
+    slots: int
+    text: str
+    of_pack: bool = False
+    broken: bool = False
+    reads: tuple[PastRead, ...] = ()
+    span: Span = _span()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedDefault:
     """`default E` (tools None) or `default E for TOOLS`."""
@@ -466,6 +498,7 @@ class CheckedPolicy:
     key: LayerKey
     rules: tuple[CheckedRule, ...] = ()
     rewrites: tuple[CheckedRewrite, ...] = ()
+    limits: tuple[CheckedLimit, ...] = ()
     defaults: tuple[CheckedDefault, ...] = ()
     delegations: tuple[CheckedDelegation, ...] = ()
     declarations: tuple[CheckedDeclaration, ...] = ()

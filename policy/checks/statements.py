@@ -11,6 +11,7 @@ from policy.checks.checked import (
     CheckedDefault,
     CheckedDelegation,
     CheckedInvariant,
+    CheckedLimit,
     CheckedPolicy,
     CheckedRewrite,
     CheckedRule,
@@ -28,6 +29,7 @@ from policy.checks.names.known_tools import ToolKnowledge
 from policy.checks.names.scopes import Definition
 from policy.checks.not_supported import refuse_unsupported
 from policy.checks.rules.changes import input_steps
+from policy.checks.rules.limits import read_limit
 from policy.checks.rules.reader import (
     WITH_NAMES,
     RuleNames,
@@ -58,6 +60,7 @@ class _Parts:
     knowledge: ToolKnowledge
     rules: list[CheckedRule] = field(default_factory=list)
     rewrites: list[CheckedRewrite] = field(default_factory=list)
+    limits: list[CheckedLimit] = field(default_factory=list)
     defaults: list[CheckedDefault] = field(default_factory=list)
     delegations: list[CheckedDelegation] = field(default_factory=list)
     invariants: list[CheckedInvariant] = field(default_factory=list)
@@ -97,6 +100,7 @@ def read_layer(
         key=layer.key,
         rules=tuple(parts.rules),
         rewrites=tuple(parts.rewrites),
+        limits=tuple(parts.limits),
         defaults=tuple(parts.defaults),
         delegations=tuple(parts.delegations),
         declarations=own,
@@ -173,7 +177,8 @@ def _read(
             if unit.grants and delegation is not None:
                 parts.delegations.append(delegation)
         case tree.Limit():
-            refuse_unsupported("`limit`", check.report, span=statement.span)
+            limit = read_limit(statement, unit, check, key=key, knowledge=parts.knowledge)
+            parts.limits.append(limit)
         case tree.LabelResults():
             _check_label(statement, unit, check)
         case tree.RedactResults():

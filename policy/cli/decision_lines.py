@@ -15,7 +15,7 @@ from policy.cli.workspace import Workspace, with_workspace
 from policy.decision import Decision, GenerationId
 from policy.environment import Disk
 from policy.generation import Generation
-from policy.model import Reason, Resolvers, Terms, thaw
+from policy.model import LimitUse, Reason, Resolvers, Terms, thaw
 
 # One byte more than JSON may have, so that a line cut there is rejected for its length.
 _LONGEST_LINE = 16 * 1024 * 1024 + 1
@@ -130,9 +130,20 @@ def reason_record(reason: Reason) -> dict[str, Any]:
     }
     if reason.undecided is not None:
         record["indeterminate"] = reason.undecided
+    if reason.limit is not None:
+        record["limit"] = _limit_record(reason.limit)
     if reason.terms is not None and (wanted := _approval_record(reason.terms)):
         record["approval"] = wanted
     return record
+
+
+def _limit_record(use: LimitUse) -> dict[str, Any]:
+    """Return the state of a limit; amounts are text, which keeps all their digits."""
+    return {
+        "used": None if use.used is None else str(use.used),
+        "capacity": str(use.capacity),
+        "wait_seconds": None if use.wait is None else round(use.wait, 3),
+    }
 
 
 def _approval_record(terms: Terms) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from policy.decision.identity import closed_to, identity_reasons
 from policy.decision.interpreted import decide_interpreted
 from policy.decision.nearest_allow import nearest_allow
 from policy.decision.needed import is_relevant
+from policy.decision.past_charges import PastCharges
 from policy.decision.reasons import described, sentence
 from policy.decision.resources import ResourceUse, resource_uses
 from policy.decision.rule_outcome import LayerOutcome, RuleOutcome
@@ -31,6 +32,7 @@ __all__ = [
     "LayerOutcome",
     "Outcome",
     "PartOutcome",
+    "PastCharges",
     "ResourceOutcome",
     "ResourceUse",
     "RuleOutcome",

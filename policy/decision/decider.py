@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from policy.admission import Admitted, RawCall, Refused, admit
 from policy.decision.compiled import decide_compiled
 from policy.decision.interpreted import decide_interpreted, unknown_tool
+from policy.decision.limits import with_limits
 from policy.model import (
     Caller,
     Decision,
@@ -100,10 +101,14 @@ def decide(
         # The name that versions share resolves to the newest; the decision contains the full name.
         call = ToolCall(tool=spec.name, input=call.input)
     if program.shortcuts.generated:
-        return decide_compiled(program, call, caller, facts, generation, repairs)
-    return decide_interpreted(
-        program, call, caller, facts, None, generation=generation, repairs=repairs
-    )
+        decision = decide_compiled(program, call, caller, facts, generation, repairs)
+    else:
+        decision = decide_interpreted(
+            program, call, caller, facts, None, generation=generation, repairs=repairs
+        )
+    if program.has_limits:
+        return with_limits(program, decision, caller=caller, facts=facts)
+    return decision
 
 
 def _refusal(refused: Refused, *, generation: GenerationId | None) -> Decision:

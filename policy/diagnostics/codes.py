@@ -149,6 +149,8 @@ CODES: dict[str, Code] = {
     "delegate-to-nobody": _warning("a delegation to a layer that does not exist"),
     "allow-without-effect": _error("an `allow` of another layer that grants nothing"),
     "overruled-rule": _error("a rule that another one of its layer always overrules"),
+    "bad-limit": _error("a limit whose number, amount or period makes no sense"),
+    "unreached-limit": _error("a `limit` on tools that nothing allows"),
     "unreached-ask": _error("an `ask` for tools that nothing allows"),
     "ask-outside-allows": _warning("an `ask` about calls that no `allow` covers"),
     "rewrites-conflict": _error("two rewrites that conflict on every call"),

@@ -3,6 +3,7 @@
 from policy.evaluation import resource_tests
 from policy.evaluation.accesses import Access
 from policy.evaluation.batched_tests import batch_tests, true_or_indeterminate
+from policy.evaluation.budget_values import Payers, compile_payers
 from policy.evaluation.comparison import equal
 from policy.evaluation.condition_outcome import (
     ConditionOutcome,
@@ -33,7 +34,7 @@ from policy.evaluation.partial_evaluation import (
     conjunction_of,
     negation_of,
 )
-from policy.evaluation.past_tools import Keep, keep_for
+from policy.evaluation.past_tools import Keep, keep_for, tool_matcher
 from policy.evaluation.resource_tests import (
     compile_cover,
     covering_tests,
@@ -61,6 +62,7 @@ __all__ = [
     "Known",
     "KnownResource",
     "Operator",
+    "Payers",
     "PossibleTruths",
     "PossibleTruthsOf",
     "ProtectedFile",
@@ -74,6 +76,7 @@ __all__ = [
     "compile_cover",
     "compile_floor",
     "compile_partial",
+    "compile_payers",
     "compile_test",
     "compile_value",
     "conjunction_of",
@@ -87,5 +90,6 @@ __all__ = [
     "outcome_of_condition",
     "permits_writes_of_inline_code",
     "resource_tests",
+    "tool_matcher",
     "true_or_indeterminate",
 ]

@@ -16,12 +16,13 @@ from policy.model import Source, Span
 # What a policy file that was not read may have defined.
 _OF_A_POLICY = frozenset(
     "missing-default unknown-name unknown-rule unknown-pack unknown-tool unknown-param "
-    "bad-interpolation delegate-to-nobody unreached-ask allow-without-effect".split()
+    "bad-interpolation delegate-to-nobody unreached-ask unreached-limit "
+    "allow-without-effect".split()
 )
 # What a table of `placet.toml` defines, by the word that is in the file if the table is. With one
 # error in the file, only its rules are read.
 _OF_A_TABLE = {
-    "permissions": frozenset({"missing-default", "unreached-ask"}),
+    "permissions": frozenset({"missing-default", "unreached-ask", "unreached-limit"}),
     "context": frozenset({"unknown-fact"}),
     "catalogue": frozenset({"unknown-tool", "unknown-field"}),
 }

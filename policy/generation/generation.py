@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from policy.catalog import Catalog
-from policy.decision import Answer, Decision, GenerationId, answer, decide_compiled
+from policy.decision import Answer, Decision, GenerationId, answer, decide, decide_compiled
 from policy.diagnostics import Diagnostic
 from policy.generation.settings import Settings
 from policy.model import Caller, Facts, Source, ToolCall
@@ -66,6 +66,8 @@ class Generation:
         try:
             if call._admitted_by is program.token:
                 known = self._usual if facts is _NOWHERE else self.complete(facts)
+                if program.has_limits:
+                    return decide(program, call, caller, known, generation=self.id)
                 return decide_compiled(program, call, caller, known, self.id)
             return self.answer(call.tool, call.input, caller=caller, facts=facts).decision
         except AttributeError:  # types are checked only here, so that no valid call pays for it

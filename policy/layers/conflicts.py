@@ -26,7 +26,7 @@ def find_conflicts(layers: tuple[CheckedPolicy, ...], catalog: Catalog) -> tuple
         [
             *_allows_without_effect(scene),
             *_overruled(scene),
-            *_unreached_asks(scene),
+            *_unreached(scene),
             *_delegations_to_nobody(scene),
             *_rewrite_conflicts(scene),
         ]
@@ -130,10 +130,10 @@ def _matters(tools: ToolSelector, given: GrantedTools, overlaps: SelectorOverlap
     return overlaps.catalog.complete and not overlaps.matching(tools)
 
 
-# ------------------------------------------------------------------ asks that nothing reaches
+# ------------------------------------------------------------------ asks and limits without effect
 
 
-def _unreached_asks(scene: _Scene) -> Iterator[Diagnostic]:
+def _unreached(scene: _Scene) -> Iterator[Diagnostic]:
     everyone = scene.everyone
     if everyone is None or any(policy.incomplete for policy in scene.layers):
         return
@@ -146,6 +146,14 @@ def _unreached_asks(scene: _Scene) -> Iterator[Diagnostic]:
                     "nothing allows these tools, so this `ask` never asks",
                     span=rule.span,
                     help="write `allow … with approval`, or add an `allow` for it to restrict",
+                )
+        for limit in policy.limits:
+            if not limit.of_pack and not limit.broken and not grants.reach(limit.tools, policy):
+                yield diagnose(
+                    "unreached-limit",
+                    "nothing allows these tools, so this `limit` never counts a call",
+                    span=limit.span,
+                    help="add an `allow` for it to restrict, or remove the limit",
                 )
 
 

@@ -1,5 +1,18 @@
 """Types that every package shares: sources, verdicts, calls, facts, decisions, errors and codes."""
 
+from policy.model.budgets import (
+    NO_TIME,
+    Amount,
+    Balance,
+    BalanceOf,
+    Budget,
+    Charge,
+    Spending,
+    balance_of,
+    exact_difference,
+    exact_sum,
+    window_start,
+)
 from policy.model.call import (
     EMPTY,
     Caller,
@@ -62,21 +75,29 @@ from policy.model.past_calls import (
     PastCalls,
     ReleasedCall,
 )
-from policy.model.reason import RESULT_NOT_KNOWN, Reason, Remembering, Terms
+from policy.model.reason import RESULT_NOT_KNOWN, LimitUse, Reason, Remembering, Terms
 from policy.model.source import Source, Span, span_at, span_in
+from policy.model.timed_amounts import LEAST_SLACK, TimedAmounts
 from policy.model.verdict import Verdict, strictest
 
 __all__ = [
     "EMPTY",
+    "LEAST_SLACK",
     "NO_CALLS",
     "NO_GAPS",
+    "NO_TIME",
     "RESULT_NOT_KNOWN",
     "RUNNING",
     "SENTENCES",
     "SUCCEEDED",
+    "Amount",
+    "Balance",
+    "BalanceOf",
+    "Budget",
     "CallOutput",
     "CalledTool",
     "Caller",
+    "Charge",
     "Code",
     "ConfigurationRefused",
     "Decision",
@@ -96,6 +117,7 @@ __all__ = [
     "HasOtherNames",
     "History",
     "Identify",
+    "LimitUse",
     "LookAt",
     "MayRestore",
     "Moments",
@@ -115,7 +137,9 @@ __all__ = [
     "Resolvers",
     "Source",
     "Span",
+    "Spending",
     "Terms",
+    "TimedAmounts",
     "Timeout",
     "ToolCall",
     "ToolCalls",
@@ -124,7 +148,10 @@ __all__ = [
     "UserSaid",
     "ValidationFailed",
     "Verdict",
+    "balance_of",
     "decided",
+    "exact_difference",
+    "exact_sum",
     "freeze",
     "history_of",
     "mark_admitted",
@@ -132,4 +159,5 @@ __all__ = [
     "span_in",
     "strictest",
     "thaw",
+    "window_start",
 ]

@@ -7,6 +7,7 @@ from typing import final
 
 from msgspec import Struct
 
+from policy.model.budgets import Charge
 from policy.model.call import ToolCall
 from policy.model.reason import Reason
 from policy.model.verdict import Verdict
@@ -26,7 +27,7 @@ class Decision(Struct, frozen=True, kw_only=True):
 
     `call` is what would run, rewrites applied; `asked` is the call as admitted. `reasons` lists
     every matching rule, those that carry the verdict first. `shadowed` lists the reasons of shadow
-    rules, which never change a verdict.
+    rules, which never change a verdict. `charges` are what limits count once the call runs.
     """
 
     verdict: Verdict
@@ -36,6 +37,7 @@ class Decision(Struct, frozen=True, kw_only=True):
     generation: GenerationId | None = None
     shadowed: tuple[Reason, ...] = ()
     repairs: tuple[str, ...] = ()
+    charges: tuple[Charge, ...] = ()
 
     @property
     def rewritten(self) -> bool:
@@ -46,6 +48,13 @@ class Decision(Struct, frozen=True, kw_only=True):
     def deciding(self) -> tuple[Reason, ...]:
         """The reasons that carry the final verdict."""
         return tuple(r for r in self.reasons if r.verdict is self.verdict)
+
+    @property
+    def wait(self) -> float | None:
+        """The seconds until no limit denies the call; None where more than time is in its way."""
+        waits = [None if r.limit is None else r.limit.wait for r in self.deciding]
+        known = [wait for wait in waits if wait is not None]
+        return max(known) if known and len(known) == len(waits) else None
 
 
 def decided(

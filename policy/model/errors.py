@@ -120,6 +120,13 @@ class PermissionDenied(ToolError):
         super().__init__(tool, message, code=code)
         self.decision = decision
 
+    @property
+    def wait(self) -> float | None:
+        """The seconds until the limits that deny the call have room; None for any other denial."""
+        if self.code != "limit-reached" or self.decision is None:
+            return None
+        return self.decision.wait
+
 
 class NotFound(ToolError):
     """No tool has this name."""

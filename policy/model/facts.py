@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeAlias
 
+from policy.model.budgets import BalanceOf
 from policy.model.call import EMPTY
 from policy.model.history import History
 from policy.model.past_calls import PastCall
@@ -148,7 +149,8 @@ class Resolvers:
     and a tool compares the file that it opens with it. `restores` looks into a repository;
     `git_variable` is what keeps it from knowing which, in the environment.
     `history` recalls the earlier calls of the session tree, and `said` what its user wrote, for
-    facts that do not hold them.
+    facts that do not hold them; `balance` tells what is left of the budgets of limits. Without
+    them, that is not known.
     """
 
     path: ResolvePath | None = None
@@ -161,6 +163,7 @@ class Resolvers:
     git_variable: str = ""
     history: Recall | None = None
     said: RecallSaid | None = None
+    balance: BalanceOf | None = None
 
 
 _NONE = Resolvers()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from policy.model.verdict import Verdict
 
@@ -44,6 +45,19 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LimitUse:
+    """How much of a limit is used where a call has no room in it.
+
+    `used` is None where that is not known. `wait` is how many seconds it takes until there is room;
+    None where time alone makes none.
+    """
+
+    used: int | Decimal | None
+    capacity: int | Decimal
+    wait: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
     """One verdict on the call and its origin.
 
@@ -67,3 +81,4 @@ class Reason:
     undecided: str | None = None
     shadow: bool = False
     terms: Terms | None = None
+    limit: LimitUse | None = None

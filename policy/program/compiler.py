@@ -32,10 +32,10 @@ from policy.program.program import (
     RulePlan,
     Shortcuts,
 )
-from policy.program.rule_plans import quoted, rewrite_plan, rule_plans, shadow_plan
+from policy.program.rule_plans import limit_plan, quoted, rewrite_plan, rule_plans, shadow_plan
 from policy.programs import NO_PROFILES, Profiles
 
-_Rule = TypeVar("_Rule", checked.CheckedRule, checked.CheckedRewrite)
+_Rule = TypeVar("_Rule", checked.CheckedRule, checked.CheckedRewrite, checked.CheckedLimit)
 
 _NO_FLOOR = Floor()
 
@@ -66,7 +66,7 @@ def compile_policy(
         (
             rule.slots
             for layer in policy.layers
-            for rules in (layer.rules, layer.rewrites)
+            for rules in (layer.rules, layer.rewrites, layer.limits)
             for rule in rules
         ),
         default=0,
@@ -79,6 +79,7 @@ def compile_policy(
             key=here.policy.key,
             rules=tuple(here.rules.matching(spec)),
             rewrites=tuple(here.rewrites.matching(spec)),
+            limits=tuple(here.limits.matching(spec)),
             defaults=here.policy.defaults,
             delegations=here.policy.delegations,
             declarations=_added(indexes[0].policy, here.policy, spec),
@@ -147,6 +148,7 @@ class _LayerIndex:
         self.policy = policy
         self.rules = _Index(policy.rules)
         self.rewrites = _Index(policy.rewrites)
+        self.limits = _Index(policy.limits)
         self.meanings = RuleDigests(policy.key)
 
 
@@ -201,6 +203,7 @@ def _plan_layer(
             shadows.append(shadow_plan(change))
         else:
             rewrites.append(change)
+    limits = tuple(limit_plan(one, declared, layer=layer) for one in here.limits.matching(spec))
     delegated = tuple(d.to for d in here.policy.delegations if d.tools.matches(spec))
     default, named = _default(here, spec, delegated=bool(delegated), layer=layer)
     return LayerPlan(
@@ -214,6 +217,7 @@ def _plan_layer(
         delegated_to=delegated,
         declared=declared,
         floor=_floor(floor, declared, allows) if index == 0 else None,
+        limits=limits,
     )
 
 

@@ -21,6 +21,7 @@ class PlanInputs:
     key: LayerKey
     rules: tuple[checked.CheckedRule, ...]
     rewrites: tuple[checked.CheckedRewrite, ...]
+    limits: tuple[checked.CheckedLimit, ...]
     defaults: tuple[checked.CheckedDefault, ...]
     delegations: tuple[checked.CheckedDelegation, ...]
     declarations: tuple[checked.CheckedDeclaration, ...]
@@ -39,7 +40,7 @@ class PlanInputs:
             and all(a is b for a, b in zip(self.rules, other.rules, strict=True))
             and self._rest() == other._rest()
             # Equality does not distinguish 1, 1.0 and true; their text does.
-            and repr(self.rewrites) == repr(other.rewrites)
+            and repr((self.rewrites, self.limits)) == repr((other.rewrites, other.limits))
             and self._places() == other._places()
         )
 
@@ -58,7 +59,14 @@ class PlanInputs:
     def _places(self) -> list[Any]:
         """Return the spans, which equality ignores."""
         changes: Iterable[Any] = (one for rewrite in self.rewrites for one in rewrite.changes)
-        said = (*self.rewrites, *self.defaults, *self.delegations, *self.declarations, *changes)
+        said = (
+            *self.rewrites,
+            *self.limits,
+            *self.defaults,
+            *self.delegations,
+            *self.declarations,
+            *changes,
+        )
         return [one.span for one in said]
 
 

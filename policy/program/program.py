@@ -22,8 +22,10 @@ from policy.evaluation import (
     FloorOf,
     Keep,
     Known,
+    Payers,
     PossibleTruthsOf,
     TestOf,
+    ValueOf,
     keep_for,
 )
 from policy.layers import LayeredPolicy, applies_to
@@ -140,6 +142,32 @@ class RewritePlan:
         return self.closures.get().clauses
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitPlan:
+    """One limit on one tool.
+
+    `amount` is what a call charges (None: 1), `payers` for whom. `counts` holds for the tools whose
+    charges count against it.
+    """
+
+    limit: checked.CheckedLimit
+    closures: Closures
+    reason: Reason
+    amount: ValueOf | None
+    payers: Payers
+    counts: Callable[[CalledTool], bool]
+
+    @property
+    def matches(self) -> TestOf:
+        """The whole formula as a function of the call."""
+        return self.closures.get().matches
+
+    @property
+    def clauses(self) -> tuple[Clause, ...]:
+        """The clauses of the formula, each as a function of the call."""
+        return self.closures.get().clauses
+
+
 _Rule = TypeVar("_Rule", RulePlan, RewritePlan)
 
 
@@ -153,7 +181,7 @@ class LayerPlan:
     `declared` are the tool's resource arguments in this layer; `floor` (global layer only) is the
     test of whether the call writes a file of the policy itself, None where no call of the tool can.
     `ask` finds the rules that match a call, by their index in `rules`; None where each rule must be
-    evaluated.
+    evaluated. `limits` count calls that the rules do not deny.
     """
 
     key: LayerKey
@@ -167,6 +195,7 @@ class LayerPlan:
     declared: DeclaredResources
     floor: FloorOf | None
     ask: RuleFunction | None = None
+    limits: tuple[LimitPlan, ...] = ()
 
     @property
     def rules(self) -> tuple[RulePlan | RewritePlan, ...]:
@@ -240,6 +269,7 @@ class Program:
         "by_agent",
         "catalog",
         "floor",
+        "has_limits",
         "keep",
         "open_fields",
         "policy",
@@ -275,6 +305,7 @@ class Program:
         self.keep: Callable[[CalledTool], Keep] = keep_for(_reads_of(policy))
         # Whether a caller's name can affect which layers apply.
         self.by_agent = any(layer.key.kind in ("agent", "agents") for layer in policy.layers)
+        self.has_limits = any(layer.limits for layer in policy.layers)
         # Caches of decisions: layers by role, and by agent where its name matters; plans by tool
         # and layers.
         self.quick: dict[str | tuple[str, str], dict[str, Any]] = {}
@@ -324,7 +355,7 @@ def _reads_of(policy: LayeredPolicy) -> tuple[checked.PastRead, ...]:
     found = [
         read
         for layer in policy.layers
-        for rules in (layer.rules, layer.rewrites)
+        for rules in (layer.rules, layer.rewrites, layer.limits)
         for rule in rules
         if rule.reads
         for read in rule.reads

@@ -6,7 +6,9 @@ A plan holds a rule's verdict and its condition, which is compiled on first use.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
+from typing import TypeAlias
 
 from policy.checks import checked
 from policy.evaluation import (
@@ -19,16 +21,28 @@ from policy.evaluation import (
     any_truth,
     compile_cover,
     compile_partial,
+    compile_payers,
     compile_test,
+    compile_value,
     conjunction_of,
     covering_tests,
     negated,
     negation_of,
     outcome_of_condition,
+    tool_matcher,
 )
 from policy.model import Reason, Terms, Verdict
 from policy.program.input_changes import compile_changes
-from policy.program.program import Clause, Closures, CompiledFormula, RewritePlan, RulePlan
+from policy.program.program import (
+    Clause,
+    Closures,
+    CompiledFormula,
+    LimitPlan,
+    RewritePlan,
+    RulePlan,
+)
+
+AnyRule: TypeAlias = checked.CheckedRule | checked.CheckedRewrite | checked.CheckedLimit
 
 # How many characters of a clause reasons quote.
 _LONGEST_CLAUSE = 200
@@ -79,9 +93,7 @@ def _rule_plan(
     )
 
 
-def _compiled(
-    rule: checked.CheckedRule | checked.CheckedRewrite, declared: DeclaredResources, *, grants: bool
-) -> CompiledFormula:
+def _compiled(rule: AnyRule, declared: DeclaredResources, *, grants: bool) -> CompiledFormula:
     clauses = _clauses(rule, declared, grants=grants)
     tests = [_demand(clause) for clause in clauses]
     if grants and isinstance(rule, checked.CheckedRule) and rule.speaks_of_resources:
@@ -119,8 +131,24 @@ def rewrite_plan(
     )
 
 
+def limit_plan(
+    limit: checked.CheckedLimit, declared: DeclaredResources, *, layer: str
+) -> LimitPlan:
+    """Return the limit's plan on a tool."""
+    place = _place(declared, absent_is_false=False, covering=False)
+    reason = replace(_reason(limit, Verdict.DENY, layer=layer), clause=quoted(limit.text))
+    return LimitPlan(
+        limit=limit,
+        closures=Closures(partial(_compiled, limit, declared, grants=False), lambda _: any_truth),
+        reason=reason,
+        amount=None if limit.amount is None else compile_value(limit.amount, place),
+        payers=compile_payers(limit, declared),
+        counts=tool_matcher(limit.tools),
+    )
+
+
 def _clauses(
-    rule: checked.CheckedRule | checked.CheckedRewrite,
+    rule: AnyRule,
     declared: DeclaredResources,
     *,
     grants: bool,
@@ -161,7 +189,7 @@ def _matches(tests: list[TestOf]) -> TestOf:
 
 
 def _reason(
-    rule: checked.CheckedRule | checked.CheckedRewrite,
+    rule: AnyRule,
     verdict: Verdict,
     *,
     layer: str,
@@ -181,7 +209,7 @@ def _reason(
     )
 
 
-def _deciding_text(rule: checked.CheckedRule | checked.CheckedRewrite) -> str | None:
+def _deciding_text(rule: AnyRule) -> str | None:
     if rule.when is not None:
         return quoted(rule.when.text)
     return None if rule.unless is None else quoted(f"unless {rule.unless.text}")

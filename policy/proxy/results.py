@@ -16,7 +16,7 @@ from mcp.types import CallToolResult, ContentBlock, TextContent
 from pydantic import TypeAdapter
 
 from policy.audit import AuditRecord
-from policy.model import Reason, ToolError, Verdict
+from policy.model import PermissionDenied, Reason, ToolError, Verdict
 from policy.proxy.relaying import relay
 from policy.service import because, one_line
 from policy.tools import RelayedResult, ToolOutput
@@ -61,12 +61,19 @@ def _relayed(
 def refusal(error: ToolError, record: AuditRecord | None) -> CallToolResult:
     """Return the result of a call that ended in an error, for the model to continue with."""
     message = one_line(error.message, longest=_LONGEST_MESSAGE)
+    about = {"kind": error.kind, "code": error.code, "message": message}
     return CallToolResult(
         content=[TextContent(text=f"{error.code}: {message}")],
-        structured_content={"error": {"kind": error.kind, "code": error.code, "message": message}},
+        structured_content={"error": {**about, **_wait(error)}},
         is_error=True,
         _meta=_meta(record),
     )
+
+
+def _wait(error: ToolError) -> dict[str, float]:
+    """Return the seconds until the limits that deny a call have room, if time makes it."""
+    wait = error.wait if isinstance(error, PermissionDenied) else None
+    return {} if wait is None else {"wait_seconds": round(wait, 3)}
 
 
 def _meta(record: AuditRecord | None) -> dict[str, Any] | None:

@@ -125,6 +125,8 @@ def telling(deciding: tuple[Reason, ...]) -> Reason | None:
 
 
 def _code(reason: Reason) -> Code:
+    if reason.limit is not None:
+        return "limit-reached" if reason.undecided is None else "history-unavailable"
     if reason.undecided is not None:
         return "not-understood"
     return _CODES.get(reason.rule, "denied-by-policy")

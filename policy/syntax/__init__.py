@@ -8,6 +8,7 @@ from policy.syntax.inline_printer import (
     print_change,
     print_clause,
     print_expr,
+    print_limit,
     print_path,
     print_tools,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "print_change",
     "print_clause",
     "print_expr",
+    "print_limit",
     "print_path",
     "print_tools",
     "print_tree",

@@ -48,6 +48,31 @@ def print_tools(tools: t.Tools) -> str:
     return f"{included} except {', '.join(map(print_tool, tools.excluded))}"
 
 
+def print_limit(limit: t.Limit) -> str:
+    """Return `limit TOOLS to N of VALUE per PERIOD`, without clauses."""
+    shadow = "shadow " if limit.shadow else ""
+    return " ".join([f"{shadow}limit {print_tools(limit.tools)}", *print_budget(limit)])
+
+
+def print_budget(limit: t.Limit) -> list[str]:
+    """Return the parts of `to N of VALUE per PERIOD`."""
+    of = [] if limit.of is None else [f"of {print_value(limit.of)}"]
+    periods = [f"per {_period(period)}" for period in limit.per]
+    return [f"to {print_expr(limit.amount)}", *of, *periods]
+
+
+def _period(period: t.Duration | str | t.FieldPath) -> str:
+    match period:
+        case t.Duration():
+            return print_duration(period)
+        case t.FieldPath():
+            return print_path(period)
+        case str():
+            return period
+        case _:
+            assert_never(period)
+
+
 def print_tool(tool: t.ToolRef) -> str:
     """Return one pattern, quoted if it has unusual characters or is a keyword."""
     plain = _is_plain(tool.pattern) and tool.pattern not in _QUOTED_TOOLS

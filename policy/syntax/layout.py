@@ -143,28 +143,11 @@ def _opening(node: _Named) -> tuple[str, ...]:
             matching = w.print_matching(regex, replacement)
             return (*_after(f"{shadow}redact results of", node.tools), matching)
         case t.Limit():
-            return (*_after(f"{shadow}limit", node.tools), *_amount(node))
+            return (*_after(f"{shadow}limit", node.tools), *w.print_budget(node))
         case t.Invariant(kind=kind, claim=claim):
             return _after(f"{kind} {claim}", node.tools)
         case _:
             assert_never(node)
-
-
-def _amount(node: t.Limit) -> list[str]:
-    of = [] if node.of is None else [f"of {w.print_value(node.of)}"]
-    return [f"to {w.print_expr(node.amount)}", *of, *(f"per {_period(p)}" for p in node.per)]
-
-
-def _period(period: t.Duration | str | t.FieldPath) -> str:
-    match period:
-        case t.Duration():
-            return w.print_duration(period)
-        case t.FieldPath():
-            return w.print_path(period)
-        case str():
-            return period
-        case _:
-            assert_never(period)
 
 
 def _label(node: t.LabelResults) -> list[str]:

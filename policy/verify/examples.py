@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from policy.catalog import NAMES_ELSEWHERE, Catalog, Origin
 from policy.checks import CheckedPolicy, ExampleSuite
-from policy.decision import Decision, answer
+from policy.decision import Decision, PastCharges, answer
 from policy.diagnostics import Diagnostic, diagnose, did_you_mean, has_errors, visible
 from policy.layers import merge
 from policy.model import Frozen, PastCall, Span, Verdict, history_of, thaw
@@ -169,7 +169,10 @@ class _Runner:
         calls = tuple(call for before in past for call in self._past(before, now))
         # Without a clock, the ages of earlier calls are still known.
         history = replace(history_of(calls), as_of=now)
-        resolvers = replace(facts.resolvers, history=lambda: history)
+        charges = PastCharges(
+            self.program, calls, caller=circumstances.caller, facts=facts, as_of=now
+        )
+        resolvers = replace(facts.resolvers, history=lambda: history, balance=charges.balance)
         return replace(circumstances, facts=replace(facts, resolvers=resolvers))
 
     def _past(self, past: tree.Past, now: datetime) -> tuple[PastCall, ...]:

@@ -1,1 +1,1 @@
-"""Resolve rules, rewrites and invariants with their clauses."""
+"""Resolve rules, rewrites, limits and invariants with their clauses."""

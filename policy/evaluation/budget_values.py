@@ -1,0 +1,133 @@
+"""For whom a limit counts a call: the canonical values of its scope.
+
+Spellings that a tool may take for the same value have one budget: two values that share one are
+limited more strictly, while one value with two would be limited less.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any, TypeAlias, assert_never
+
+from policy.catalog import Step
+from policy.checks import checked
+from policy.evaluation.declared_resources import DeclaredResources
+from policy.evaluation.effects import read_resource
+from policy.evaluation.evaluation import Evaluation
+from policy.values import Endpoint, Path, Unreadable, exact, normalise, without_invisible
+
+# The values that a call is charged to, in canonical form; None stands for an absent one.
+Payers: TypeAlias = Callable[[Evaluation], tuple[str | None, ...]]
+
+_LONGEST = 200
+
+
+def compile_payers(limit: checked.CheckedLimit, declared: DeclaredResources) -> Payers:
+    """Return the values that a call is charged to, for one caller of its chain."""
+    match limit.scope:
+        case "service" | "session":
+            return lambda call: (None,)
+        case "agent":
+            return lambda call: (normalise(call.caller.agent),)
+        case "user":
+            return lambda call: (call.caller.user,)
+        case "field":
+            return _of_field(limit.steps, declared)
+        case _:
+            assert_never(limit.scope)
+
+
+def _of_field(steps: tuple[Step, ...], declared: DeclaredResources) -> Payers:
+    verbs = tuple(
+        resource.verb
+        for resource in declared.resources
+        if _without_stars(resource.steps) == _without_stars(steps)
+    )
+
+    def payers(call: Evaluation) -> tuple[str | None, ...]:
+        found = tuple(_values_at(call.input, steps)) or (None,)
+        return tuple(None if one is None else _canonical(one, verbs, call) for one in found)
+
+    return payers
+
+
+def _without_stars(steps: tuple[Step, ...]) -> tuple[str, ...]:
+    return tuple(str(step) for step in steps if step != "*")
+
+
+def _values_at(value: Any, steps: tuple[Step, ...]) -> Iterator[Any]:
+    """Yield the values of a field, each element of a list by itself; None where there is none."""
+    if isinstance(value, tuple) and not (steps and isinstance(steps[0], int)):
+        rest = steps[1:] if steps and steps[0] == "*" else steps
+        if not value:
+            yield None
+        for item in value:
+            yield from _values_at(item, rest)
+        return
+    if not steps:
+        yield value
+        return
+    step, rest = steps[0], steps[1:]
+    if step == "*":
+        yield from _values_at(value, rest)
+    elif isinstance(step, int) and isinstance(value, tuple):
+        yield from _values_at(value[step] if -len(value) <= step < len(value) else None, rest)
+    elif isinstance(value, Mapping) and value.get(str(step)) is not None:
+        yield from _values_at(value[str(step)], rest)
+    else:
+        yield None
+
+
+def _canonical(value: Any, verbs: tuple[str, ...], call: Evaluation) -> str:
+    text = _resource(value, verbs, call) if isinstance(value, str) else None
+    return _bounded(_text(value) if text is None else text)
+
+
+def _resource(text: str, verbs: tuple[str, ...], call: Evaluation) -> str | None:
+    """Return the resource that a string names, where its field is declared as one."""
+    for verb in verbs:
+        match read_resource(verb, text, call.paths):
+            case Path(lexical=lexical, resolved=resolved, folds=folds):
+                return (resolved or lexical).casefold() if folds else resolved or lexical
+            case Endpoint() as endpoint:
+                return _address(endpoint)
+            case str() as recipient:
+                return _text(recipient)
+            case Unreadable():
+                pass
+    return None
+
+
+def _address(endpoint: Endpoint) -> str:
+    return f"{endpoint.scheme}://{endpoint.host}:{endpoint.port}{endpoint.path or '/'}"
+
+
+def _text(value: Any) -> str:
+    """Return a value as text in one spelling; a number and its digits are the same."""
+    plain = _plain(value)
+    return plain if isinstance(plain, str) else json.dumps(plain, sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {_plain(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, str):
+        return " ".join(without_invisible(value).casefold().split())
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    number = exact(value)
+    if isinstance(number, Decimal):
+        return f"{number.normalize():f}"
+    return str(value if number is None else number)
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{text[: _LONGEST - 70]}…{digest}"
