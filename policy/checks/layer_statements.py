@@ -8,7 +8,9 @@ from policy.catalog import SERVER_REQUESTS, ToolSelector, ToolSpec
 from policy.checks.assembly import EVERY, Layer
 from policy.checks.checked import CheckedPolicy, CheckedRule
 from policy.checks.context import CheckContext
+from policy.checks.likely_resources import likely_declaration
 from policy.checks.report import Report
+from policy.checks.satisfiability.outcomes import resource_tests
 from policy.diagnostics import Label
 from policy.model import Verdict
 
@@ -101,11 +103,11 @@ def check_undeclared(policies: tuple[CheckedPolicy, ...], check: CheckContext) -
                 continue
             seen.add(rule.tools)
             unknown = [
-                spec.name
+                spec
                 for spec in check.tools.matching(rule.tools)
                 if spec.name not in reported and not _is_declared(spec, declared)
             ]
-            reported.update(unknown)
+            reported.update(spec.name for spec in unknown)
             if unknown:
                 _report_undeclared(unknown, rule, check)
 
@@ -117,7 +119,9 @@ def _is_declared(spec: ToolSpec, declared: list[ToolSelector]) -> bool:
     return any(tools.matches(spec) for tools in declared)
 
 
-def _report_undeclared(names: list[str], rule: CheckedRule, check: CheckContext) -> None:
+def _report_undeclared(specs: list[ToolSpec], rule: CheckedRule, check: CheckContext) -> None:
+    names = [spec.name for spec in specs]
+    asked = (test.verb for part in (rule.when, rule.unless) for test in resource_tests(part))
     first = ", ".join(f"`{name}`" for name in names[:_MOST_NAMED])
     more = f" and {len(names) - _MOST_NAMED} more tools" if len(names) > _MOST_NAMED else ""
     check.report.add(
@@ -125,6 +129,6 @@ def _report_undeclared(names: list[str], rule: CheckedRule, check: CheckContext)
         f"no declaration states which arguments of {first}{more} are resources",
         span=rule.span,
         label="has a condition on their resources",
-        help=f"declare them: `tool {names[0]} reads input.… and nothing else`; until then any "
-        "string of their input may be a resource, and the rule may be indeterminate",
+        help=f"declare them: `{likely_declaration(specs[0], asked)}`; until then any string of "
+        "their input may be a resource, and the rule may be indeterminate",
     )

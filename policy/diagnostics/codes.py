@@ -111,6 +111,7 @@ CODES: dict[str, Code] = {
     "resource-test-in-selection": _error("a resource test inside a selection"),
     "bad-declaration": _error("a `tool` statement that names no resource"),
     "undeclared-resources": _warning("a tool whose resources are not declared"),
+    "addresses-as-strings": _warning("e-mail addresses in a set of strings"),
     # rules
     "duplicate-rule": _error("two rules of one name"),
     "reserved-rule-name": _error("a rule with a name that reasons use"),

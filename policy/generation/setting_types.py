@@ -20,14 +20,15 @@ def _seconds(value: Any) -> Any:
         return float(value)
     found = _SPAN.fullmatch(value) if isinstance(value, str) else None
     if found is None:
-        raise ValueError('a span of time is written like `"30s"`, with ms, s, m or h')
+        digits = value if isinstance(value, str) and value.isdecimal() else "30"
+        raise ValueError(f'a duration is written like `"{digits[:9]}s"`, with ms, s, m or h')
     return int(found[1]) * _UNITS[found[2]]
 
 
 def _long_span(value: Any) -> Any:
     found = _LONG_SPAN.fullmatch(value) if isinstance(value, str) else None
     if found is None or not int(found[1]):
-        raise ValueError('a long span of time is written like `"30d"`, with h, d or w')
+        raise ValueError('a long duration is written like `"30d"`, with h, d or w')
     return int(found[1]) * _LONG_UNITS[found[2]]
 
 

@@ -17,10 +17,10 @@ def with_command_context(test: Test) -> Test:
     """Return a condition whose host tests contain the commands required beside them."""
     commands = tuple(
         one.operand
-        for one in _demanded(test)
+        for one in demanded(test)
         if one.verb == "runs" and one.form == "only" and one.operand is not None
     )
-    if not commands or not any(one.verb == "connects" for one in _demanded(test)):
+    if not commands or not any(one.verb == "connects" for one in demanded(test)):
         return test
     beside = commands[0]
     if len(commands) > 1:
@@ -30,7 +30,7 @@ def with_command_context(test: Test) -> Test:
 
 def with_any_redirection(test: Test) -> Test:
     """Return the condition of an `unless`; its `runs only` covers redirections if all are meant."""
-    free = {one.verb for one in _demanded(test) if one.operand is None and one.permits}
+    free = {one.verb for one in demanded(test) if one.operand is None and one.permits}
     return _covering(test) if {"reads", "writes"} <= free else test
 
 
@@ -54,13 +54,13 @@ def _with_patterns(test: Test, beside: ValueSet) -> Test:
             return test
 
 
-def _demanded(test: Test) -> Iterator[ResourceTest]:
+def demanded(test: Test) -> Iterator[ResourceTest]:
     """Yield the resource tests that must hold for the condition to hold."""
     match test:
         case ResourceTest():
             yield test
         case AllOf(tests=tests):
             for part in tests:
-                yield from _demanded(part)
+                yield from demanded(part)
         case _:
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from policy.checks.checked import Comparison, Constant, NotOf, Test
+from policy.checks.conditions.missing_unit import missing_unit
 from policy.checks.conditions.reader_state import BROKEN, BROKEN_TEST, ReadValue, StatementContext
 from policy.checks.conditions.typed_value import TypedValue
 from policy.checks.conditions.value_types import ValueType, comparable, orderable
@@ -79,6 +80,8 @@ def _one_type(expr: tree.Compare, left: ValueType, right: ValueType) -> str:
     for operand, other in ((expr.left, right), (expr.right, left)):
         if isinstance(operand, tree.Text) and _is_literal(operand.value, other):
             return f"write it without quotes: `{operand.value}`"
+    if help := missing_unit(expr.left, expr.right, (left, right)):
+        return help
     if "time" in (left.names or ()) or "time" in (right.names or ()):
         return 'a string becomes a time with `time("2026-03-01T08:00:00Z")` or `date("2026-03-01")`'
     for operand, kind, other in ((expr.left, left, right), (expr.right, right, left)):

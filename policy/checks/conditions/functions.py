@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from policy.checks.checked import Arithmetic, Constant, FunctionCall, Negative, Selected, Value
+from policy.checks.conditions.missing_unit import missing_unit
 from policy.checks.conditions.reader_state import BROKEN, PartReaders, StatementContext
 from policy.checks.conditions.sql import check_sql
 from policy.checks.conditions.typed_value import TypedValue, literal
@@ -216,7 +217,8 @@ def read_arithmetic(
             "wrong-kind",
             f"`{expr.op}` cannot be applied to {left.type} and {right.type}",
             span=expr.span,
-            help="`+ - *` are for numbers, times and durations",
+            help=missing_unit(expr.left, expr.right, (left.type, right.type))
+            or "`+ - *` are for numbers, times and durations",
         )
         return BROKEN
     return TypedValue(value=Arithmetic(op=expr.op, left=left.value, right=right.value), type=result)

@@ -1,6 +1,7 @@
 """Lints: valid code that is probably not what its author meant; one module for each."""
 
 from policy.checks.lints import (
+    addresses_as_strings,
     allowed_interpreter,
     ask_outside_allows,
     name_style,
@@ -18,6 +19,7 @@ from policy.checks.lints.context import LintContext
 
 # These judge a rule by itself, so they run only on rules that no earlier build has checked.
 ON_NEW_RULES = (
+    addresses_as_strings,
     allowed_interpreter,
     narrow_wildcard,
     restricted_text,

@@ -18,7 +18,10 @@ from policy.checks.rules.changes import read_change
 from policy.checks.rules.clauses import read_clauses
 from policy.checks.satisfiability.never import check_can_hold
 from policy.checks.satisfiability.refused_changes import check_changes_accepted
-from policy.checks.satisfiability.uncovered_effects import check_uncovered_effects
+from policy.checks.satisfiability.uncovered_effects import (
+    check_incomplete_resources,
+    check_uncovered_effects,
+)
 from policy.diagnostics import Label, did_you_mean
 from policy.model import Span, Verdict
 from policy.syntax import print_change, print_clause, print_tools, tree
@@ -79,8 +82,11 @@ def read_rule(
         span=rule.span,
     )
     if not unit.pack and check.report.errors == before:
-        others = sure is None or (context.tools is not None and context.tools.everything)
-        check_uncovered_effects(checked, tools, check.report, others=others)
+        everything = context.tools is not None and context.tools.everything
+        check_uncovered_effects(
+            checked, tools, check.report, others=sure is None, everything=everything
+        )
+        check_incomplete_resources(checked, tools, knowledge.declared, check.report)
     return checked if check.report.errors == before else replace(checked, broken=True)
 
 

@@ -6,8 +6,11 @@ certainly has other effects.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from policy.catalog import VERBS, Verb
-from policy.checks.checked import CheckedRule, ResourceTest
+from policy.checks.checked import CheckedDeclaration, CheckedRule, ResourceTest
+from policy.checks.conditions.command_context import demanded
 from policy.checks.conditions.fields import tool_names
 from policy.checks.names.known_tools import KnownTool
 from policy.checks.report import Report
@@ -19,32 +22,95 @@ _TO = {"connects": " to", "sends": " to"}
 
 
 def check_uncovered_effects(
-    rule: CheckedRule, tools: tuple[KnownTool, ...], report: Report, *, others: bool
+    rule: CheckedRule,
+    tools: tuple[KnownTool, ...],
+    report: Report,
+    *,
+    others: bool,
+    everything: bool,
 ) -> None:
     """Report the tools that an `allow` never allows: an error if it is all of them.
 
-    `others` is whether the rule may match further tools, or matches every tool.
+    `others` is whether the rule may match further tools. Of a pattern such as `file_*` some tools
+    may well be left out; whoever writes `everything` expects that all are allowed.
     """
     if rule.verdict is not Verdict.ALLOW or not rule.speaks_of_resources:
         return
     covered = {test.verb for test in resource_tests(rule.when) if _covers(test)}
     open_verbs = {tool.spec.name: _left_open(tool, covered) for tool in tools}
     left = {name: verbs for name, verbs in open_verbs.items() if verbs}
-    if not left or (others and len(left) < len(tools)):
+    if not left or (others and not everything and len(left) < len(tools)):
         return
     verbs = [verb for verb in VERBS if any(verb in found for found in left.values())]
-    whole = len(left) == len(tools) and not others
+    whole = len(left) == len(tools) and not (others or everything)
     clauses = " and ".join(f"`{verb} only{_TO.get(verb, '')} …`" for verb in verbs)
-    does = " and ".join(f"{verb}{_TO.get(verb, '')}" for verb in verbs)
     report.add(
         "effect-not-covered",
-        f"no clause of this `allow` covers what {tool_names(list(left))} {does}, "
+        f"no clause of this `allow` covers what {_said_of(left)}, "
         f"so it never allows {'it' if len(left) == 1 else 'them'}",
         span=rule.span,
         label="has conditions on resources, and so allows only what they cover",
         help=f"add {clauses}" + ("" if whole else ", or remove these tools from the rule"),
         severity=Severity.ERROR if whole else Severity.WARNING,
     )
+
+
+def check_incomplete_resources(
+    rule: CheckedRule,
+    tools: tuple[KnownTool, ...],
+    declarations: tuple[CheckedDeclaration, ...],
+    report: Report,
+) -> None:
+    """Report the tools for which an `only` never holds, as not all resources are declared."""
+    if rule.verdict is not Verdict.ALLOW or rule.when is None:
+        return
+    bounded = [test for test in demanded(rule.when) if _is_bounded(test)]
+    # Of a tool without any declared resource, another check reports that.
+    partly = [tool for tool in tools if tool.resources and not tool.complete]
+    if not bounded or not partly:
+        return
+    first = partly[0].spec
+    names = tool_names([tool.spec.name for tool in partly])
+    add = (
+        "end its `tool` statement with `and nothing else`"
+        if any(each.tools.matches(first) for each in declarations)
+        else f"add `tool {first.name} {_effects(partly[0])} and nothing else`"
+    )
+    report.add(
+        "undeclared-resources",
+        f"`{bounded[0].text}` never holds for {names}: it may have other resources than those "
+        "that are declared",
+        span=rule.span,
+        help=f"{add}, if the tool accesses nothing else",
+    )
+
+
+def _is_bounded(test: ResourceTest) -> bool:
+    return test.form == "only" and test.permits and test.operand is not None
+
+
+def _effects(tool: KnownTool) -> str:
+    """Return the declared resources of a tool as a `tool` statement names them."""
+    of_verb: dict[str, list[str]] = {}
+    for resource in tool.resources:
+        of_verb.setdefault(resource.verb, []).append(f"input.{'.'.join(resource.steps)}")
+    return " ".join(
+        f"{verb}{_TO.get(verb, '')} {', '.join(dict.fromkeys(fields))}"
+        for verb, fields in of_verb.items()
+    ).replace(".*", "[*]")
+
+
+def _said_of(left: Mapping[str, tuple[Verb, ...]]) -> str:
+    """Return what tools do, by the effects of each: `` `a` and `b` read and `c` runs ``."""
+    alike: dict[tuple[Verb, ...], list[str]] = {}
+    for name, verbs in left.items():
+        alike.setdefault(verbs, []).append(name)
+    said = []
+    for verbs, names in alike.items():
+        forms = verbs if len(names) == 1 else [verb.removesuffix("s") for verb in verbs]
+        does = [f"{form}{_TO.get(verb, '')}" for form, verb in zip(forms, verbs, strict=True)]
+        said.append(f"{tool_names(names)} {' and '.join(does)}")
+    return ", and what ".join(said)
 
 
 def _covers(test: ResourceTest) -> bool:

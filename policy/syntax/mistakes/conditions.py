@@ -57,11 +57,18 @@ OPERATORS: tuple[Mistake, ...] = (
         help="write `matches /…/` for the whole string, `contains /…/` to search in it",
     ),
     Mistake(
-        example="deny bash_exec when input.a «=>» 1",
-        found=r"=[<>]",
+        example="deny bash_exec when input.a «=<» 1",
+        found=r"=<",
         expected=one_of("COMPARISON"),
         message="there is no `{}`",
-        help="write `>=` or `<=`",
+        help="write `<=`",
+    ),
+    Mistake(
+        example="deny bash_exec when input.a «=>» 1",
+        found=r"=>",
+        expected=one_of("COMPARISON"),
+        message="there is no `{}`",
+        help="write `>=`",
     ),
     Mistake(
         example="deny bash_exec when input.a «=» 1",

@@ -9,6 +9,7 @@ _CLAUSE = (
 )
 _CLAUSES = ("when", "unless", "because", "audit", "by", "remember", "except", "set", "remove")
 _EFFECT = "allow|ask|deny"
+_UNIT = r"(?:sec|min|hour|day|week|month|year)\w*"
 _DURATION = "durations are `500ms`, `30s`, `10m`, `2h`, `7d` or `1w`"
 
 REWRITES: tuple[Mistake, ...] = (
@@ -221,9 +222,25 @@ CLAUSES: tuple[Mistake, ...] = (
         help="write `two people`",
     ),
     Mistake(
+        example="allow bash_exec with approval remember «60»",
+        before=r"\b(?:remember|within|per)\s+",
+        found=rf"[0-9][0-9_]*(?![\w.]|\s+{_UNIT})",
+        expected=one_of("SPAN"),
+        message="`{}` is a number, and a duration is needed here",
+        help="write the unit directly after it, for seconds `{}s`; " + _DURATION,
+    ),
+    Mistake(
+        example='allow bash_exec with approval remember «"60s"»',
+        before=r"\b(?:remember|within|per)\s+",
+        found=r'"[0-9]+\s*(?:ms|s|m|h|d|w)?"',
+        expected=one_of("SPAN"),
+        message="a duration is not a string",
+        help=f"write it without quotes; {_DURATION}",
+    ),
+    Mistake(
         example="allow bash_exec with approval remember «1 hour»",
         before=r"\b(?:remember|within|per)\s+",
-        found=r"[0-9][0-9_.]*(?:[A-Za-z]+|\s+(?:sec|min|hour|day|week|month|year)\w*)?",
+        found=rf"[0-9][0-9_.]*(?:[A-Za-z]+|\s+{_UNIT})?",
         expected=one_of("SPAN"),
         message="`{}` is not a duration",
         help=f"write the unit directly after the number; {_DURATION}",

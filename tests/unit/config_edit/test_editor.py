@@ -120,7 +120,7 @@ def test_a_missing_file_is_made(folder: Path) -> None:
     [
         ("permissions.tools.bash", "maybe", "not a verdict"),
         ("permissions.filter.blocked", "bash", "not a list"),
-        ("timeouts.default", "soon", "a span of time"),
+        ("timeouts.default", "soon", "a duration"),
         ("timeouts.defualt", 3, "no setting"),
         ("serve.groups", [1], "valid string"),
         ("permissions.tools", {"bash": "allow"}, "key by key"),
@@ -128,7 +128,7 @@ def test_a_missing_file_is_made(folder: Path) -> None:
         ("permissions..tools", "allow", "not a dotted key"),
         ("permissions.tools.nothing", None, "is not set"),
         ("timeouts.default", object(), "is not TOML"),
-        ("timeouts.default", time(1), "a span of time"),
+        ("timeouts.default", time(1), "a duration"),
     ],
 )
 def test_what_is_wrong_is_told_and_not_written(

@@ -153,7 +153,7 @@ def test_a_bearer_token_of_a_variable_is_a_reference() -> None:
         ({"command": "a", "env": {"A": {"env": "B", "file": "c"}}}, "named by where it stands"),
         ({"command": "a\0b"}, "cannot hold a NUL character"),
         ({"command": "a", "isolation": "none"}, "should be 'session', 'caller' or 'shared'"),
-        ({"command": "a", "start": "soon"}, "a span of time is written like"),
+        ({"command": "a", "start": "soon"}, "a duration is written like"),
         ({"command": "a", "sessions": 0}, "greater than or equal to 1"),
         ({"command": ["a"]}, "valid string"),
         ([], "a server is an object"),
