@@ -4,6 +4,7 @@ from policy.catalog.agreement import RunningTool, completed, contradictions
 from policy.catalog.arguments import Arguments, ModelArguments, schema_of
 from policy.catalog.builtin import builtin_catalog
 from policy.catalog.catalog import Catalog, CatalogError, identifier_problem
+from policy.catalog.client_requests import CLIENT_REQUESTS, ELICIT, LIST_ROOTS, SAMPLE
 from policy.catalog.encodings import ENCODINGS
 from policy.catalog.fewer_operations import FewerOperations
 from policy.catalog.listing import Listing, read_listing
@@ -57,13 +58,17 @@ from policy.catalog.tool import (
 __all__ = [
     "ALIASES",
     "ANY",
+    "CLIENT_REQUESTS",
     "COMPLETE",
+    "ELICIT",
     "ENCODINGS",
     "GET_PROMPT",
+    "LIST_ROOTS",
     "LOCK_FILE",
     "NAMES_ELSEWHERE",
     "OPEN",
     "READ_RESOURCE",
+    "SAMPLE",
     "SERVER_REQUESTS",
     "VERBS",
     "VERSION_MARK",

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from policy.catalog.arguments import Arguments, tool_of
 from policy.catalog.catalog import Catalog
+from policy.catalog.client_requests import client_requests
 from policy.catalog.encodings import Encoding, listed_encoding
 from policy.catalog.markers import Connects, Reads, Runs, Writes
 from policy.catalog.server_requests import server_requests
@@ -116,6 +117,7 @@ _BUILTIN = Catalog(
         tool_of(ListTools, category="meta", read_only=True, destructive=False),
         tool_of(GetToolSchema, category="meta", read_only=True, destructive=False),
         *server_requests(),
+        *client_requests(),
     )
 )
 

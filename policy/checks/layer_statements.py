@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from policy.catalog import SERVER_REQUESTS, ToolSelector, ToolSpec
+from policy.catalog import CLIENT_REQUESTS, SERVER_REQUESTS, ToolSelector, ToolSpec
 from policy.checks.assembly import EVERY, Layer
 from policy.checks.checked import CheckedPolicy, CheckedRule
 from policy.checks.context import CheckContext
@@ -113,8 +113,8 @@ def check_undeclared(policies: tuple[CheckedPolicy, ...], check: CheckContext) -
 
 
 def _is_declared(spec: ToolSpec, declared: list[ToolSelector]) -> bool:
-    if spec.complete or spec.resources or spec.name in SERVER_REQUESTS:
-        # Of a request to a server, no declaration could say more.
+    if spec.complete or spec.resources or spec.name in SERVER_REQUESTS | CLIENT_REQUESTS:
+        # Of what servers and their clients ask of each other, no declaration could say more.
         return True
     return any(tools.matches(spec) for tools in declared)
 

@@ -42,10 +42,16 @@ def command(options: ServingOptions) -> None:
       placet gateway rules/ --http 127.0.0.1:8642 --token-file token
       placet gateway rules/ --wrap .mcp.json --dry-run
     """
-    store, governed = start(
-        options, ProgramTools(), builtin_tools=False, session_per_connection=True
-    )
+    store, governed = start_gateway(options)
     run_server(options, store, governed, behind=servers_behind)
+
+
+def start_gateway(options: ServingOptions) -> tuple[PolicyStore, GovernedServices]:
+    """Return the store and the service of a gateway; end the command if it cannot be served."""
+    from policy.mcp import client_request_handlers
+
+    tools = ProgramTools(handlers=client_request_handlers())
+    return start(options, tools, builtin_tools=False, session_per_connection=True)
 
 
 @asynccontextmanager

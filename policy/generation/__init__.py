@@ -22,6 +22,7 @@ from policy.generation.generation import Generation
 from policy.generation.loader import load, read_policy
 from policy.generation.mcp_files import read_server, read_server_file
 from policy.generation.mcp_servers import (
+    ClientFeature,
     HttpServer,
     Isolation,
     McpServer,
@@ -58,6 +59,7 @@ __all__ = [
     "ApprovalSettings",
     "Builder",
     "Built",
+    "ClientFeature",
     "ClientSettings",
     "Configured",
     "Generation",

@@ -16,6 +16,8 @@ _LONGEST_NAME = 32
 
 # Who shares a session with a server: the calls of one session, those of one caller, or all.
 Isolation: TypeAlias = Literal["session", "caller", "shared"]
+# What a server may ask of the client that calls it, in the words of the protocol.
+ClientFeature: TypeAlias = Literal["elicitation", "sampling", "roots"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +81,7 @@ class McpServer:
 
     `start` is how long connecting may take, `listing` how long listing its tools. What nobody has
     used for `idle` is closed; an open session is checked every `check`. `sessions` is how many
-    there may be.
+    there may be. `client_features` is what the server is told that it may ask of the client.
     """
 
     name: str
@@ -90,6 +92,7 @@ class McpServer:
     idle: float = 600.0
     check: float = 60.0
     sessions: int = 100
+    client_features: frozenset[ClientFeature] = frozenset()
 
 
 def name_problem(name: str) -> str | None:

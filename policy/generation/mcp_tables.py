@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from policy.diagnostics import visible
 from policy.generation.mcp_servers import (
+    ClientFeature,
     HttpServer,
     Isolation,
     McpServer,
@@ -104,6 +105,7 @@ class ServerTable(_Table):
     idle: Seconds = _DEFAULTS.idle
     check: Seconds = _DEFAULTS.check
     sessions: int = Field(default=_DEFAULTS.sessions, ge=1, le=10_000)
+    client_features: list[ClientFeature] = []
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -188,6 +190,7 @@ def server_of(name: str, table: ServerTable, root: str) -> McpServer:
         idle=table.idle,
         check=table.check,
         sessions=table.sessions,
+        client_features=frozenset(table.client_features),
     )
 
 

@@ -2,6 +2,7 @@
 
 from policy.mcp.asking import ServerAnswers, ask_server, ask_servers, list_server_tools
 from policy.mcp.client import McpClient, ServerStatus
+from policy.mcp.client_requests import client_request_handlers
 from policy.mcp.errors import McpFailure, NotSent, Refused, Uncertain
 from policy.mcp.handler import McpHandler
 from policy.mcp.listed_tool import Era, ListedTool
@@ -30,6 +31,7 @@ __all__ = [
     "Uncertain",
     "ask_server",
     "ask_servers",
+    "client_request_handlers",
     "configured_servers",
     "list_server_tools",
     "program_of",

@@ -17,6 +17,7 @@ from policy.generation import McpServer, ServerTransport, StdioServer
 from policy.mcp.errors import McpFailure, NotSent, Redefined
 from policy.mcp.judged import Judged, Said, is_as_judged, said_in
 from policy.mcp.listed_tool import Era, ListedTool
+from policy.mcp.open_calls import Asker, OpenCalls
 from policy.model import Caller
 from policy.processes import Launcher, OnDemand, Open, RestartLimits, Unavailable
 from policy.tools import Progress
@@ -29,6 +30,14 @@ _NOBODY = Caller()
 T = TypeVar("T")
 # Identifies the callers that share a session; None: the session that lists the tools.
 _Key: TypeAlias = tuple[object, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Session:
+    """A session that is opened when it is needed, and the calls that run in it."""
+
+    demand: OnDemand[Connection]
+    calls: OpenCalls
 
 
 class _SessionGone(NotSent):
@@ -77,7 +86,7 @@ class McpClient:
         self._changed = changed
         self._offers_changed = offers_changed
         self._tokens: Any = None  # made when it connects, like all that needs the SDK
-        self._sessions: OrderedDict[_Key, OnDemand[Connection]] = OrderedDict()
+        self._sessions: OrderedDict[_Key, _Session] = OrderedDict()
         self._leaving: set[asyncio.Task[None]] = set()
         self._agreed: tuple[Era, str] | None = None
         self._last_error = ""
@@ -91,8 +100,9 @@ class McpClient:
     @property
     def status(self) -> ServerStatus:
         """How the server is."""
-        open = [each for each in self._sessions.values() if each.state == "open"]
-        failed = any(each.state == "failed" for each in self._sessions.values())
+        demands = [each.demand for each in self._sessions.values()]
+        open = [each for each in demands if each.state == "open"]
+        failed = any(each.state == "failed" for each in demands)
         era, version = self._agreed or (None, None)
         return ServerStatus(
             state="open" if open else "failed" if failed else "closed",
@@ -134,19 +144,21 @@ class McpClient:
         caller: Caller = _NOBODY,
         progress: Progress | None = None,
         judged: Judged | None = None,
+        asker: Asker | None = None,
     ) -> dict[str, Any]:
         """Call a tool in the session of this caller; return the result as the server sends it.
 
-        `judged` is what the caller was allowed to call. Raises Redefined if that differs in this
+        `judged` is what the caller was allowed to call; `asker` is what asks the client for what
+        the server needs meanwhile. Raises Redefined if that differs in this
         session, NotSent if the call has certainly not run, Uncertain if it may have, and Refused if
         the server answered with an error of the protocol.
         """
         key = self._key(caller)
         try:
             try:
-                return await self._call(key, name, arguments, progress, judged)
+                return await self._call(key, name, arguments, progress, judged, asker)
             except _SessionGone:
-                return await self._call(key, name, arguments, progress, judged)
+                return await self._call(key, name, arguments, progress, judged, asker)
         except McpFailure as error:
             self._last_error = str(error)
             raise
@@ -220,15 +232,28 @@ class McpClient:
         key = self._key(caller)
         session = self._sessions.pop(key, None) if key is not None else None
         if session is not None:
-            await session.close()
+            await session.demand.close()
 
     async def close(self) -> None:
         """Close every session."""
         self._closed = True
-        sessions = tuple(self._sessions.values())
-        await asyncio.gather(*(each.close() for each in sessions), *self._leaving)
+        demands = [each.demand for each in self._sessions.values()]
+        await asyncio.gather(*(each.close() for each in demands), *self._leaving)
 
     async def _call(
+        self,
+        key: _Key,
+        name: str,
+        arguments: Mapping[str, Any],
+        progress: Progress | None,
+        judged: Judged | None,
+        asker: Asker | None,
+    ) -> dict[str, Any]:
+        # A server may ask when its session begins, too.
+        with self._session_of(key).calls.open(asker):
+            return await self._call_in(key, name, arguments, progress, judged)
+
+    async def _call_in(
         self,
         key: _Key,
         name: str,
@@ -267,23 +292,25 @@ class McpClient:
     async def _session(self, key: _Key) -> AsyncIterator[Connection]:
         """Open or find a session; raise NotSent if there can be none now."""
         try:
-            async with self._demand(key).use() as connection:
+            async with self._session_of(key).demand.use() as connection:
                 self._agreed = (connection.era, connection.protocol_version)
                 yield connection
         except Unavailable as error:
             raise NotSent(str(error)) from error
 
-    def _demand(self, key: _Key) -> OnDemand[Connection]:
+    def _session_of(self, key: _Key) -> _Session:
         if self._closed:
             raise NotSent("the server is not used any more")
         session = self._sessions.get(key)
         if session is None:
             self._make_room()
-            session = self._sessions[key] = OnDemand(self._opener(key), limits=self._restarts)
+            calls = OpenCalls()
+            demand = OnDemand(self._opener(key, calls), limits=self._restarts)
+            session = self._sessions[key] = _Session(demand=demand, calls=calls)
         self._sessions.move_to_end(key)
         return session
 
-    def _opener(self, key: _Key) -> Open[Connection]:
+    def _opener(self, key: _Key, calls: OpenCalls) -> Open[Connection]:
         # The SDK takes most of a second to import, and only those who connect need it.
         from policy.mcp.connection import connected
         from policy.mcp.http import OAuthTokens
@@ -308,6 +335,7 @@ class McpClient:
                 changed=self._changed,
                 offers_changed=self._offers_changed,
                 listening=lists or alone,
+                calls=calls,
             )
 
         return open
@@ -317,9 +345,9 @@ class McpClient:
         if len(self._sessions) < self.server.sessions:
             return
         for key, session in self._sessions.items():
-            if not session.users:
+            if not session.demand.users:
                 del self._sessions[key]
-                closing = asyncio.ensure_future(session.close())
+                closing = asyncio.ensure_future(session.demand.close())
                 self._leaving.add(closing)
                 closing.add_done_callback(self._leaving.discard)
                 return

@@ -25,6 +25,7 @@ from mcp.types import (
     CallToolRequestParams,
     EmptyResult,
     Implementation,
+    InputRequiredResult,
     ListToolsRequest,
     PaginatedRequestParams,
     PingRequest,
@@ -40,9 +41,11 @@ from policy.generation import HttpServer, McpServer, StdioServer, WebSocketServe
 from policy.mcp.error_text import is_end_of_connection, text_of
 from policy.mcp.errors import McpFailure, NotSent, Refused, Uncertain
 from policy.mcp.http import DELIVERY, Delivery, OAuthTokens, http_streams
+from policy.mcp.input_requests import InputRequests
 from policy.mcp.listed_tool import Era, ListedTool, frozen
 from policy.mcp.offered import Announced, OfferedKind
 from policy.mcp.offers import Offers
+from policy.mcp.open_calls import OpenCalls
 from policy.mcp.pages import MOST_PAGES, Pages
 from policy.mcp.stdio import stdio_streams
 from policy.mcp.websocket import websocket_streams
@@ -54,6 +57,8 @@ from policy.version import VERSION
 _ANSWERING = 10.0  # seconds for the answer to a check
 _LISTENING_AGAIN = 5.0  # seconds
 _INPUT_REQUIRED = "input_required"
+_MOST_ROUNDS = 20  # of a call that is repeated with what its server asked for
+_ROUND_PAUSE = 0.25  # seconds before a call is repeated for which its server asks nothing
 
 
 class _Raw(RootModel[dict[str, Any]]):
@@ -65,8 +70,9 @@ class Connection:
 
     `notes_sending` is whether the transport notes which requests it has sent. `announced` is set
     when the server announces another list of tools in this session. A list is asked for again when
-    it is older than `fresh_for` seconds. `agreed` are the definitions that are known to be those of
-    the last list, by name.
+    it is older than `fresh_for` seconds. `inputs` answers what the server asks of the client, None
+    if that is nothing. `agreed` are the definitions that are known to be those of the last list, by
+    name.
     """
 
     def __init__(
@@ -77,8 +83,10 @@ class Connection:
         notes_sending: bool = False,
         announced: asyncio.Event | None = None,
         fresh_for: float = math.inf,
+        inputs: InputRequests | None = None,
     ) -> None:
         self._client = client
+        self._inputs = inputs
         self._lose = lose
         self._notes_sending = notes_sending
         self._calls = 0
@@ -174,30 +182,54 @@ class Connection:
     ) -> dict[str, Any]:
         """Return the result of a call as the server sends it; raise McpFailure.
 
-        It is sent once. NotSent means that it has certainly not run.
+        It is sent once, and again only with what the server has asked for. NotSent means that it
+        has certainly not run.
         """
         params = CallToolRequestParams(name=name, arguments=dict(arguments))
-        request = CallToolRequest(params=params)
+        with self._counted():
+            result = await self._sent(params, progress)
+            for _ in range(_MOST_ROUNDS):
+                if result.get("resultType") != _INPUT_REQUIRED:
+                    return result
+                params = params.model_copy(update=await self._input_for(result))
+                result = await self._sent(params, progress, again=True)
+        raise Refused("the server asks for input again and again")
 
+    async def _sent(
+        self, params: CallToolRequestParams, progress: Progress | None, *, again: bool = False
+    ) -> dict[str, Any]:
         async def send() -> dict[str, Any]:
             result = await self._client.session.send_request(
-                request, _Raw, progress_callback=progress
+                CallToolRequest(params=params), _Raw, progress_callback=progress
             )
             return result.root
 
-        with self._counted(), self._translated():
-            try:
-                result = await send()
-            except MCPError as error:
-                if error.error.code != HEADER_MISMATCH or self.era != "stateless":
-                    raise
-                # The server has refused it before running it: it wants arguments as headers too,
-                # which the SDK knows from a list that it has read itself.
-                await self._absorb_list()
-                result = await send()
-        if result.get("resultType") == _INPUT_REQUIRED:
+        try:
+            with self._translated():
+                try:
+                    return await send()
+                except MCPError as error:
+                    if error.error.code != HEADER_MISMATCH or self.era != "stateless":
+                        raise
+                    # The server has refused it before running it: it wants arguments as headers
+                    # too, which the SDK knows from a list that it has read itself.
+                    await self._absorb_list()
+                    return await send()
+        except NotSent as error:
+            if again:  # the first time it was, and something may have run then
+                raise Uncertain(str(error)) from error
+            raise
+
+    async def _input_for(self, result: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the server asks for before a call can end; raise Refused."""
+        if self._inputs is None:
             raise Refused("the server asks for input from its user, which it cannot be given here")
-        return result
+        with self._translated():
+            needed = InputRequiredResult.model_validate(result, by_name=False)
+        if not needed.input_requests:
+            await asyncio.sleep(_ROUND_PAUSE)
+        answers = await self._inputs.answered(needed)
+        return {"input_responses": answers, "request_state": needed.request_state}
 
     async def ask(
         self, request: Request[Any, Any], *, progress: Progress | None = None
@@ -341,13 +373,14 @@ async def connected(
     offers_changed: Announced | None = None,
     listening: bool = True,
     garbage: Callable[[], None] | None = None,
+    calls: OpenCalls | None = None,
 ) -> AsyncIterator[Connection]:
     """Connect to a server and agree with it on a revision of the protocol.
 
     `changed` is called when the server announces that its list of tools has changed;
     `offers_changed` is the same for resources and prompts. Without `listening`, no subscription is
-    opened to hear of it. `garbage` is called for each line
-    of its output that is no message.
+    opened to hear of it. `garbage` is called for each line of its output that is no message.
+    `calls` are those for which the server may ask its client.
     """
     announced = asyncio.Event()
     connection: Connection | None = None
@@ -369,12 +402,14 @@ async def connected(
         if offers_changed is not None:
             offers_changed(what)
 
+    inputs = InputRequests(server, calls or OpenCalls()) if server.client_features else None
     client = Client(
         _streams(server, lost=end, launcher=launcher, tokens=tokens or OAuthTokens()),
         mode="auto",
         cache=None,
         message_handler=_hearing(announce, offers_announced, garbage),
         client_info=Implementation(name="placet", version=VERSION),
+        **({} if inputs is None else inputs.callbacks()),
     )
     try:
         async with client:
@@ -385,6 +420,7 @@ async def connected(
                 notes_sending=over_http,
                 announced=announced,
                 fresh_for=server.check,
+                inputs=inputs,
             )
             work: list[Coroutine[Any, Any, None]] = [connection.watch_health(server.check)]
             if changed is not None and listening:

@@ -10,6 +10,7 @@ from policy.catalog import ToolSpec
 from policy.mcp.client import McpClient
 from policy.mcp.errors import NotSent, Redefined, Refused, Uncertain
 from policy.mcp.judged import Judged
+from policy.mcp.open_calls import Asker
 from policy.model import Execution, Transport
 from policy.pins import Definition
 from policy.tools import ExecutionContext, NotAsListed, RelayedResult, ToolDefinition, ToolOutput
@@ -47,6 +48,7 @@ class McpHandler:
                 caller=ctx.caller,
                 progress=None if ctx.client is None else ctx.client.progress,
                 judged=Judged(definition=self.listed, reviewed=self.spec.pinned),
+                asker=Asker.of(server, ctx) if self.client.server.client_features else None,
             )
         except Redefined as error:
             raise NotAsListed from error

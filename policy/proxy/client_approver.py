@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from mcp.shared.exceptions import MCPError
-from mcp.types import ElicitRequestFormParams, ElicitResult
+from mcp.types import ElicitRequest, ElicitRequestFormParams, ElicitResult
 from pydantic import ValidationError
 
 from policy.approvals import (
@@ -49,7 +49,7 @@ class ClientApprover:
         if (
             where == "queue"
             or conversation is None
-            or not conversation.is_askable
+            or not conversation.takes(_question(request))
             or not _may_be_answered_by_anybody(request)
         ):
             return await self._queue.ask(request)
@@ -91,13 +91,19 @@ def _may_be_answered_by_anybody(request: ApprovalRequest) -> bool:
 
 async def _answer(conversation: Conversation, request: ApprovalRequest) -> ApprovalOutcome:
     """Return the answer of the client's user; raise NotAskable if the client gave none."""
-    message = f"Placet asks, and no server behind it.\n{request_text(request)}"
-    question = ElicitRequestFormParams(message=message, requested_schema=_SCHEMA)
     try:
-        result = await conversation.ask(question)
+        result = await conversation.ask(_question(request))
     except (MCPError, ValidationError) as error:
         raise NotAskable from error
+    if not isinstance(result, ElicitResult):
+        raise NotAskable
     return _outcome(result, by=request.caller.user or f"the user of {request.caller.agent}")
+
+
+def _question(request: ApprovalRequest) -> ElicitRequest:
+    message = f"Placet asks, and no server behind it.\n{request_text(request)}"
+    params = ElicitRequestFormParams(message=message, requested_schema=_SCHEMA)
+    return ElicitRequest(params=params)
 
 
 def _outcome(result: ElicitResult, *, by: str) -> ApprovalOutcome:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from starlette.requests import Request
 
 from policy.proxy.authentication import Identity, identity_of
 from policy.proxy.list_changes import Context
-from policy.tools import Progress
+from policy.tools import ClientRequests, Progress
 
 _STDIO = "stdio"
 
@@ -20,28 +21,30 @@ class ConnectedClient:
 
     `connection` names its MCP connection; None for a request over HTTP that stands for itself.
     `identity` is that of its token, None where there are no tokens. `progress` takes reports about
-    its call, None if the client wants none.
+    its call, None if the client wants none; `requests` is what it can be asked.
     """
 
     connection: str | None
     identity: Identity | None = None
     progress: Progress | None = None
+    requests: ClientRequests | None = None
+
+    @property
+    def origin(self) -> Hashable:
+        """The connection and the name of the identity: those of all calls of one client."""
+        return self.connection, None if self.identity is None else self.identity.name
 
 
-def client_of(ctx: Context, progress: Progress | None = None) -> ConnectedClient:
+def client_of(ctx: Context) -> ConnectedClient:
     """Return the client that a message came from."""
     request = ctx.request
-    if request is None:
-        return ConnectedClient(connection=_STDIO, progress=progress)
-    return client_of_request(request, progress)
+    return ConnectedClient(connection=_STDIO) if request is None else client_of_request(request)
 
 
-def client_of_request(request: Request, progress: Progress | None = None) -> ConnectedClient:
+def client_of_request(request: Request) -> ConnectedClient:
     """Return the client that has sent an HTTP request."""
     return ConnectedClient(
-        connection=_named(request.headers.get("mcp-session-id")),
-        identity=identity_of(request),
-        progress=progress,
+        connection=_named(request.headers.get("mcp-session-id")), identity=identity_of(request)
     )
 
 

@@ -1,4 +1,4 @@
-"""`Conversation`: what a call asks the person at its client, in either revision of the protocol.
+"""`Conversation`: what a call asks its client, in either revision of the protocol.
 
 With a handshake a server may send a request of its own, and waits for the answer. Without one, the
 answer to the call is a question; the call is parked, and the client repeats it with the answer.
@@ -7,21 +7,26 @@ answer to the call is a question; the call is parked, and the client repeats it 
 from __future__ import annotations
 
 import asyncio
-import secrets
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
 from mcp.types import (
-    INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    CreateMessageRequest,
+    CreateMessageResult,
+    CreateMessageResultWithTools,
     ElicitRequest,
-    ElicitRequestFormParams,
+    ElicitRequestURLParams,
     ElicitResult,
+    InputRequest,
     InputRequiredResult,
+    ListRootsRequest,
+    ListRootsResult,
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -29,11 +34,9 @@ from policy.proxy.connected_client import ConnectedClient
 from policy.proxy.list_changes import Context
 from policy.proxy.relaying import carried, result_of_request
 
-_QUESTION = "question"
-_MOST_PARKED = 1_000
-# Seconds that a call may be parked at most: as long as any approval may take.
-LONGEST = 86_400.0
-_GRACE = 60.0  # seconds that the result of a parked call is kept for its client
+Response: TypeAlias = (
+    ElicitResult | CreateMessageResult | CreateMessageResultWithTools | ListRootsResult
+)
 
 _CURRENT: ContextVar[Conversation | None] = ContextVar("placet_conversation", default=None)
 
@@ -42,138 +45,124 @@ class NotAskable(Exception):
     """The client of a call cannot be asked now."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Question:
+    """What the client is asked, and where its answer is waited for."""
+
+    request: InputRequest
+    answer: asyncio.Future[Response]
+
+
 class Conversation:
-    """One call, and the question that it waits for, if any."""
+    """One call, and the questions that it waits for.
+
+    Each question has a name of its own, so that no answer counts for another one.
+    """
 
     def __init__(self, ctx: Context, client: ConnectedClient, *, parks: bool) -> None:
         self._ctx = ctx
         self._parks = parks
-        self._question: ElicitRequestFormParams | None = None
-        self._answer: asyncio.Future[ElicitResult] | None = None
+        self._questions: dict[str, _Question] = {}
         self._asked = asyncio.Event()
+        self._count = 0
         self._relayed = result_of_request()
         self.task: asyncio.Task[CallToolResult] | None = None
         self.client = client
 
-    @property
-    def is_askable(self) -> bool:
-        """Whether the client shows forms to its user."""
+    def takes(self, request: InputRequest) -> bool:
+        """Return whether the client has declared that it answers such requests."""
         declared = self._ctx.session.client_capabilities
-        told = None if declared is None else declared.elicitation
-        # Clients of old revisions declare no modes: they show forms.
-        return told is not None and (told.form is not None or told.url is None)
+        if declared is None:
+            return False
+        match request:
+            case CreateMessageRequest():
+                return declared.sampling is not None
+            case ListRootsRequest():
+                return declared.roots is not None
+            case ElicitRequest(params=ElicitRequestURLParams()):
+                return declared.elicitation is not None and declared.elicitation.url is not None
+            case _:
+                told = declared.elicitation
+                # Clients of old revisions declare no modes: they show forms.
+                return told is not None and (told.form is not None or told.url is None)
 
-    async def ask(self, question: ElicitRequestFormParams) -> ElicitResult:
-        """Return the answer of the person; raise NotAskable if there can be none."""
-        if not self.is_askable or self._answer is not None:
+    async def ask(self, request: InputRequest) -> Response:
+        """Return the client's answer; raise NotAskable if there can be none."""
+        if not self.takes(request):
             raise NotAskable
         if self._ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            return await self._ctx.session.elicit_form(
-                question.message, question.requested_schema, self._ctx.request_id
+            # It belongs to the call, so that it arrives where the client waits for that.
+            within = ServerMessageMetadata(related_request_id=self._ctx.request_id)
+            return await self._ctx.session.send_request(
+                request, _result_type(request), metadata=within
             )
         if not self._parks:
             raise NotAskable
-        self._answer = asyncio.get_running_loop().create_future()
-        self._question = question
+        self._count += 1
+        name = f"question-{self._count}"
+        answer: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
+        self._questions[name] = _Question(request=request, answer=answer)
         self._asked.set()
         try:
-            return await self._answer
+            return await answer
         finally:
-            self._question = self._answer = None
-            self._asked.clear()
+            self._questions.pop(name, None)
+            self._note_open()
 
     def reply(self, params: CallToolRequestParams) -> None:
-        """Take the answer that a repeated call brings; one that is too late counts for nothing."""
-        found = (params.input_responses or {}).get(_QUESTION)
-        if self._answer is None or self._answer.done():
-            return
-        if not isinstance(found, ElicitResult):
-            raise MCPError(INVALID_PARAMS, f"the answer to `{_QUESTION}` is missing")
-        self._answer.set_result(found)
-        self._asked.clear()
+        """Take the answers that a repeated call brings; those that are too late do not count."""
+        for name, found in (params.input_responses or {}).items():
+            question = self._questions.get(name)
+            if question is None or question.answer.done():
+                continue
+            if isinstance(found, _result_type(question.request)):
+                question.answer.set_result(found)
+        self._note_open()
+
+    def _note_open(self) -> None:
+        if not self._open():
+            self._asked.clear()
+
+    def _open(self) -> dict[str, InputRequest]:
+        open = ((name, one) for name, one in self._questions.items() if not one.answer.done())
+        return {name: one.request for name, one in open}
 
     async def next(self, state: str) -> CallToolResult | InputRequiredResult:
-        """Return the result of the call, or the question that it waits for.
+        """Return the result of the call, or the questions that it waits for.
 
         Whoever stops waiting withdraws the call.
         """
         assert self.task is not None
-        asking = asyncio.create_task(self._asked.wait())
-        try:
-            await asyncio.wait((self.task, asking), return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
-            self.task.cancel()
-            await asyncio.gather(self.task, return_exceptions=True)
-            raise
-        finally:
-            asking.cancel()
-        if self.task.done():
-            carried(self._relayed)
-            return self.task.result()
-        assert self._question is not None
-        return InputRequiredResult(
-            input_requests={_QUESTION: ElicitRequest(params=self._question)}, request_state=state
-        )
+        while True:
+            asking = asyncio.create_task(self._asked.wait())
+            try:
+                await asyncio.wait((self.task, asking), return_when=asyncio.FIRST_COMPLETED)
+            except asyncio.CancelledError:
+                self.task.cancel()
+                await asyncio.gather(self.task, return_exceptions=True)
+                raise
+            finally:
+                asking.cancel()
+            if self.task.done():
+                carried(self._relayed)
+                return self.task.result()
+            if open := self._open():  # a question may have been withdrawn since
+                return InputRequiredResult(input_requests=open, request_state=state)
 
 
-class Conversations:
-    """The calls of a server's clients that are parked, each for the client that made it."""
-
-    def __init__(self) -> None:
-        self._parked: dict[str, Conversation] = {}
-
-    async def begin(
-        self,
-        ctx: Context,
-        client: ConnectedClient,
-        call: Callable[[], Coroutine[Any, Any, CallToolResult]],
-    ) -> CallToolResult | InputRequiredResult:
-        """Make a call; return its result, or its first question."""
-        conversation = Conversation(ctx, client, parks=len(self._parked) < _MOST_PARKED)
-        with _current(conversation):
-            conversation.task = asyncio.create_task(call())
-        return await self._next(conversation)
-
-    async def resume(
-        self, client: ConnectedClient, params: CallToolRequestParams
-    ) -> CallToolResult | InputRequiredResult:
-        """Go on with a parked call; raise MCPError if there is none of this state and client."""
-        conversation = self._parked.pop(params.request_state or "", None)
-        if conversation is None or not _is_same(conversation.client, client):
-            if conversation is not None:
-                self._parked[params.request_state or ""] = conversation
-            raise MCPError(INVALID_PARAMS, "this call is not waiting for an answer")
-        conversation.reply(params)
-        return await self._next(conversation)
-
-    async def _next(self, conversation: Conversation) -> CallToolResult | InputRequiredResult:
-        # A state serves once: whoever repeats it finds nothing.
-        state = secrets.token_urlsafe(16)
-        result = await conversation.next(state)
-        if isinstance(result, InputRequiredResult):
-            self._parked[state] = conversation
-            if conversation.task is not None:
-                conversation.task.add_done_callback(lambda _: self._drop_later(state))
-        return result
-
-    def _drop_later(self, state: str) -> None:
-        asyncio.get_running_loop().call_later(_GRACE, self._parked.pop, state, None)
-
-    async def close(self) -> None:
-        """Withdraw all parked calls."""
-        tasks = [one.task for one in self._parked.values() if one.task is not None]
-        self._parked.clear()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _is_same(one: ConnectedClient, other: ConnectedClient) -> bool:
-    return (one.connection, one.identity) == (other.connection, other.identity)
+def _result_type(request: InputRequest) -> Any:
+    match request:
+        case ElicitRequest():
+            return ElicitResult
+        case ListRootsRequest():
+            return ListRootsResult
+        case _:
+            return CreateMessageResult
 
 
 @contextmanager
-def _current(conversation: Conversation) -> Iterator[None]:
+def current(conversation: Conversation) -> Iterator[None]:
+    """Make a conversation that of the calls that are made within the block."""
     token = _CURRENT.set(conversation)
     try:
         yield

@@ -52,3 +52,22 @@ class ProgressToClient:
     async def _send(self, progress: float, message: str | None) -> None:
         self._last = progress if progress > self._last else self._last + _LEAST
         await self._session.report_progress(self._last, self._total, message)
+
+
+class ProgressOfCall:
+    """Passes reports about a call to the request that the client waits for now, if any.
+
+    A parked call goes on with another request than it began with.
+    """
+
+    def __init__(self, progress: ProgressToClient | None) -> None:
+        self._to = progress
+
+    def goes_to(self, progress: ProgressToClient | None) -> None:
+        """Pass reports on to another request from now on."""
+        self._to = progress
+
+    async def __call__(self, progress: float, total: float | None, message: str | None) -> None:
+        """Pass a report on."""
+        if self._to is not None:
+            await self._to(progress, total, message)

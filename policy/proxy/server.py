@@ -6,6 +6,7 @@ import logging
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol, TypeAlias
 
@@ -24,14 +25,21 @@ from mcp.types import (
     ToolAnnotations,
 )
 
-from policy.catalog import FewerOperations, ToolSpec, operations_in, schema_strictify
+from policy.catalog import (
+    CLIENT_REQUESTS,
+    FewerOperations,
+    ToolSpec,
+    operations_in,
+    schema_strictify,
+)
 from policy.model import ToolError, thaw
 from policy.proxy.client_presence import ClientPresence
+from policy.proxy.client_requests import RequestsToClient
 from policy.proxy.connected_client import ConnectedClient, client_of
-from policy.proxy.conversation import LONGEST, Conversations
 from policy.proxy.finished_calls import record_of_call
 from policy.proxy.list_changes import Context, ListChanges
-from policy.proxy.progress import ProgressToClient
+from policy.proxy.parked_calls import LONGEST, ParkedCalls
+from policy.proxy.progress import ProgressOfCall, ProgressToClient
 from policy.proxy.relaying import relaying
 from policy.proxy.results import answer, plain, refusal
 from policy.runtime import Threads
@@ -74,11 +82,16 @@ class ToolServer(Server[Any]):
 
 
 def tool_server(
-    service_for: ServiceFor, changes: ListChanges, *, ready: Ready | None = None
+    service_for: ServiceFor,
+    changes: ListChanges,
+    *,
+    ready: Ready | None = None,
+    key: bytes | None = None,
 ) -> ToolServer:
     """Return the server that offers the tools of `service_for(client)` to MCP clients.
 
-    Lists and calls wait for `ready`.
+    Lists and calls wait for `ready`. `key` (32 bytes) seals what clients carry for parked calls;
+    without one, it is made for this process.
     """
 
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
@@ -89,17 +102,22 @@ def tool_server(
         # What rules mean for a tool is computed when it is first listed, which takes a while for
         # many; calls go on meanwhile.
         listed = await _LISTING.run(service.list)
-        return ListToolsResult(tools=[_shown(tool, service.registry) for tool in listed])
+        offered = (tool for tool in listed if tool.name not in CLIENT_REQUESTS)
+        return ListToolsResult(tools=[_shown(tool, service.registry) for tool in offered])
 
     presence = ClientPresence()
-    conversations = Conversations()
+    parked, requests = ParkedCalls(), RequestsToClient()
 
     async def call_tool(
         ctx: Context, params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
         wants_progress = progress_token_from_params(ctx.params) is not None
         progress = ProgressToClient(ctx.session) if wants_progress else None
-        client = client_of(ctx, progress)
+        client = replace(
+            client_of(ctx),
+            progress=ProgressOfCall(progress) if wants_progress else None,
+            requests=requests,
+        )
 
         async def call() -> CallToolResult:
             if ready is not None:
@@ -107,9 +125,9 @@ def tool_server(
             return await call_result(service_for(client), params.name, params.arguments)
 
         going = (
-            conversations.begin(ctx, client, call)
+            parked.begin(ctx, client, call)
             if params.request_state is None
-            else conversations.resume(client, params)
+            else parked.resume(client, params, progress)
         )
         return await presence.result_of(ctx, going, progress)
 
@@ -118,7 +136,7 @@ def tool_server(
         try:
             yield {}
         finally:
-            await conversations.close()
+            await parked.close()
 
     server = ToolServer(
         "placet",
@@ -131,7 +149,7 @@ def tool_server(
     )
     # A state that a client sends back is one that it was given, for this call and not for long.
     security = RequestStateSecurity(
-        keys=[secrets.token_bytes(32)], ttl=LONGEST, bind_principal=_principal
+        keys=[key or secrets.token_bytes(32)], ttl=LONGEST, bind_principal=_principal
     )
     server.middleware.append(RequestStateBoundary(security, default_audience="placet"))
     server.middleware.append(relaying)
@@ -139,8 +157,7 @@ def tool_server(
 
 
 def _principal(ctx: Context) -> str:
-    client = client_of(ctx)
-    return repr((client.connection, None if client.identity is None else client.identity.name))
+    return repr(client_of(ctx).origin)
 
 
 async def call_result(service: GovernedService, name: str, arguments: Any) -> CallToolResult:

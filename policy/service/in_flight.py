@@ -17,7 +17,7 @@ from policy.audit import Approval
 from policy.decision import Decision
 from policy.model import Caller
 from policy.service.judging.adjudicator import Judgement
-from policy.tools import ExecutionContext, Usage
+from policy.tools import ExecutionContext, RunningTime, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +64,7 @@ class InFlight:
         "parent",
         "permitted",
         "raw",
+        "time",
         "usage",
     )
 
@@ -82,6 +83,7 @@ class InFlight:
         self._family: CallFamily | None = None
         self.about_to_run: Callable[[], None] | None = None
         self.has_begun = False
+        self.time: RunningTime | None = None
 
     def begins(self) -> None:
         """Note that the tool runs now; raises PermissionDenied if that cannot be recorded."""

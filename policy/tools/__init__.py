@@ -8,7 +8,7 @@ from policy.tools.authoring.shapes import AiTool, ContextTool, DynamicTool, Tool
 from policy.tools.authoring.spec import spec_of
 from policy.tools.authoring.traits import Traits
 from policy.tools.authoring.typed import BuiltinHandler
-from policy.tools.client import Client, Progress
+from policy.tools.client import CannotBeAsked, Client, ClientRequests, Progress
 from policy.tools.exception_text import without_secrets
 from policy.tools.failures import failure
 from policy.tools.handler import ExecutionContext, ToolHandler, location_of, quotes_errors
@@ -29,6 +29,7 @@ from policy.tools.registry_snapshot import (
     ResolvedName,
     Unregistered,
 )
+from policy.tools.running_time import RunningTime
 from policy.tools.service import (
     FollowUp,
     PassThrough,
@@ -48,7 +49,9 @@ __all__ = [
     "AiTool",
     "Authored",
     "BuiltinHandler",
+    "CannotBeAsked",
     "Client",
+    "ClientRequests",
     "ContextTool",
     "DynamicTool",
     "ExecutionContext",
@@ -69,6 +72,7 @@ __all__ = [
     "RelayedResult",
     "Replaced",
     "ResolvedName",
+    "RunningTime",
     "Tool",
     "ToolDefinition",
     "ToolHandler",

@@ -1,8 +1,9 @@
-"""`Client`: what a running tool may tell the client that its call came from."""
+"""`Client`: what a running tool may tell and ask the client that its call came from."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Hashable, Mapping
+from typing import Any, Protocol
 
 
 class Progress(Protocol):
@@ -13,10 +14,32 @@ class Progress(Protocol):
         ...
 
 
+class CannotBeAsked(Exception):
+    """The client does not take a request, or has not answered it as the protocol wants."""
+
+
+class ClientRequests(Protocol):
+    """Sends requests of MCP to the client of one call."""
+
+    async def send(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the client's result, as it is written in JSON; raise CannotBeAsked."""
+        ...
+
+
 class Client(Protocol):
     """The client of one call, for as long as the call runs."""
 
     @property
     def progress(self) -> Progress | None:
         """Takes reports of progress; None if the client wants none."""
+        ...
+
+    @property
+    def requests(self) -> ClientRequests | None:
+        """Takes requests; None if nothing can be asked."""
+        ...
+
+    @property
+    def origin(self) -> Hashable:
+        """Where the call came from: equal for the calls of one client, and for no others."""
         ...

@@ -10,6 +10,7 @@ from policy.catalog import ToolSpec
 from policy.decision import Decision
 from policy.model import Caller, Facts
 from policy.tools.client import Client
+from policy.tools.running_time import RunningTime
 from policy.tools.service import ToolDefinition, ToolService
 from policy.tools.usage import Usage
 
@@ -37,6 +38,7 @@ class ExecutionContext:
     those of the judgement (its resolvers return the paths and addresses that were judged), and
     `tools` the service for this caller. `usage` counts what the tool reports, and `capabilities`
     are what it was granted. `client` is where the call came from, None if nobody listens there.
+    `time` is its time limit, None if it has none.
     """
 
     call_id: str = ""
@@ -49,6 +51,7 @@ class ExecutionContext:
     usage: Usage = field(default_factory=Usage)
     capabilities: frozenset[str] = frozenset()
     client: Client | None = None
+    time: RunningTime | None = None
 
     def report_tokens(self, count: int) -> None:
         """Add tokens to the usage of this call; it is recorded even if the call fails."""

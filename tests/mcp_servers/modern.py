@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,6 +16,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Too
 from mcp.types import (
     CallToolRequestParams,
     CallToolResult,
+    InputRequiredResult,
     ListToolsResult,
     PaginatedRequestParams,
     TextContent,
@@ -32,6 +34,7 @@ class Modern:
     def __init__(self) -> None:
         self.names = ["echo", "note", "steps", "waits", "fails"]
         self.calls: list[tuple[str, Any]] = []
+        self.capabilities: list[Any] = []
         self.cancelled: list[str] = []
         self.bus = InMemorySubscriptionBus()
         self.server: Server[Any] = Server(
@@ -45,10 +48,15 @@ class Modern:
     async def list(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[Tool.model_validate(tool(name)) for name in self.names])
 
-    async def call(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call(
+        self, ctx: Context, params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
         given = params.arguments or {}
         self.calls.append((params.name, given))
+        self.capabilities.append(ctx.session.client_capabilities)
         match params.name:
+            case "asks":
+                return asked(json.loads(given["text"]), params)
             case "steps":
                 for step in (1, 2, 3):
                     await ctx.session.report_progress(step, 3, f"step {step}")
@@ -70,6 +78,20 @@ class Modern:
         """Add a tool, and announce it."""
         self.names.append("grown")
         await self.bus.publish(ToolsListChanged())
+
+
+def asked(
+    request: dict[str, Any], params: CallToolRequestParams
+) -> CallToolResult | InputRequiredResult:
+    """Ask for something the first time, and repeat the answer the second time."""
+    if params.request_state is None:
+        return InputRequiredResult.model_validate(
+            {"inputRequests": {"it": request}, "requestState": "asked"}
+        )
+    assert params.request_state == "asked"
+    answers = params.input_responses or {}
+    said = answers["it"].model_dump(by_alias=True, mode="json", exclude_none=True)
+    return CallToolResult(content=[TextContent(text=json.dumps({"result": said}))])
 
 
 class _Quiet(uvicorn.Server):

@@ -37,6 +37,7 @@ class Scripted:
         self.folder = folder
         self.notes: list[str] = []
         self.silent = False
+        self.waiting: dict[str, Any] = {}  # calls, by what was asked for them
         self.grown = False
         note = folder / "starts"
         starts = len(note.read_text().splitlines()) if note.exists() else 0
@@ -46,6 +47,10 @@ class Scripted:
     def answers(self, message: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield what is sent back for a message."""
         method, id = message.get("method"), message.get("id")
+        if method is None and id in self.waiting:
+            said = {key: message[key] for key in ("result", "error") if key in message}
+            yield self.result(self.waiting.pop(id), {"content": [text(json.dumps(said))]})
+            return
         if method == "notifications/cancelled":
             with (self.folder / "cancelled").open("a") as cancelled:
                 cancelled.write(f"{message['params']['requestId']}\n")
@@ -54,6 +59,8 @@ class Scripted:
         if method == "initialize":
             if self.mode == "hangs":
                 return
+            with (self.folder / "greetings").open("a") as greetings:
+                greetings.write(json.dumps(message["params"]["capabilities"]) + "\n")
             yield self.result(id, self.greeting())
         elif method == "tools/list":
             with (self.folder / "lists").open("a") as lists:
@@ -77,6 +84,8 @@ class Scripted:
     def page(self, params: dict[str, Any]) -> dict[str, Any]:
         cursor = params.get("cursor")
         tools = [tool(name) for name in NAMES]
+        if self.mode == "asks":
+            tools.append(tool("asks"))
         if self.grown:
             tools.append(tool("grown"))
         if self.changed:
@@ -114,6 +123,8 @@ class Scripted:
             case "steps":
                 yield from self.steps(params)
                 yield self.result(id, {"content": []})
+            case "asks":
+                yield self.question(id, given["text"])
             case "fails":
                 yield self.result(id, {"content": [text("no such file")], "isError": True})
             case "grow":
@@ -121,15 +132,8 @@ class Scripted:
                 for _ in range(4):
                     yield {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
                 yield self.result(id, {"content": []})
-            case "note" if given["text"] == "change quietly":
-                self.changed = True
-                yield self.result(id, {"content": []})
-            case "note" if given["text"] == "change":
-                self.changed = True
-                yield {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
-                yield self.result(id, {"content": []})
             case "note":
-                self.notes.append(given["text"])
+                yield from self.note(given["text"])
                 yield self.result(id, {"content": []})
             case "state":
                 said = {"pid": os.getpid(), "notes": self.notes}
@@ -140,6 +144,20 @@ class Scripted:
             case _:
                 error = {"code": -32602, "message": f"unknown tool {name}"}
                 yield {"jsonrpc": "2.0", "id": id, "error": error}
+
+    def note(self, said: str) -> Iterator[dict[str, Any]]:
+        if said in ("change", "change quietly"):
+            self.changed = True
+        else:
+            self.notes.append(said)
+        if said == "change":
+            yield {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+
+    def question(self, id: Any, said: str) -> dict[str, Any]:
+        """Return a request to the client: the method and parameters that a call's text names."""
+        asked = f"ask-{len(self.waiting)}-{id}"
+        self.waiting[asked] = id
+        return {"jsonrpc": "2.0", "id": asked, **json.loads(said)}
 
     def steps(self, params: dict[str, Any]) -> Iterator[dict[str, Any]]:
         token = (params.get("_meta") or {}).get("progressToken")

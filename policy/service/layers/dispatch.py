@@ -156,6 +156,7 @@ def _context(call: InFlight) -> ExecutionContext:
         usage=call.usage,
         capabilities=base.capabilities,
         client=base.client,
+        time=call.time,
     )
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import inf
 
+from policy.catalog import ELICIT, SAMPLE
 from policy.generation import Generation, Settings
 from policy.service.composition.chain import ChainHandler
 from policy.service.in_flight import InFlight
 from policy.tools import ToolRegistry
 
 _DEFAULT_SECONDS = 30.0
+# For what the user of a client fills in, or has a model write.
+_SECONDS_OF_PEOPLE = 300.0
 
 
 class TimeLimits:
@@ -55,5 +58,7 @@ def _named_seconds(settings: Settings, names: tuple[str, ...]) -> float | None:
             return settings.service.bash.timeout
         case "web_fetch":
             return settings.service.web.timeout
+        case name if name in (ELICIT, SAMPLE):
+            return _SECONDS_OF_PEOPLE
         case _:
             return None

@@ -1,4 +1,7 @@
-"""Ends a tool that exceeds its time limit. Waiting for people's answers does not count."""
+"""Ends a tool that exceeds its time limit. Waiting for people's answers does not count.
+
+A tool may have people asked while it runs: then the limit stands still (`RunningTime`).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any, TypeAlias
 
 from policy.model import EMPTY, Timeout
 from policy.service.in_flight import InFlight, current_call
-from policy.tools import PassThrough, ToolOutput, ToolService
+from policy.tools import PassThrough, RunningTime, ToolOutput, ToolService
 
 # Returns the time limit of a tool in seconds, for the current call or None.
 SecondsFor: TypeAlias = Callable[[str, InFlight | None], float]
@@ -28,9 +31,12 @@ class TimeoutLayer(PassThrough):
 
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Forward the call; raise Timeout, with the configured limit, once that has passed."""
-        seconds = self._seconds_for(name, current_call())
+        call = current_call()
+        seconds = self._seconds_for(name, call)
         try:
             async with asyncio.timeout(seconds) as limit:
+                if call is not None:
+                    call.time = RunningTime(limit)
                 return await self.inner.execute(name, input)
         except TimeoutError as error:
             if not limit.expired():

@@ -16,11 +16,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from policy.cli.approvers import Asked
-from policy.cli.gateway import servers_behind
-from policy.cli.python_tools import ProgramTools
+from policy.cli.gateway import servers_behind, start_gateway
 from policy.cli.serving.options import ServingOptions
 from policy.cli.serving.running import serve_clients
-from policy.cli.serving.starting import start
 from policy.proxy import Address
 from tests.mcp_servers.scripted import NAMES, tool
 
@@ -110,9 +108,7 @@ async def gateway(
         agent=None,
         files=(),
     )
-    store, governed = start(
-        options, ProgramTools(), builtin_tools=False, session_per_connection=True
-    )
+    store, governed = start_gateway(options)
     url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     serving = asyncio.create_task(
         serve_clients(options, store, governed, behind=servers_behind, listening=url.set_result)

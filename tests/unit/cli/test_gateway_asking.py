@@ -176,7 +176,7 @@ async def raw(client: Client, **changes: Any) -> dict[str, Any]:
 
 def answered(state: str, **changes: Any) -> dict[str, Any]:
     answer = {"action": "accept", "content": {"approve": True}}
-    return {"inputResponses": {"question": answer}, "requestState": state, **changes}
+    return {"inputResponses": {"question-1": answer}, "requestState": state, **changes}
 
 
 TAMPERED: dict[str, Callable[[str], dict[str, Any]]] = {

@@ -1,0 +1,113 @@
+"""What a server asks of the client, as the SDK reads it: in either revision of the protocol.
+
+With a handshake it is a request of the server within the session. Without one it is the answer to a
+call, which is then repeated with what was asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from mcp.types import (
+    INVALID_REQUEST,
+    CreateMessageRequest,
+    CreateMessageRequestParams,
+    CreateMessageResult,
+    ElicitRequest,
+    ElicitRequestParams,
+    ElicitResult,
+    ErrorData,
+    InputRequiredResult,
+    ListRootsRequest,
+    ListRootsResult,
+)
+from pydantic import BaseModel, ValidationError
+
+from policy.generation import McpServer
+from policy.mcp.client_requests import call_of
+from policy.mcp.errors import Refused
+from policy.mcp.open_calls import NotAnswered, OpenCalls
+
+_MOST_AT_ONCE = 10  # requests in one answer
+_METHODS = {
+    CreateMessageRequest: "sampling/createMessage",
+    ElicitRequest: "elicitation/create",
+    ListRootsRequest: "roots/list",
+}
+
+Result: TypeAlias = CreateMessageResult | ElicitResult | ListRootsResult
+_RESULTS: Mapping[str, type[Result]] = {
+    "sampling/createMessage": CreateMessageResult,
+    "elicitation/create": ElicitResult,
+    "roots/list": ListRootsResult,
+}
+
+
+class InputRequests:
+    """Answers what one server asks in one session."""
+
+    def __init__(self, server: McpServer, calls: OpenCalls) -> None:
+        self._server = server
+        self._calls = calls
+
+    def callbacks(self) -> dict[str, Any]:
+        """Return the SDK's callbacks: it tells the server what there are callbacks for."""
+        offered: dict[str, dict[str, Any]] = {
+            "sampling": {"sampling_callback": self._on_sampling},
+            "elicitation": {"elicitation_callback": self._on_elicitation},
+            "roots": {"list_roots_callback": self._on_roots},
+        }
+        named = self._server.client_features
+        return {key: call for name in named for key, call in offered[name].items()}
+
+    async def answered(self, result: InputRequiredResult) -> dict[str, Result]:
+        """Return the answers to all that a call needs, by their names; raise Refused."""
+        asked = result.input_requests or {}
+        if len(asked) > _MOST_AT_ONCE:
+            raise Refused(f"the server asks for more than {_MOST_AT_ONCE} answers at once")
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                found = {
+                    name: tasks.create_task(self._needed(_METHODS[type(request)], request.params))
+                    for name, request in asked.items()
+                }
+        except ExceptionGroup as group:
+            raise next((e for e in group.exceptions if isinstance(e, Refused)), group) from group
+        return {name: task.result() for name, task in found.items()}
+
+    async def _needed(self, method: str, params: BaseModel | None) -> Result:
+        try:
+            return await self._asked(method, params)
+        except (NotAnswered, ValidationError) as error:
+            raise Refused(f"the server asks for `{method}`: {_why(error)}") from error
+
+    async def _asked(self, method: str, params: BaseModel | None) -> Result:
+        given = {} if params is None else written(params)
+        tool, input = call_of(self._server.name, self._server.client_features, method, given)
+        return _RESULTS[method].model_validate(await self._calls.ask(tool, input), by_name=False)
+
+    async def _answer(self, method: str, params: BaseModel | None) -> Any:
+        try:
+            return await self._asked(method, params)
+        except (NotAnswered, ValidationError) as error:
+            return ErrorData(code=INVALID_REQUEST, message=_why(error))
+
+    async def _on_sampling(self, _: Any, params: CreateMessageRequestParams) -> Any:
+        return await self._answer("sampling/createMessage", params)
+
+    async def _on_elicitation(self, _: Any, params: ElicitRequestParams) -> Any:
+        return await self._answer("elicitation/create", params)
+
+    async def _on_roots(self, _: Any) -> Any:
+        return await self._answer("roots/list", None)
+
+
+def _why(error: NotAnswered | ValidationError) -> str:
+    return str(error) if isinstance(error, NotAnswered) else "the client's answer is not valid"
+
+
+def written(model: BaseModel) -> dict[str, Any]:
+    """Return a message of the SDK as JSON."""
+    return model.model_dump(by_alias=True, mode="json", exclude_none=True)
