@@ -17,7 +17,7 @@ from policy.environment.links import Links
 from policy.environment.lookups import DiskLookups
 from policy.environment.resolvers import Disk
 from policy.environment.tree_lookups import JudgedTrees
-from policy.model import EMPTY, Caller, Facts, GitMove, Recall, Resolvers
+from policy.model import EMPTY, Caller, Facts, GitMove, Recall, RecallSaid, Resolvers
 from policy.runtime import Clock, NoThreadFree, Threads, utc_now
 
 # Looks up a host name; None where it does not resolve.
@@ -81,9 +81,10 @@ class JudgedHosts:
 class FactSource:
     """Where facts come from.
 
-    `context` returns the declared `context.…` facts for a caller, `history` what recalls the
-    earlier calls of its session tree; without it, they are not known. `git_elsewhere`: because of
-    this variable no folder tells which repository git uses, so that none is looked into.
+    `context` returns the declared `context.…` facts for a caller, `history` and `said` what recalls
+    the earlier calls of its session tree and what its user wrote; without them, these are not
+    known. `git_elsewhere`: because of this variable no folder tells which repository git uses, so
+    that none is looked into.
     """
 
     workspace: str | None = None
@@ -94,15 +95,16 @@ class FactSource:
     disk: Disk = field(default_factory=Disk)
     context: Callable[[Caller], Mapping[str, Any]] = lambda caller: EMPTY
     history: Callable[[Caller], Recall] | None = None
+    said: Callable[[Caller], RecallSaid] | None = None
     git_elsewhere: str = ""
 
     def facts(self, caller: Caller, resolvers: Resolvers | None = None) -> Facts:
         """Return the current facts, with these resolvers and no others.
 
-        Without resolvers nothing is looked up; only the earlier calls are known.
+        Without resolvers nothing is looked up; what sessions keep is known.
         """
         if resolvers is None:
-            resolvers = Resolvers(history=self._recall(caller))
+            resolvers = Resolvers(history=self._recall(caller), said=self._said(caller))
         return Facts(
             cwd=self.cwd or self.workspace,
             workspace=self.workspace,
@@ -117,13 +119,22 @@ class FactSource:
         links = Links()
         trees = JudgedTrees(DiskLookups(links.follow))
         hosts = JudgedHosts(self.look_up, trees=trees)
-        resolvers = self.disk.resolvers(links, look=trees, host=hosts, history=self._recall(caller))
+        resolvers = self.disk.resolvers(
+            links,
+            look=trees,
+            host=hosts,
+            history=self._recall(caller),
+            said=self._said(caller),
+        )
         if self.git_elsewhere:
             resolvers = replace(resolvers, restores=_not_known, git_variable=self.git_elsewhere)
         return self.facts(caller, resolvers), hosts
 
     def _recall(self, caller: Caller) -> Recall | None:
         return None if self.history is None else self.history(caller)
+
+    def _said(self, caller: Caller) -> RecallSaid | None:
+        return None if self.said is None else self.said(caller)
 
     async def with_lookups(self, ask: Callable[[], _Answered], hosts: JudgedHosts) -> _Answered:
         """Return the result of `ask` once it needs no host name or tree that is still unknown.

@@ -6,7 +6,7 @@ from policy.environment.git_store import GitStore
 from policy.environment.letter_case import LetterCase
 from policy.environment.links import Links
 from policy.environment.lookups import DiskLookups
-from policy.model import LookAt, Recall, ResolveHost, Resolvers
+from policy.model import LookAt, Recall, RecallSaid, ResolveHost, Resolvers
 
 
 class Disk:
@@ -22,6 +22,7 @@ class Disk:
         look: LookAt | None = None,
         host: ResolveHost | None = None,
         history: Recall | None = None,
+        said: RecallSaid | None = None,
     ) -> Resolvers:
         """Return resolvers for one call that cache their answers, as `links` does.
 
@@ -37,4 +38,5 @@ class Disk:
             host=host,
             restores=GitStore().may_restore,
             history=history,
+            said=said,
         )

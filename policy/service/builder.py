@@ -44,7 +44,7 @@ from policy.service.layers.time_limits import TimeLimits
 from policy.service.layers.timeout import SecondsFor, TimeoutLayer
 from policy.service.recording.events import Events
 from policy.service.recording.recorder import Recorder
-from policy.service.sessions import JudgedHistory, SessionLog, open_session_log
+from policy.service.sessions import Hearing, JudgedHistory, SessionLog, open_session_log
 from policy.service.visible_tools import (
     Expected,
     VisibleTools,
@@ -172,6 +172,7 @@ def build_tool_service(
     recorder.close_interrupted()
     for handler in handlers:
         registry.register_known(handler)
+    hearing = Hearing(sessions)
     fact_source = FactSource(
         workspace=folder,
         home=at_home,
@@ -179,6 +180,7 @@ def build_tool_service(
         look_up=look_up,
         context=context,
         history=partial(JudgedHistory, sessions.history),
+        said=hearing.recall,
     )
     no_policy = NoPolicy(lambda: registry.snapshot().catalog)
 
@@ -229,6 +231,7 @@ def build_tool_service(
         events=events,
         elevations=Elevations(asking.requester, guards, recorded=recorded),
         configurations=Configurations(store, guards, recorded=recorded),
+        hearing=hearing,
         freezes=Freezes(stops.freezer, guards, recorded=recorded),
         visibility=VisibleTools(
             outlook_of,

@@ -10,10 +10,11 @@ from typing import Any
 from policy.approvals import Grant
 from policy.config_edit import Configured
 from policy.decision import Visibility
-from policy.model import Caller, NotFound, ToolError
+from policy.model import Caller, Execution, NotFound, ToolError
 from policy.service.asking.sandbox import Sandbox
 from policy.service.configuration import Configurations
 from policy.service.elevations import Elevations, elevation_of
+from policy.service.facade_operations import is_within_call
 from policy.service.freezes import Freezes
 from policy.service.host_arguments import require_caller
 from policy.service.host_objects import AnyApprover, AnyContextRule
@@ -24,6 +25,7 @@ from policy.service.layers.dispatch import shown_as
 from policy.service.prompt_sections import joined, rules_section, usage_rules
 from policy.service.recording.events import Events, Listener
 from policy.service.refusal_messages import bounded_error
+from policy.service.sessions import Hearing, SessionLogUnusable
 from policy.service.visible_tools import VisibleTools
 from policy.service.yaml import yaml_of
 from policy.store import Freezing
@@ -61,6 +63,7 @@ class GovernedService:
     elevations: Elevations
     configurations: Configurations
     freezes: Freezes
+    hearing: Hearing
     caller: Caller
     workspace: str | None = None
     env: Mapping[str, str]
@@ -160,6 +163,21 @@ class GovernedService:
     def rule_lines(self) -> tuple[str, ...]:
         """Return the rules in force for this caller, one plain sentence each."""
         return self.visibility.lines(self.caller)
+
+    def heard(self, *texts: str, resumed: bool = False) -> None:
+        """Note what the user of this session wrote, for rules with `named by user`, in order.
+
+        Without texts, the user has written nothing so far. `resumed`: the user wrote others before,
+        which were not noted; then what the user wrote is not known. Raises PermissionDenied within
+        a tool and for a session below another, and Execution if the texts cannot be noted.
+        """
+        for text in texts:
+            if not isinstance(text, str):
+                raise TypeError(f"what the user wrote is a string, not {type(text).__name__}")
+        try:
+            self.hearing.hear(self.caller, texts, resumed=resumed, inside=is_within_call())
+        except SessionLogUnusable as error:
+            raise Execution("placet:heard", str(error)) from error
 
     def bound_to(self, caller: Caller, *, client: Client | None = None) -> GovernedService:
         """Return this service for another caller. Raises TypeError if `caller` is not valid.

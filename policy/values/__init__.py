@@ -82,11 +82,18 @@ from policy.values.times import (
 )
 from policy.values.unreadable import ByInlineCode, MayBeRedirected, Unreadable
 from policy.values.user_text.bounds import words_of
-from policy.values.user_text.user_messages import TOO_MUCH, UserMessages, user_messages
+from policy.values.user_text.user_messages import (
+    MOST_CHARACTERS,
+    TOO_MUCH,
+    UserMessages,
+    characters_of,
+    user_messages,
+)
 
 __all__ = [
     "ANY_DEPTH",
     "DEFAULT_PORTS",
+    "MOST_CHARACTERS",
     "NETWORK_WORDS",
     "REDIRECTED",
     "SHOWING",
@@ -119,6 +126,7 @@ __all__ = [
     "begins_above",
     "both",
     "can_read_sql",
+    "characters_of",
     "check_recipient_pattern",
     "check_value",
     "compare_numbers",

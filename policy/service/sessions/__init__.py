@@ -1,6 +1,7 @@
 """The calls of each session tree, as later decisions may look at them."""
 
 from policy.service.sessions.call_outputs import outcome_of, told_by, told_by_error
+from policy.service.sessions.hearing import Hearing
 from policy.service.sessions.kept_calls import KeepingBounds
 from policy.service.sessions.memory_log import MemorySessionLog
 from policy.service.sessions.opening import open_session_log
@@ -8,6 +9,7 @@ from policy.service.sessions.session_log import JudgedHistory, SessionLog, Sessi
 from policy.service.sessions.sqlite_log import SqliteSessionLog
 
 __all__ = [
+    "Hearing",
     "JudgedHistory",
     "KeepingBounds",
     "MemorySessionLog",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from types import MappingProxyType
@@ -19,7 +20,9 @@ from policy.model import (
     PastCall,
     ReleasedCall,
     ToolCalls,
+    UserSaid,
 )
+from policy.service.sessions.heard_texts import FORGOTTEN, MISSED, HeardTexts
 from policy.service.sessions.kept_calls import (
     DEFAULT_BOUNDS,
     KeepingBounds,
@@ -28,11 +31,13 @@ from policy.service.sessions.kept_calls import (
     encoded_output,
     past_call,
 )
-from policy.service.sessions.session_log import SessionKey, sessions_of
+from policy.service.sessions.session_log import SessionKey, children_of, sessions_of
 
 _MOST_SESSIONS = 10_000
 _MOST_FORGOTTEN = 1_000_000
 _LOOKED_AT = 64
+# Of what all users wrote, in characters.
+_MOST_HEARD = 50_000_000
 _FORGOTTEN = "the beginning of this session was forgotten, as there were too many sessions"
 
 
@@ -45,6 +50,7 @@ class _Tree:
     unknown: str | None = None
     running: dict[MemoryRelease, None] = field(default_factory=dict)
     sessions: set[SessionKey] = field(default_factory=set)
+    heard: HeardTexts = field(default_factory=HeardTexts)
     joined: _Tree | None = None
     # Derived from the others; None where it has to be made anew.
     history: History | None = None
@@ -104,6 +110,10 @@ class MemorySessionLog:
         self._bounds = bounds
         self._lock = threading.Lock()
         self._trees: OrderedDict[SessionKey, _Tree] = OrderedDict()
+        # The sessions that have been seen below another, and how much was heard in all of them.
+        self._children: set[SessionKey] = set()
+        self._messages = 0
+        self._characters = 0
         # Hashes are enough: a session that is taken for a forgotten one is only judged stricter.
         self._forgotten: set[int] = set()
 
@@ -146,6 +156,39 @@ class MemorySessionLog:
                 tree.end(release, outcome, output, size)
             tree.history = None
 
+    def hear(self, caller: Caller, texts: Sequence[str], *, missed: bool) -> bool:
+        """Note what the user wrote; False if the session is not the root of its tree."""
+        with self._lock:
+            tree = self._tree(caller)
+            if (caller.user, caller.session) in self._children:
+                return False
+            heard, before = tree.heard, tree.heard.characters
+            is_new = heard.messages is None and heard.unknown is None
+            if tree.unknown is not None or missed or (is_new and (tree.ended or tree.running)):
+                heard.lose(tree.unknown or heard.unknown or MISSED)
+            heard.add(texts, number=self._messages)
+            self._messages += len(texts)
+            self._characters += heard.characters - before
+            self._forget_some_heard(tree)
+            return True
+
+    def said(self, caller: Caller) -> UserSaid | str:
+        """Return what the user wrote in the caller's session tree, or why that is not known."""
+        with self._lock:
+            tree = self._tree(caller)
+            return tree.unknown or tree.heard.said()
+
+    def _forget_some_heard(self, current: _Tree) -> None:
+        """Forget what was heard least recently, until there is room for the rest."""
+        if self._characters <= _MOST_HEARD:
+            return
+        for tree in self._trees.values():
+            if tree is not current and tree.heard.characters:
+                self._characters -= tree.heard.characters
+                tree.heard.lose(FORGOTTEN)
+            if self._characters <= _MOST_HEARD:
+                return
+
     def _tree(self, caller: Caller) -> _Tree:
         if caller.parent is None:
             known = self._trees.get((caller.user, caller.session))
@@ -161,6 +204,7 @@ class MemorySessionLog:
             if key not in tree.sessions:
                 self._add(key, tree)
             self._trees.move_to_end(key)
+        self._children.update(children_of(caller))
         self._forget_some(tree)
         return tree
 
@@ -180,8 +224,10 @@ class MemorySessionLog:
             tree = _root(self._trees[key]) if key in self._trees else current
             if tree is current or tree.running:
                 continue
+            self._characters -= tree.heard.characters
             for session in tree.sessions:
                 del self._trees[session]
+                self._children.discard(session)
                 self._forgotten.add(hash(session))
             if len(self._trees) <= self._most:
                 return
@@ -198,9 +244,10 @@ def _join(other: _Tree, tree: _Tree) -> None:
     for tool, calls in other.ended.items():
         tree.ended[tool] = calls.and_those(tree.ended.get(tool, NO_CALLS))
     tree.kept.join(other.kept)
+    tree.heard.join(other.heard)
     tree.unknown = tree.unknown or other.unknown
     tree.running |= other.running
     tree.sessions |= other.sessions
     tree.history = None
     other.joined = tree
-    other.ended, other.running, other.sessions = {}, {}, set()
+    other.ended, other.running, other.sessions, other.heard = {}, {}, set(), HeardTexts()

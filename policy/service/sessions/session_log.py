@@ -7,10 +7,10 @@ become one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
-from policy.model import Caller, CallOutput, History, Outcome, ReleasedCall
+from policy.model import Caller, CallOutput, History, Outcome, ReleasedCall, UserSaid
 
 # A user and the name of a session.
 SessionKey: TypeAlias = tuple[str | None, str]
@@ -46,6 +46,18 @@ class SessionLog(Protocol):
         """
         ...
 
+    def hear(self, caller: Caller, texts: Sequence[str], *, missed: bool) -> bool:
+        """Note what the user wrote in the session of `caller`, the root of its tree.
+
+        `missed`: the user wrote others before. False if the session has been seen below another:
+        its user's messages are those of the root, and these are not noted.
+        """
+        ...
+
+    def said(self, caller: Caller) -> UserSaid | str:
+        """Return what the user wrote in the caller's session tree, or why that is not known."""
+        ...
+
 
 class JudgedHistory:
     """The history of one call's session tree: read when a rule first asks, and then the same."""
@@ -70,3 +82,9 @@ class JudgedHistory:
 def sessions_of(caller: Caller) -> list[SessionKey]:
     """Return the sessions of a caller and of those above it."""
     return [(each.user, each.session) for each in caller.chain()]
+
+
+def children_of(caller: Caller) -> list[SessionKey]:
+    """Return the sessions of a caller and of those above it but for the root's."""
+    *below, root = sessions_of(caller)
+    return [session for session in below if session != root]

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
@@ -22,10 +22,11 @@ from policy.model import (
     Outcome,
     ReleasedCall,
     ToolCalls,
+    UserSaid,
 )
 from policy.runtime import DatabaseUnusable, FileFormat, identity_of, open_database
 from policy.service.sessions.kept_calls import DEFAULT_BOUNDS, KeepingBounds
-from policy.service.sessions.session_log import SessionLogUnusable, sessions_of
+from policy.service.sessions.session_log import SessionLogUnusable, children_of, sessions_of
 from policy.service.sessions.sqlite_calls import (
     TABLES,
     CallReader,
@@ -37,6 +38,8 @@ from policy.service.sessions.sqlite_calls import (
     running_row,
     tool_of,
 )
+from policy.service.sessions.sqlite_heard import TABLES as HEARD_TABLES
+from policy.service.sessions.sqlite_heard import HeardReader, add_heard, join_heard
 
 _Result = TypeVar("_Result")
 Work: TypeAlias = Callable[[sqlite3.Connection], _Result]
@@ -49,7 +52,7 @@ _BUSY_SECONDS = 2.0
 # file open must not go on adding calls to them that are not kept one by one.
 _FORMAT = FileFormat(
     application=0x706C6373,  # "plcs"
-    version=2,
+    version=3,
     tables=(
         """CREATE TABLE tree (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -79,6 +82,7 @@ _FORMAT = FileFormat(
         )""",
         "CREATE INDEX running_tree ON running (tree)",
         *TABLES,
+        *HEARD_TABLES,
     ),
     upgrades={
         1: (
@@ -93,7 +97,8 @@ _FORMAT = FileFormat(
             "ALTER TABLE called RENAME TO summary",
             *TABLES,
             "INSERT INTO gap (tree, tool, until) SELECT tree, tool, 1 FROM summary",
-        )
+        ),
+        2: HEARD_TABLES,
     },
 )
 
@@ -113,6 +118,7 @@ class SqliteSessionLog:
         self.path = Path(path).absolute()
         self._bounds = bounds
         self._reader = CallReader()
+        self._heard = HeardReader()
         self._one_at_a_time = threading.Lock()
         try:
             self._connection = open_database(
@@ -173,6 +179,24 @@ class SqliteSessionLog:
 
         self._transact("BEGIN IMMEDIATE", finish)
 
+    def hear(self, caller: Caller, texts: Sequence[str], *, missed: bool) -> bool:
+        """Note what the user wrote; False if the session is not the root of its tree."""
+
+        def hear(db: sqlite3.Connection) -> bool:
+            key = _session_key((caller.user, caller.session))
+            if _rows(db, "SELECT 1 FROM child WHERE session = ?", key):
+                return False
+            tree = _tree(db, caller) or _new_tree(db, caller)
+            add_heard(db, tree, texts, missed=missed)
+            return True
+
+        return self._transact("BEGIN IMMEDIATE", hear)
+
+    def said(self, caller: Caller) -> UserSaid | str:
+        """Return what the user wrote in the caller's session tree, or why that is not known."""
+        begin = "BEGIN DEFERRED" if caller.parent is None else "BEGIN IMMEDIATE"
+        return self._transact(begin, lambda db: self._heard.read(db, _tree(db, caller)))
+
     def _history(self, db: sqlite3.Connection, tree: int | None) -> History:
         if tree is None:
             return History()
@@ -205,6 +229,9 @@ def _tree(db: sqlite3.Connection, caller: Caller) -> int | None:
     """Return the caller's tree, with all trees joined that meet in it; None if it has none yet."""
     keys = [_session_key(session) for session in sessions_of(caller)]
     known: dict[str, int] = {key: tree for key in keys for (tree,) in _rows(db, _TREE_OF, key)}
+    if len(keys) > 1:
+        below = [(_session_key(session),) for session in children_of(caller)]
+        db.executemany("INSERT OR IGNORE INTO child (session) VALUES (?)", below)
     if not known:
         # A session that was not seen before has no calls; it gets a tree with its first one, or
         # now, where it has to be remembered below whom it was seen.
@@ -236,6 +263,7 @@ def _join(db: sqlite3.Connection, other: int, tree: int) -> None:
         _keep(db, tree, tool, calls.and_those(into.get(tool, NO_CALLS)))
     db.execute("DELETE FROM summary WHERE tree = ?", (other,))
     join_calls(db, other, tree)
+    join_heard(db, other, tree)
     db.execute("UPDATE running SET tree = ? WHERE tree = ?", (tree, other))
     db.execute("UPDATE session SET tree = ? WHERE tree = ?", (tree, other))
     db.execute("DELETE FROM tree WHERE id = ?", (other,))

@@ -18,8 +18,10 @@ from policy.values.user_text.canonical_forms import (
     spellings_of,
 )
 
-# All messages together; what goes beyond makes all of them unknown.
+# All messages together, each of which counts as some characters at least; what goes beyond makes
+# all of them unknown.
 MOST_CHARACTERS = 500_000
+_SHORTEST_COUNTED = 50
 _LONGEST_VALUE = 10_000
 _SHORTEST_VALUE = 3
 _MOST_OCCURRENCES = 1_000
@@ -86,7 +88,7 @@ def _add(text: str, place: int, words: dict[str, int], numbers: dict[Decimal | i
 
 
 class UserMessages:
-    """The messages of a user, in order. They do not change; `and_one` returns them with another.
+    """The messages of a user, in order. They do not change; `and_those` returns them with more.
 
     They are indexed when a value is first looked for, and only what is not indexed yet.
     """
@@ -99,9 +101,9 @@ class UserMessages:
         self._before = before
         self._index: _Index | None = None
 
-    def and_one(self, text: str) -> UserMessages:
-        """Return these messages and one more."""
-        return UserMessages((*self.texts, text), before=self._index or self._before)
+    def and_those(self, texts: Sequence[str]) -> UserMessages:
+        """Return these messages and more."""
+        return UserMessages((*self.texts, *texts), before=self._index or self._before)
 
     def message_with(self, value: Any, paths: PathContext) -> int | Unreadable | None:
         """Return the place, from 0, of the first message in which `value` stands.
@@ -149,6 +151,11 @@ class UserMessages:
         return self._index
 
 
+def characters_of(texts: Iterable[str]) -> int:
+    """Return what messages take of `MOST_CHARACTERS`."""
+    return sum(max(len(text), _SHORTEST_COUNTED) for text in texts)
+
+
 def _searched(index: _Index, folded: str) -> int | Unreadable | None:
     """Look for a value that is no single word, message by message."""
     words = words_of(folded)
@@ -183,7 +190,7 @@ def _first_with(folded: str, texts: tuple[str, ...], *, start: int = 0) -> int |
 def user_messages(texts: Iterable[str]) -> UserMessages | Unreadable:
     """Return these messages, in order; Unreadable if they are longer than `MOST_CHARACTERS`."""
     texts = tuple(texts)
-    if sum(map(len, texts)) > MOST_CHARACTERS:
+    if characters_of(texts) > MOST_CHARACTERS:
         return TOO_MUCH
     return UserMessages(texts)
 

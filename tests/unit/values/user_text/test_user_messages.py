@@ -37,8 +37,8 @@ def test_a_value_of_several_words_stands_in_one_message() -> None:
 
 def test_messages_grow_and_do_not_change() -> None:
     none = messages()
-    one = none.and_one("tell ann")
-    two = one.and_one("tell bob")
+    one = none.and_those(["tell ann"])
+    two = one.and_those(["tell bob"])
     assert two.message_with("bob", HERE) == 1
     assert one.message_with("bob", HERE) is None
     assert none.message_with("ann", HERE) is None
@@ -47,7 +47,7 @@ def test_messages_grow_and_do_not_change() -> None:
 
 def test_messages_that_grow_in_two_ways_are_two() -> None:
     start = messages("tell ann")
-    left, right = start.and_one("tell bob").and_one("ok"), start.and_one("tell eve").and_one("ok")
+    left, right = start.and_those(["tell bob", "ok"]), start.and_those(["tell eve", "ok"])
     assert left.message_with("bob", HERE) == 1
     assert right.message_with("bob", HERE) is None
     assert right.message_with("eve", HERE) == 1
@@ -71,6 +71,7 @@ def test_threads_index_the_same_messages_once() -> None:
 def test_more_than_the_bound_is_unknown_and_not_cut() -> None:
     assert isinstance(user_messages(["a" * 300_000, "b" * 200_001]), Unreadable)
     assert isinstance(user_messages(["a" * 300_000, "b" * 200_000]), UserMessages)
+    assert isinstance(user_messages([""] * 10_001), Unreadable)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +146,7 @@ def test_the_index_finds_what_a_look_at_every_place_finds(texts: list[str], valu
     said = messages(*texts[:1])
     said.message_with("x", HERE)
     for text in texts[1:]:
-        said = said.and_one(text)
+        said = said.and_those([text])
     found = None if value is None else said.message_with(value, HERE)
     truth = None if value is None or isinstance(found, Unreadable) else found is not None
     wanted = named_by_user(value, Facts(said=tuple(texts), cwd="/srv", workspace="/srv"))

@@ -1,0 +1,71 @@
+"""`Hearing`: what the users of a service wrote, as its hosts tell it and decisions read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from policy.model import Caller, PermissionDenied, RecallSaid, UserSaid
+from policy.service.sessions.session_log import SessionKey, SessionLog, SessionLogUnusable
+
+# The name in errors: no tool can have such a name.
+HEARD = "placet:heard"
+_NOT_AT_ROOT = "only the session at the root of all calls hears its user, outside of every tool"
+_MOST_LOST = 10_000
+_LOST = "something that the user wrote could not be noted"
+
+
+class Hearing:
+    """Notes what users write, in the log of sessions; what could not be noted is not known."""
+
+    def __init__(self, log: SessionLog) -> None:
+        self._log = log
+        self._lost: set[SessionKey] = set()
+
+    def hear(self, caller: Caller, texts: Sequence[str], *, resumed: bool, inside: bool) -> None:
+        """Note messages of the user.
+
+        `resumed`: the user wrote others before, which nobody noted. `inside`: a tool is running.
+        Raises PermissionDenied unless the caller is the root of its tree, outside of every tool,
+        and SessionLogUnusable if the messages cannot be noted.
+        """
+        if caller.parent is not None or inside:
+            raise PermissionDenied(HEARD, _NOT_AT_ROOT)
+        try:
+            heard = self._log.hear(caller, texts, missed=resumed)
+        except SessionLogUnusable:
+            if len(self._lost) < _MOST_LOST:
+                self._lost.add((caller.user, caller.session))
+            raise
+        if not heard:
+            raise PermissionDenied(HEARD, _NOT_AT_ROOT)
+
+    def recall(self, caller: Caller) -> RecallSaid:
+        """Return what recalls what the user wrote in a caller's session tree, for one decision."""
+        return _Once(lambda: self._said(caller))
+
+    def _said(self, caller: Caller) -> UserSaid | str:
+        lost = self._lost
+        if lost and (
+            len(lost) == _MOST_LOST
+            or any((each.user, each.session) in lost for each in caller.chain())
+        ):
+            return _LOST
+        try:
+            return self._log.said(caller)
+        except SessionLogUnusable as error:
+            return f"what the user wrote cannot be read: {error}"
+
+
+class _Once:
+    """An answer that is asked for when it is first needed, and then the same."""
+
+    __slots__ = ("_answer", "_ask")
+
+    def __init__(self, ask: Callable[[], UserSaid | str]) -> None:
+        self._ask = ask
+        self._answer: UserSaid | str | None = None
+
+    def __call__(self) -> UserSaid | str:
+        if self._answer is None:
+            self._answer = self._ask()
+        return self._answer
