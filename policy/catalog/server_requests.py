@@ -78,8 +78,9 @@ class McpComplete(Arguments):
 def server_requests() -> tuple[ToolSpec, ...]:
     """Return the definitions of all of them.
 
-    Whether a server only reads is not known. What a prompt or a completion reaches is up to the
-    server, so their resources are not complete.
+    Whether a server only reads is not known. The arguments of a prompt may name anything, so its
+    resources are not complete. Completions are values that could be entered, and what the server
+    looks at to find them no argument shows.
     """
     read = tool_of(McpReadResource, category="mcp")
     named = (
@@ -89,7 +90,7 @@ def server_requests() -> tuple[ToolSpec, ...]:
     return (
         replace(read, resources=named),
         tool_of(McpGetPrompt, category="mcp", complete=False),
-        tool_of(McpComplete, category="mcp", complete=False),
+        tool_of(McpComplete, category="mcp", unseen=True),
     )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,11 +15,12 @@ from policy.cli.serving.options import ServingOptions, serving_options
 from policy.cli.serving.running import Behind, run_server
 from policy.cli.serving.starting import start
 from policy.cli.wrapping import wrapping_options
+from policy.model import Caller, Verdict
 from policy.store import PolicyStore
 
 if TYPE_CHECKING:
-    from policy.mcp import McpServers
-    from policy.proxy import ConnectedClient
+    from policy.mcp import McpServers, Standing
+    from policy.proxy import ConnectedClient, ListKind, ListName
 
 # How long a client waits for the lists of servers at the start. Many give up after 30 seconds.
 _PATIENCE = 15.0
@@ -65,7 +66,12 @@ async def servers_behind(store: PolicyStore, governed: GovernedServices) -> Asyn
     upstream.look()
     keeping = asyncio.create_task(upstream.keep())
     try:
-        yield Behind(ready=upstream.ready, left=upstream.left)
+        yield Behind(
+            ready=upstream.ready,
+            left=upstream.left,
+            offered=upstream,
+            on_offers=upstream.on_offers,
+        )
     finally:
         stop()
         keeping.cancel()
@@ -82,6 +88,7 @@ class _Upstream:
         self._in_force = asyncio.Event()
         self._listed = asyncio.Event()
         self._servers: McpServers | None = None
+        self._offers_changed: Callable[[ListKind], None] = _nothing
         self.leaving: set[asyncio.Task[None]] = set()
 
     def look(self, _outcome: object = None) -> None:
@@ -94,10 +101,46 @@ class _Upstream:
         from policy.mcp import configured_servers
 
         await self._in_force.wait()
-        async with configured_servers(self._governed.service, self._store) as servers:
+        self._take_requests()
+        async with configured_servers(
+            self._governed.service,
+            self._store,
+            offers_changed=lambda kind: self._offers_changed(kind),
+        ) as servers:
             self._servers = servers
             self._listed.set()
             await asyncio.Event().wait()
+
+    def _take_requests(self) -> None:
+        """Have the service take what clients ask of servers besides their tools."""
+        from policy.mcp import ReviewFilter, server_request_handlers
+
+        service = self._governed.service
+        service.register_all(server_request_handlers(lambda: self._servers))
+        service.set_smart_filter(ReviewFilter(self._standing, self._verdict_on_new))
+
+    def _standing(self, server: str) -> Standing | None:
+        return None if self._servers is None else self._servers.standing(server)
+
+    def _verdict_on_new(self) -> Verdict:
+        generation = self._store.current
+        return Verdict.DENY if generation is None else generation.settings.pins.new
+
+    def on_offers(self, changed: Callable[[ListKind], None]) -> None:
+        """Call `changed` whenever a server announces other resources or prompts."""
+        self._offers_changed = changed
+
+    def servers(self) -> Sequence[str]:
+        """Return the names of the servers."""
+        return () if self._servers is None else self._servers.names
+
+    async def lists(
+        self, what: ListName, *, caller: Caller, servers: Iterable[str]
+    ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Return what servers offer to a caller besides tools."""
+        if self._servers is None:
+            return {}
+        return await self._servers.offered(what, caller=caller, servers=servers)
 
     async def ready(self) -> None:
         """Wait until every server has listed its tools, or for as long as a client waits."""
@@ -114,3 +157,7 @@ class _Upstream:
         forgetting = asyncio.create_task(self._servers.forget(self._governed.caller_of(client)))
         self.leaving.add(forgetting)
         forgetting.add_done_callback(self.leaving.discard)
+
+
+def _nothing(_kind: ListKind) -> None:
+    return None

@@ -108,6 +108,11 @@ class McpServers:
         for served in self._served.values():
             served.wake()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the servers, in order."""
+        return tuple(sorted(self._served))
+
     def report(self) -> Mapping[str, ServerReport]:
         """Return how each server is, by name."""
         return {name: served.report() for name, served in sorted(self._served.items())}

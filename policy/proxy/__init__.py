@@ -6,7 +6,8 @@ from policy.proxy.connected_client import ConnectedClient
 from policy.proxy.finished_calls import keep
 from policy.proxy.http import Address, serve_http
 from policy.proxy.known_identities import KnownIdentities
-from policy.proxy.list_changes import ListChanges
+from policy.proxy.list_changes import ListChanges, ListKind
+from policy.proxy.offered_lists import ListName, OfferedBehind
 from policy.proxy.results import answer, refusal
 from policy.proxy.server import Ready, ServiceFor, ToolServer, call_result, tool_server
 from policy.proxy.session_ends import Left
@@ -21,6 +22,9 @@ __all__ = [
     "KnownIdentities",
     "Left",
     "ListChanges",
+    "ListKind",
+    "ListName",
+    "OfferedBehind",
     "OneToken",
     "Ready",
     "ServiceFor",

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
-from policy.model import thaw
+from policy.model import EMPTY, thaw
 from policy.tools import RelayedResult
+
+_RELAYED = frozenset(
+    {
+        "tools/call",
+        "resources/list",
+        "resources/templates/list",
+        "resources/read",
+        "prompts/list",
+        "prompts/get",
+        "completion/complete",
+    }
+)
 
 
 class Relay:
-    """The result of another server that the current request is answered with, if any."""
+    """The result of another server that the current request is answered with, if any.
+
+    `keys` are those of an answer that is no result of a tool.
+    """
 
     def __init__(self) -> None:
         self.result: RelayedResult | None = None
+        self.keys: Mapping[str, Any] = EMPTY
 
 
 _CURRENT: ContextVar[Relay | None] = ContextVar("placet_relayed_result", default=None)
@@ -28,6 +45,13 @@ def relay(result: RelayedResult) -> None:
         current.result = result
 
 
+def relay_keys(keys: Mapping[str, Any]) -> None:
+    """Answer the current request with exactly these values of these keys, beside others."""
+    current = _CURRENT.get()
+    if current is not None:
+        current.keys = keys
+
+
 def result_of_request() -> Relay | None:
     """Return where the result for the current request is kept."""
     return _CURRENT.get()
@@ -37,7 +61,7 @@ def carried(other: Relay | None) -> None:
     """Answer the current request with what an earlier request of the same call was to get."""
     current = _CURRENT.get()
     if current is not None and other is not None:
-        current.result = other.result
+        current.result, current.keys = other.result, other.keys
 
 
 async def relaying(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -46,7 +70,7 @@ async def relaying(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> 
     The SDK checks the answer against the revision that the client speaks, and then keeps the keys
     of that revision alone.
     """
-    if ctx.method != "tools/call":
+    if ctx.method not in _RELAYED:
         return await call_next(ctx)
     current = Relay()
     token = _CURRENT.set(current)
@@ -55,6 +79,8 @@ async def relaying(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> 
     finally:
         _CURRENT.reset(token)
     result = current.result
-    if result is None or not isinstance(answer, dict):
+    if not isinstance(answer, dict):
         return answer
+    if result is None:
+        return {**answer, **thaw(current.keys)}
     return {**thaw(result.more), **answer, "content": thaw(result.content)}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -17,6 +18,7 @@ from pydantic import TypeAdapter
 
 from policy.audit import AuditRecord
 from policy.model import PermissionDenied, Reason, ToolError, Verdict
+from policy.proxy.offered_names import shown_block
 from policy.proxy.relaying import relay
 from policy.service import because, one_line
 from policy.tools import RelayedResult, ToolOutput
@@ -28,13 +30,21 @@ _LONGEST_MESSAGE = 2_000
 _UNNAMED = "a rule without a name"
 
 
-def answer(output: ToolOutput, record: AuditRecord | None) -> CallToolResult:
+def answer(
+    output: ToolOutput, record: AuditRecord | None, *, offered: bool = False
+) -> CallToolResult:
     """Return the result of a call with an output: a string as it is, other values as JSON.
 
-    The result of another server is returned as that server sent it.
+    The result of another server is returned as that server sent it; if what it offers is `offered`
+    to clients, resources in it have the names that clients can read them by.
     """
     if output.relayed is not None:
-        return _relayed(output, output.relayed, record)
+        result = output.relayed
+        if offered:
+            server = output.metadata.tool.partition("__")[0]
+            content = tuple(shown_block(server, block) for block in result.content)
+            result = replace(result, content=content)
+        return _relayed(output, result, record)
     value = plain(output.value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
     return CallToolResult(
@@ -60,14 +70,28 @@ def _relayed(
 
 def refusal(error: ToolError, record: AuditRecord | None) -> CallToolResult:
     """Return the result of a call that ended in an error, for the model to continue with."""
-    message = one_line(error.message, longest=_LONGEST_MESSAGE)
-    about = {"kind": error.kind, "code": error.code, "message": message}
+    message = said_of(error)
     return CallToolResult(
         content=[TextContent(text=f"{error.code}: {message}")],
-        structured_content={"error": {**about, **_wait(error)}},
+        structured_content=_error(error),
         is_error=True,
         _meta=_meta(record),
     )
+
+
+def said_of(error: ToolError) -> str:
+    """Return the message of an error in one line of bounded length."""
+    return one_line(error.message, longest=_LONGEST_MESSAGE)
+
+
+def reported(error: ToolError | None, record: AuditRecord | None) -> dict[str, Any]:
+    """Return what Placet reports of a request that ends in no result of a tool."""
+    return {**(_meta(record) or {}), **({} if error is None else _error(error))}
+
+
+def _error(error: ToolError) -> dict[str, Any]:
+    about = {"kind": error.kind, "code": error.code, "message": said_of(error)}
+    return {"error": {**about, **_wait(error)}}
 
 
 def _wait(error: ToolError) -> dict[str, float]:

@@ -27,6 +27,7 @@ from mcp.types import (
 
 from policy.catalog import (
     CLIENT_REQUESTS,
+    SERVER_REQUESTS,
     FewerOperations,
     ToolSpec,
     operations_in,
@@ -38,16 +39,20 @@ from policy.proxy.client_requests import RequestsToClient
 from policy.proxy.connected_client import ConnectedClient, client_of
 from policy.proxy.finished_calls import record_of_call
 from policy.proxy.list_changes import Context, ListChanges
+from policy.proxy.offered_lists import OfferedBehind, OfferedLists
 from policy.proxy.parked_calls import LONGEST, ParkedCalls
 from policy.proxy.progress import ProgressOfCall, ProgressToClient
 from policy.proxy.relaying import relaying
 from policy.proxy.results import answer, plain, refusal
+from policy.proxy.server_requests import Made, ServerRequests
 from policy.runtime import Threads
 from policy.service import GovernedService
 from policy.tools import ToolDefinition, ToolHandler
 
 _LOG = logging.getLogger(__name__)
 _LISTING = Threads("lists of tools", most=1)
+# Rules name them, and no client calls them by these names.
+_REQUESTS = CLIENT_REQUESTS | SERVER_REQUESTS
 _INSTRUCTIONS = (
     "A policy decides every call. A refused call returns an error that says why; "
     "trying it again in a different form is refused as well."
@@ -75,7 +80,10 @@ class ToolServer(Server[Any]):
     ) -> InitializationOptions:
         """Return the SDK's options, with list changes announced; its HTTP app passes none."""
         return super().create_initialization_options(
-            notification_options or NotificationOptions(tools_changed=True),
+            notification_options
+            or NotificationOptions(
+                tools_changed=True, resources_changed=True, prompts_changed=True
+            ),
             experimental_capabilities,
             extensions,
         )
@@ -87,30 +95,27 @@ def tool_server(
     *,
     ready: Ready | None = None,
     key: bytes | None = None,
+    behind: OfferedBehind | None = None,
 ) -> ToolServer:
     """Return the server that offers the tools of `service_for(client)` to MCP clients.
 
     Lists and calls wait for `ready`. `key` (32 bytes) seals what clients carry for parked calls;
-    without one, it is made for this process.
+    without one, it is made for this process. Resources, prompts and completions are those of the
+    servers `behind`, if there are any.
     """
 
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
-        changes.listed(ctx)
-        if ready is not None:
-            await ready()
-        service = service_for(client_of(ctx))
+        service = await service_of(ctx)
         # What rules mean for a tool is computed when it is first listed, which takes a while for
         # many; calls go on meanwhile.
         listed = await _LISTING.run(service.list)
-        offered = (tool for tool in listed if tool.name not in CLIENT_REQUESTS)
-        return ListToolsResult(tools=[_shown(tool, service.registry) for tool in offered])
+        tools = (tool for tool in listed if tool.name not in _REQUESTS)
+        return ListToolsResult(tools=[_shown(tool, service.registry) for tool in tools])
 
     presence = ClientPresence()
     parked, requests = ParkedCalls(), RequestsToClient()
 
-    async def call_tool(
-        ctx: Context, params: CallToolRequestParams
-    ) -> CallToolResult | InputRequiredResult:
+    async def converse(ctx: Context, params: Any, made: Made) -> Any:
         wants_progress = progress_token_from_params(ctx.params) is not None
         progress = ProgressToClient(ctx.session) if wants_progress else None
         client = replace(
@@ -119,17 +124,33 @@ def tool_server(
             requests=requests,
         )
 
-        async def call() -> CallToolResult:
+        async def call() -> Any:
             if ready is not None:
                 await ready()
-            return await call_result(service_for(client), params.name, params.arguments)
+            return await made(service_for(client))
 
         going = (
             parked.begin(ctx, client, call)
-            if params.request_state is None
+            if getattr(params, "request_state", None) is None
             else parked.resume(client, params, progress)
         )
         return await presence.result_of(ctx, going, progress)
+
+    async def call_tool(
+        ctx: Context, params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
+        async def call(service: GovernedService) -> CallToolResult:
+            offered = behind is not None
+            return await call_result(service, params.name, params.arguments, offered=offered)
+
+        result: CallToolResult | InputRequiredResult = await converse(ctx, params, call)
+        return result
+
+    async def service_of(ctx: Context) -> GovernedService:
+        changes.listed(ctx)
+        if ready is not None:
+            await ready()
+        return service_for(client_of(ctx))
 
     @asynccontextmanager
     async def lifespan(_server: object) -> AsyncIterator[dict[str, Any]]:
@@ -138,6 +159,8 @@ def tool_server(
         finally:
             await parked.close()
 
+    lists = None if behind is None else OfferedLists(behind, service_of)
+    asked = None if behind is None else ServerRequests(converse)
     server = ToolServer(
         "placet",
         lifespan=lifespan,
@@ -145,6 +168,12 @@ def tool_server(
         instructions=_INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_list_resources=None if lists is None else lists.resources,
+        on_list_resource_templates=None if lists is None else lists.templates,
+        on_list_prompts=None if lists is None else lists.prompts,
+        on_read_resource=None if asked is None else asked.read,
+        on_get_prompt=None if asked is None else asked.prompt,
+        on_completion=None if asked is None else asked.complete,
         on_subscriptions_listen=ListenHandler(changes.bus),
     )
     # A state that a client sends back is one that it was given, for this call and not for long.
@@ -160,12 +189,14 @@ def _principal(ctx: Context) -> str:
     return repr(client_of(ctx).origin)
 
 
-async def call_result(service: GovernedService, name: str, arguments: Any) -> CallToolResult:
+async def call_result(
+    service: GovernedService, name: str, arguments: Any, *, offered: bool = False
+) -> CallToolResult:
     """Return the result of one call, however it ends; raise only if it is cancelled."""
     with record_of_call() as ended:
         try:
             output = await service.execute(name, {} if arguments is None else arguments)
-            return answer(output, ended.record)
+            return answer(output, ended.record, offered=offered)
         except ToolError as error:
             return refusal(error, ended.record)
         except Exception:  # noqa: BLE001 - an error in Placet must not end the session

@@ -174,7 +174,7 @@ def text(said: str) -> dict[str, Any]:
     return {"type": "text", "text": said}
 
 
-def main(mode: str, folder: Path) -> None:
+def main(mode: str, folder: Path, answering: type[Scripted] = Scripted) -> None:
     with (folder / "starts").open("a") as starts:
         starts.write(f"{os.getpid()}\n")
     match mode:
@@ -195,7 +195,7 @@ def main(mode: str, folder: Path) -> None:
             print("Welcome!\n")
         case _:
             pass
-    server = Scripted(mode, folder)
+    server = answering(mode, folder)
     for line in sys.stdin:
         for answer in server.answers(json.loads(line)):
             print(json.dumps(answer), flush=True)

@@ -17,7 +17,7 @@ from policy.cli.serving.options import ServingOptions
 from policy.store import PolicyStore, health_record
 
 if TYPE_CHECKING:
-    from policy.proxy import ConnectedClient, Ready
+    from policy.proxy import ConnectedClient, ListKind, OfferedBehind, Ready
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,15 +25,22 @@ class Behind:
     """What a server has behind it besides its own tools.
 
     `ready` returns when the tools are there, `left` hears of clients who have ended their session.
+    `offered` is what servers offer besides tools; `on_offers` takes what is called with a change
+    of that.
     """
 
     ready: Ready
     left: Callable[[ConnectedClient], None]
+    offered: OfferedBehind
+    on_offers: Callable[[Callable[[ListKind], None]], None]
 
 
 Opened: TypeAlias = Callable[
     [PolicyStore, GovernedServices], AbstractAsyncContextManager[Behind | None]
 ]
+
+
+_KINDS: tuple[ListKind, ...] = ("tools", "resources", "prompts")
 
 
 @asynccontextmanager
@@ -75,12 +82,19 @@ async def serve_clients(
         await governed.approving.begin(governed.caller.session)
     except StoreUnusable as error:
         exit_with(str(error))
-    changes = ListChanges()
+    changes = ListChanges(("tools",) if behind is nothing_behind else _KINDS)
     where = options.address
     async with store.watch(), changes.notifying(), behind(store, governed) as others:
         ended = store.subscribe(lambda outcome: changes.changed() if outcome.changed else None)
         governed.on_tools(changes.changed)
-        server = tool_server(governed, changes, ready=None if others is None else others.ready)
+        if others is not None:
+            others.on_offers(changes.changed)
+        server = tool_server(
+            governed,
+            changes,
+            ready=None if others is None else others.ready,
+            behind=None if others is None else others.offered,
+        )
         try:
             if where is None:
                 listening("stdio")

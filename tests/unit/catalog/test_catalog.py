@@ -94,8 +94,9 @@ def test_built_in_tools_say_what_they_do_to_which_argument() -> None:
         "mcp_sample": [],
         "mcp_list_roots": [],
     }
-    assert all(not spec.unseen and spec.pinned for spec in catalog.specs)
-    open = {"mcp_get_prompt", "mcp_complete", "mcp_sample", "mcp_list_roots"}
+    assert all(spec.pinned for spec in catalog.specs)
+    assert [spec.name for spec in catalog.specs if spec.unseen] == ["mcp_complete"]
+    open = {"mcp_get_prompt", "mcp_sample", "mcp_list_roots"}
     assert {spec.name for spec in catalog.specs if not spec.complete} == open
     assert [spec.name for spec in catalog.specs if spec.exec_class] == ["bash_exec"]
     assert not catalog.complete
