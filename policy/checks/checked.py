@@ -447,6 +447,32 @@ class CheckedLimit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedRedaction:
+    """`redact results`. `when` and `unless` are its conditions on the call.
+
+    Those that read the fact `result` are in `result_when` and `result_unless`, which are evaluated
+    once the tool has run.
+    """
+
+    id: str
+    tools: ToolSelector
+    when: Test | None
+    unless: Test | None
+    result_when: Test | None
+    result_unless: Test | None
+    because: str | None
+    audit: str | None
+    shadow: bool
+    pattern: str
+    replacement: str
+    slots: int
+    text: str
+    of_pack: bool = False
+    broken: bool = False
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedDefault:
     """`default E` (tools None) or `default E for TOOLS`."""
 
@@ -499,6 +525,7 @@ class CheckedPolicy:
     rules: tuple[CheckedRule, ...] = ()
     rewrites: tuple[CheckedRewrite, ...] = ()
     limits: tuple[CheckedLimit, ...] = ()
+    redactions: tuple[CheckedRedaction, ...] = ()
     defaults: tuple[CheckedDefault, ...] = ()
     delegations: tuple[CheckedDelegation, ...] = ()
     declarations: tuple[CheckedDeclaration, ...] = ()

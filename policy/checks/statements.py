@@ -13,6 +13,7 @@ from policy.checks.checked import (
     CheckedInvariant,
     CheckedLimit,
     CheckedPolicy,
+    CheckedRedaction,
     CheckedRewrite,
     CheckedRule,
     LayerKey,
@@ -42,6 +43,7 @@ from policy.checks.rules.reader import (
     rule_id,
     statement_context,
 )
+from policy.checks.rules.redactions import read_redaction
 from policy.diagnostics import Label
 from policy.model import Span, Verdict
 from policy.syntax import parse_known, print_tools, tree
@@ -61,6 +63,7 @@ class _Parts:
     rules: list[CheckedRule] = field(default_factory=list)
     rewrites: list[CheckedRewrite] = field(default_factory=list)
     limits: list[CheckedLimit] = field(default_factory=list)
+    redactions: list[CheckedRedaction] = field(default_factory=list)
     defaults: list[CheckedDefault] = field(default_factory=list)
     delegations: list[CheckedDelegation] = field(default_factory=list)
     invariants: list[CheckedInvariant] = field(default_factory=list)
@@ -101,6 +104,7 @@ def read_layer(
         rules=tuple(parts.rules),
         rewrites=tuple(parts.rewrites),
         limits=tuple(parts.limits),
+        redactions=tuple(parts.redactions),
         defaults=tuple(parts.defaults),
         delegations=tuple(parts.delegations),
         declarations=own,
@@ -182,7 +186,8 @@ def _read(
         case tree.LabelResults():
             _check_label(statement, unit, check)
         case tree.RedactResults():
-            refuse_unsupported("`redact results`", check.report, span=statement.span)
+            redaction = read_redaction(statement, unit, check, knowledge=parts.knowledge)
+            parts.redactions.append(redaction)
         case _:
             # Names, `use` and `tool` were read before, rules are read separately; tests are read
             # with the suites.

@@ -13,7 +13,6 @@ from policy.checks.assembly import alone, pack_files
 from policy.checks.checked import CheckedDefault, CheckedPolicy, ExampleSuite
 from policy.checks.context import CheckContext
 from policy.checks.memory import NoMemory
-from policy.checks.not_supported import refuse_unsupported
 from policy.checks.rules.reader import RuleNames, check_reference
 from policy.checks.sources import PolicySources
 from policy.checks.statements import read_declarations, read_layer
@@ -182,11 +181,31 @@ def _check_indentation(case: tree.Case, before: tree.Case | None, check: CheckCo
 def _check_case(case: tree.Case, names: RuleNames, check: CheckContext) -> None:
     for past in case.past:
         check.tools.is_pattern(past.call.tool)
-    for returned in (case.returning, case.returned):
-        if returned is not None:
-            refuse_unsupported("`returning`", check.report, span=returned.span)
+    _check_result(case, check)
     if case.by is not None:
         check_reference(case.by, names, check=check, span=case.by_span or case.span)
     # A test may call a tool that does not exist on purpose; running it reports a mistake.
     if case.by != "schema":
         check.tools.is_pattern(case.call.tool)
+
+
+def _check_result(case: tree.Case, check: CheckContext) -> None:
+    """Report a result without what comes of it, or the reverse, or one of a denied call."""
+    given, returned = case.returning, case.returned
+    alone = given or returned
+    if alone is None:
+        return
+    if case.verdict is Verdict.DENY:
+        message = "a call that is denied returns nothing"
+    elif returned is None:
+        message = "this case says what the tool returns, but not what the agent gets"
+    elif given is None:
+        message = "this case says what the agent gets, but not what the tool returns"
+    else:
+        return
+    check.report.add(
+        "returning-alone",
+        message,
+        span=alone.span,
+        help="write both, for a call that runs: `TOOL {…} returning RESULT -> allow returning …`",
+    )

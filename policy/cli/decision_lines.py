@@ -102,7 +102,15 @@ def decision_record(id: object, decision: Decision) -> dict[str, Any]:
         record["repairs"] = list(decision.repairs)
     if decision.shadowed:
         record["shadowed"] = [reason_record(reason) for reason in decision.shadowed]
+    if decision.redactions:
+        record["redactions"] = [_redaction(reason) for reason in decision.redactions]
     return record
+
+
+def _redaction(reason: Reason) -> dict[str, Any]:
+    """Return a redaction of the result that the call leads to, as JSON."""
+    place = {"rule": reason.rule, "layer": reason.layer, "file": reason.file, "line": reason.line}
+    return {**place, "shadow": True} if reason.shadow else place
 
 
 def workspace_record(workspace: Workspace | None) -> dict[str, Any]:

@@ -160,6 +160,9 @@ class _Account:
             for depth, line in clause_lines(clause, divided=self.every or divides(rule)):
                 indent = 4 + 2 * depth
                 yield from self._text(line, indent=indent, hanging=indent + 2)
+        if rule.counts and rule.on_result is not None:
+            text = f"applies if, of the result: {visible(rule.on_result, _LONGEST_TEXT)}"
+            yield from self._text(text, indent=4, hanging=6)
         if rule.outcome == "indeterminate" and all(c.why is None for c in rule.clauses):
             why = f"? {visible(rule.why or '', _LONGEST_TEXT)}"
             yield from self._text(why, indent=4, hanging=6)

@@ -17,6 +17,7 @@ from policy.decision.needed import is_relevant
 from policy.decision.past_charges import PastCharges
 from policy.decision.reasons import described, sentence
 from policy.decision.resources import ResourceUse, resource_uses
+from policy.decision.result_rules import NO_RESULT, ResultRules, result_rules
 from policy.decision.rule_outcome import LayerOutcome, RuleOutcome
 from policy.decision.sentences.for_caller import lines_for
 from policy.decision.sentences.rules import approval_words
@@ -24,6 +25,7 @@ from policy.decision.visibility import Visibility, visibility_of
 from policy.model import Decision, GenerationId
 
 __all__ = [
+    "NO_RESULT",
     "Answer",
     "ClauseOutcome",
     "Decision",
@@ -35,6 +37,7 @@ __all__ = [
     "PastCharges",
     "ResourceOutcome",
     "ResourceUse",
+    "ResultRules",
     "RuleOutcome",
     "ValueOutcome",
     "Visibility",
@@ -51,6 +54,7 @@ __all__ = [
     "lines_for",
     "nearest_allow",
     "resource_uses",
+    "result_rules",
     "sentence",
     "visibility_of",
 ]

@@ -63,6 +63,7 @@ def decide_compiled(
         generation=generation,
         shadowed=found.shadowed,
         repairs=repairs,
+        redactions=found.redactions,
     )
 
 
@@ -129,7 +130,8 @@ def _of_several(
 def _outcome(found: RuleJudgement) -> RuleSetOutcome:
     verdict = found.verdict
     shadowed = tuple(dict.fromkeys(found.shadows))
-    return RuleSetOutcome(verdict, in_order(found.reasons, verdict), shadowed)
+    redactions = tuple(dict.fromkeys(found.redactions))
+    return RuleSetOutcome(verdict, in_order(found.reasons, verdict), shadowed, redactions)
 
 
 def _kept(plan: CompiledPlan, key: object, outcome: RuleSetOutcome) -> RuleSetOutcome:

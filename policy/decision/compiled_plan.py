@@ -11,7 +11,7 @@ from policy.codegen import IndeterminateRules
 from policy.decision.judgement import RuleJudgement, TruthOf, floor_of, join_layers
 from policy.evaluation import Evaluation, Indeterminate, Truth
 from policy.model import Caller, Facts, Reason, ToolCall, Verdict
-from policy.program import LayerPlan, RewritePlan, RulePlan, ToolPlan
+from policy.program import LayerPlan, RedactionPlan, RewritePlan, RulePlan, ToolPlan
 
 Numbers: TypeAlias = tuple[int, ...]
 
@@ -19,14 +19,19 @@ Numbers: TypeAlias = tuple[int, ...]
 class RuleSetOutcome:
     """What follows from a set of matching rules; made once and never changed."""
 
-    __slots__ = ("reasons", "shadowed", "verdict")
+    __slots__ = ("reasons", "redactions", "shadowed", "verdict")
 
     def __init__(
-        self, verdict: Verdict, reasons: tuple[Reason, ...], shadowed: tuple[Reason, ...]
+        self,
+        verdict: Verdict,
+        reasons: tuple[Reason, ...],
+        shadowed: tuple[Reason, ...],
+        redactions: tuple[Reason, ...],
     ) -> None:
         self.verdict = verdict
         self.reasons = reasons
         self.shadowed = shadowed
+        self.redactions = redactions
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,7 @@ class CompiledPlan:
 
 
 def _looked_up(truth_of_rule: Mapping[int, Truth]) -> TruthOf:
-    def truth(rule: RulePlan | RewritePlan) -> Truth:
+    def truth(rule: RulePlan | RewritePlan | RedactionPlan) -> Truth:
         return truth_of_rule.get(id(rule), False)
 
     return truth

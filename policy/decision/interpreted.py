@@ -37,6 +37,7 @@ def decide_interpreted(
         generation=generation,
         shadowed=tuple(dict.fromkeys(found.shadows)),
         repairs=repairs,
+        redactions=tuple(dict.fromkeys(found.redactions)),
     )
 
 

@@ -21,7 +21,15 @@ from policy.evaluation import (
     Truth,
 )
 from policy.model import Caller, Facts, Reason, Verdict, strictest
-from policy.program import LayerPlan, Program, RewritePlan, RulePlan, ToolPlan, Wanted
+from policy.program import (
+    LayerPlan,
+    Program,
+    RedactionPlan,
+    RewritePlan,
+    RulePlan,
+    ToolPlan,
+    Wanted,
+)
 
 _NO_GRANT = Reason(rule="none", verdict=Verdict.DENY, message="no rule allows this")
 _CONFIRMATION = Reason(
@@ -40,12 +48,16 @@ _FLOOR = "no tool may change the policy's own files"
 
 @dataclass(slots=True)
 class RuleJudgement:
-    """The reasons found so far, those of shadow rules, and the changes that rewrites want."""
+    """The reasons found so far, those of shadow rules, and the changes that rewrites want.
+
+    `redactions` are the `redact results` that match the call.
+    """
 
     reasons: list[Reason] = field(default_factory=list)
     shadows: list[Reason] = field(default_factory=list)
     wanted: list[Wanted] = field(default_factory=list)
     rewrites: dict[str, Reason] = field(default_factory=dict)
+    redactions: list[Reason] = field(default_factory=list)
 
     @property
     def verdict(self) -> Verdict:
@@ -58,7 +70,7 @@ class RuleJudgement:
 
 
 # The truth of a rule's condition for a call.
-TruthOf: TypeAlias = Callable[[RulePlan | RewritePlan], Truth]
+TruthOf: TypeAlias = Callable[[RulePlan | RewritePlan | RedactionPlan], Truth]
 
 
 def judge(
@@ -74,7 +86,7 @@ def judge(
         call = root if one is caller else root.for_caller(one)
         plan = program.plan(spec, agent=one.agent, role=one.role)
 
-        def asked(rule: RulePlan | RewritePlan, call: Evaluation = call) -> Truth:
+        def asked(rule: RulePlan | RewritePlan | RedactionPlan, call: Evaluation = call) -> Truth:
             return rule.matches(call)
 
         join_layers(found, plan, [asked] * len(plan.layers), call)
@@ -103,6 +115,7 @@ def join_layers(
         found.reasons.extend(_matching(layer.restricting, truth))
         _rewrite(found, layer, truth, call)
         _shadow(found, layer, truth)
+        _redact(found, layer, truth)
     if not granted:
         found.reasons.append(_NO_GRANT)
 
@@ -152,6 +165,17 @@ def _shadow(found: RuleJudgement, layer: LayerPlan, truth: TruthOf) -> None:
             found.shadows.append(rule.reason)
         elif isinstance(answer, Indeterminate) and rule.verdict is not Verdict.ALLOW:
             found.shadows.append(indeterminate_reason(rule.reason, answer))
+
+
+def _redact(found: RuleJudgement, layer: LayerPlan, truth: TruthOf) -> None:
+    """Add the redactions of the result that match the call; an indeterminate one denies it."""
+    for plan in layer.redactions:
+        answer = truth(plan)
+        if answer is True:
+            found.redactions.append(plan.reason)
+        elif isinstance(answer, Indeterminate):
+            others = found.shadows if plan.reason.shadow else found.reasons
+            others.append(indeterminate_reason(plan.reason, answer))
 
 
 def _protected(file: ProtectedFile) -> Reason:

@@ -59,6 +59,7 @@ def _joined(first: RuleJudgement, second: RuleJudgement) -> RuleJudgement:
         reasons=[*first.reasons, *second.reasons],
         shadows=[*first.shadows, *second.shadows],
         rewrites={**first.rewrites, **second.rewrites},
+        redactions=[*first.redactions, *second.redactions],
     )
 
 
@@ -72,13 +73,17 @@ def _denied(
         for rule in rules
         if rule in source.rewrites
     ]
-    return RuleJudgement(
-        reasons=[*base.reasons, *added], shadows=base.shadows, rewrites=base.rewrites
-    )
+    return _with(base, added)
 
 
 def _refused(base: RuleJudgement, why: str) -> RuleJudgement:
-    schema = Reason(rule="schema", verdict=Verdict.DENY, message=why)
+    return _with(base, [Reason(rule="schema", verdict=Verdict.DENY, message=why)])
+
+
+def _with(base: RuleJudgement, denials: list[Reason]) -> RuleJudgement:
     return RuleJudgement(
-        reasons=[*base.reasons, schema], shadows=base.shadows, rewrites=base.rewrites
+        reasons=[*base.reasons, *denials],
+        shadows=base.shadows,
+        rewrites=base.rewrites,
+        redactions=base.redactions,
     )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from policy.decision.clause_outcome import ClauseOutcome, Outcome, clause_outcome, outcome_of
 from policy.evaluation import CallEffects, Evaluation, Indeterminate
 from policy.model import Caller, Facts, Reason, ToolCall, Verdict
-from policy.program import LayerPlan, Program, RewritePlan, RulePlan
+from policy.program import LayerPlan, Program, RedactionPlan, RewritePlan, RulePlan
+
+RuleKind: TypeAlias = Literal["allow", "ask", "deny", "rewrite", "redact", "shadow"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,16 +20,18 @@ class RuleOutcome:
     """One rule that covers the tool: whether it matched, and the outcome of its clauses.
 
     `possible` is false for an `allow` that no input can meet, such as one for another agent, or one
-    that a parameter of its pack switches off.
+    that a parameter of its pack switches off. `on_result` are the conditions of a redaction on what
+    the tool returns, which nothing can decide before.
     """
 
     reason: Reason
-    kind: Literal["allow", "ask", "deny", "rewrite", "shadow"]
+    kind: RuleKind
     outcome: Outcome
     counts: bool
     clauses: tuple[ClauseOutcome, ...]
     why: str | None = None
     possible: bool = True
+    on_result: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +83,10 @@ def _layer_outcome(layer: LayerPlan, call: Evaluation, *, parts: bool) -> LayerO
     rules = [outcome(rule, kind=_kind(rule)) for rule in (*layer.allows, *layer.restricting)]
     rules += [outcome(rewrite, kind="rewrite") for rewrite in layer.rewrites]
     rules += [outcome(rule, kind="shadow") for rule in layer.shadows]
+    rules += [
+        outcome(rule, kind="shadow" if rule.reason.shadow else "redact")
+        for rule in layer.redactions
+    ]
     allowed = any(rule.kind == "allow" and rule.counts for rule in rules)
     return LayerOutcome(
         layer=layer.key.title,
@@ -100,10 +108,10 @@ def _kind(rule: RulePlan) -> Literal["allow", "ask", "deny"]:
 
 
 def _rule(
-    rule: RulePlan | RewritePlan,
+    rule: RulePlan | RewritePlan | RedactionPlan,
     *,
     call: Evaluation,
-    kind: Literal["allow", "ask", "deny", "rewrite", "shadow"],
+    kind: RuleKind,
     effects: CallEffects | None,
 ) -> RuleOutcome:
     """Return the outcome of a rule; without `effects` its clauses are not divided."""
@@ -116,8 +124,15 @@ def _rule(
         counts=truth is True or (undecided and kind != "allow"),
         clauses=tuple(clause_outcome(clause, call, effects) for clause in rule.clauses),
         why=truth.why if isinstance(truth, Indeterminate) else None,
+        on_result=_on_result(rule) if isinstance(rule, RedactionPlan) else None,
         possible=not isinstance(rule, RulePlan) or kind != "allow" or _may_grant(rule, call),
     )
+
+
+def _on_result(plan: RedactionPlan) -> str | None:
+    when, unless = plan.rule.result_when, plan.rule.result_unless
+    words = [] if when is None else [f"when {when.text}"]
+    return " ".join([*words, *([] if unless is None else [f"unless {unless.text}"])]) or None
 
 
 def _may_grant(rule: RulePlan, call: Evaluation) -> bool:

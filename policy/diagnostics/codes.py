@@ -50,6 +50,7 @@ CODES: dict[str, Code] = {
     "internal-error": _error("an internal error of Placet"),
     # tests in rule files
     "failed-test": _error("a test whose call gets another verdict"),
+    "returning-alone": _error("a `returning` in a test without its counterpart"),
     "test-of-no-call": _warning("a test whose call is refused before any rule"),
     "unknown-fact": _error("a fact that does not exist, or that a test cannot set"),
     # syntax
@@ -152,8 +153,10 @@ CODES: dict[str, Code] = {
     "overruled-rule": _error("a rule that another one of its layer always overrules"),
     "bad-limit": _error("a limit whose number, amount or period makes no sense"),
     "unreached-limit": _error("a `limit` on tools that nothing allows"),
+    "unreached-redaction": _error("a redaction of the results of tools that nothing allows"),
     "unreached-ask": _error("an `ask` for tools that nothing allows"),
     "ask-outside-allows": _warning("an `ask` about calls that no `allow` covers"),
+    "unstable-redaction": _error("a redaction that would redact its own replacement"),
     "rewrites-conflict": _error("two rewrites that conflict on every call"),
 }
 

@@ -29,6 +29,8 @@ from policy.model import (
 )
 from policy.values import PathContext, Unreadable, UserMessages, user_messages
 
+_NOT_RUN = Unknown("the tool has not run")
+
 _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")
 _PLACES_REMEMBERED = 64
@@ -54,6 +56,7 @@ class Evaluation:
         "input",
         "known_effects",
         "locals",
+        "result",
         "spec",
     )
 
@@ -70,6 +73,8 @@ class Evaluation:
         self._paths: PathContext | None = None
         self._history: History | None = None
         self._said: UserMessages | Unknown | None = None
+        # What the tool has returned: known only to conditions that are evaluated afterwards.
+        self.result: Value = _NOT_RUN
         host = facts.resolvers.host
         self.hosts: ResolveHost | None = None if host is None else _Remembered(host, None)
 

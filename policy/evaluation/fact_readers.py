@@ -34,6 +34,7 @@ def _said(call: Evaluation) -> Value:
 
 _READERS: dict[tuple[str, ...], Reader] = {
     ("input",): lambda call: call.input,
+    ("result",): lambda call: call.result,
     ("tool", "name"): lambda call: call.spec.base,
     ("tool", "origin"): lambda call: call.spec.origin.kind,
     ("tool", "server"): lambda call: call.spec.origin.server or ABSENT,

@@ -130,7 +130,7 @@ def _matters(tools: ToolSelector, given: GrantedTools, overlaps: SelectorOverlap
     return overlaps.catalog.complete and not overlaps.matching(tools)
 
 
-# ------------------------------------------------------------------ asks and limits without effect
+# ------------------------------------------------------------------ what no grant reaches
 
 
 def _unreached(scene: _Scene) -> Iterator[Diagnostic]:
@@ -154,6 +154,15 @@ def _unreached(scene: _Scene) -> Iterator[Diagnostic]:
                     "nothing allows these tools, so this `limit` never counts a call",
                     span=limit.span,
                     help="add an `allow` for it to restrict, or remove the limit",
+                )
+        for redaction in policy.redactions:
+            sound = not redaction.broken and not redaction.of_pack
+            if sound and not grants.reach(redaction.tools, policy):
+                yield diagnose(
+                    "unreached-redaction",
+                    "nothing allows these tools, so they return nothing to redact",
+                    span=redaction.span,
+                    help="name tools that a rule or a default allows, or remove the rule",
                 )
 
 

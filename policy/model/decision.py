@@ -28,6 +28,8 @@ class Decision(Struct, frozen=True, kw_only=True):
     `call` is what would run, rewrites applied; `asked` is the call as admitted. `reasons` lists
     every matching rule, those that carry the verdict first. `shadowed` lists the reasons of shadow
     rules, which never change a verdict. `charges` are what limits count once the call runs.
+    `redactions` are the `redact results` that match the call, shadow ones included; those with
+    conditions on the result may turn out not to apply.
     """
 
     verdict: Verdict
@@ -38,6 +40,7 @@ class Decision(Struct, frozen=True, kw_only=True):
     shadowed: tuple[Reason, ...] = ()
     repairs: tuple[str, ...] = ()
     charges: tuple[Charge, ...] = ()
+    redactions: tuple[Reason, ...] = ()
 
     @property
     def rewritten(self) -> bool:

@@ -10,15 +10,18 @@ from policy.program.program import (
     LayerPlan,
     LimitPlan,
     Program,
+    RedactionPlan,
     RewritePlan,
     RulePlan,
     Shortcuts,
     ToolPlan,
 )
+from policy.program.result_changes import UNSEARCHED, ResultRedactor, ResultWithheld
 
 __all__ = [
     "ALL_SHORTCUTS",
     "NO_SHORTCUTS",
+    "UNSEARCHED",
     "Clause",
     "Conflict",
     "LayerPlan",
@@ -26,6 +29,9 @@ __all__ = [
     "PlanInputs",
     "PlanMemory",
     "Program",
+    "RedactionPlan",
+    "ResultRedactor",
+    "ResultWithheld",
     "RewritePlan",
     "RulePlan",
     "Shortcuts",

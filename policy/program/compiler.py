@@ -32,10 +32,23 @@ from policy.program.program import (
     RulePlan,
     Shortcuts,
 )
-from policy.program.rule_plans import limit_plan, quoted, rewrite_plan, rule_plans, shadow_plan
+from policy.program.rule_plans import (
+    limit_plan,
+    quoted,
+    redaction_plan,
+    rewrite_plan,
+    rule_plans,
+    shadow_plan,
+)
 from policy.programs import NO_PROFILES, Profiles
 
-_Rule = TypeVar("_Rule", checked.CheckedRule, checked.CheckedRewrite, checked.CheckedLimit)
+_Rule = TypeVar(
+    "_Rule",
+    checked.CheckedRule,
+    checked.CheckedRewrite,
+    checked.CheckedLimit,
+    checked.CheckedRedaction,
+)
 
 _NO_FLOOR = Floor()
 
@@ -66,7 +79,7 @@ def compile_policy(
         (
             rule.slots
             for layer in policy.layers
-            for rules in (layer.rules, layer.rewrites, layer.limits)
+            for rules in (layer.rules, layer.rewrites, layer.limits, layer.redactions)
             for rule in rules
         ),
         default=0,
@@ -80,6 +93,7 @@ def compile_policy(
             rules=tuple(here.rules.matching(spec)),
             rewrites=tuple(here.rewrites.matching(spec)),
             limits=tuple(here.limits.matching(spec)),
+            redactions=tuple(here.redactions.matching(spec)),
             defaults=here.policy.defaults,
             delegations=here.policy.delegations,
             declarations=_added(indexes[0].policy, here.policy, spec),
@@ -149,6 +163,7 @@ class _LayerIndex:
         self.rules = _Index(policy.rules)
         self.rewrites = _Index(policy.rewrites)
         self.limits = _Index(policy.limits)
+        self.redactions = _Index(policy.redactions)
         self.meanings = RuleDigests(policy.key)
 
 
@@ -211,6 +226,9 @@ def _plan_layer(
         allows=tuple(allows),
         restricting=tuple(restricting),
         rewrites=tuple(rewrites),
+        redactions=tuple(
+            redaction_plan(rule, declared, layer=layer) for rule in here.redactions.matching(spec)
+        ),
         shadows=tuple(shadows),
         default=default,
         named_default=named,

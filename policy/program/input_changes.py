@@ -23,11 +23,19 @@ from policy.evaluation import (
     equal,
 )
 from policy.model import freeze
-from policy.values import Regex, Unreadable, compare_numbers, compile_regex, is_number
+from policy.values import (
+    DEFAULT_REPLACEMENT,
+    Redaction,
+    Regex,
+    Unreadable,
+    Unsearchable,
+    compare_numbers,
+    compile_regex,
+    is_number,
+    redact_text,
+)
 
 Steps: TypeAlias = tuple[str | int, ...]
-
-DEFAULT_REPLACEMENT = "[redacted]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,37 +255,18 @@ def _redact_leaves(value: Any, wishes: list[WantedChange]) -> Any:
 
 
 def _redact_text(text: str, wishes: list[WantedChange]) -> str:
-    """Replace the union of all matches on the original text, each stretch once."""
-    found: list[tuple[int, int, str]] = []
+    redactions: list[Redaction] = []
     for wish in wishes:
         if not isinstance(wish.regex, Regex):
             raise _Impossible("the pattern of a redaction is not valid", [wish])
-        spans = wish.regex.spans(text)
-        if spans is None:
-            raise _Impossible("a redaction applies to a string that cannot be searched", [wish])
-        found.extend((start, end, wish.replacement) for start, end in spans)
-    if not found:
-        return text
-    pieces: list[str] = []
-    done = 0
-    for start, end, replacement in _united(sorted(found)):
-        pieces += (text[done:start], replacement)
-        done = end
-    pieces.append(text[done:])
-    return "".join(pieces)
-
-
-def _united(found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Join overlapping matches; if their replacements differ, `[redacted]` replaces them all."""
-    joined: list[tuple[int, int, str]] = []
-    for start, end, replacement in found:
-        if joined and start < joined[-1][1]:
-            first, last, before = joined[-1]
-            same = replacement if replacement == before else DEFAULT_REPLACEMENT
-            joined[-1] = (first, max(last, end), same)
-        else:
-            joined.append((start, end, replacement))
-    return joined
+        redactions.append(Redaction(regex=wish.regex, replacement=wish.replacement, rule=wish.rule))
+    try:
+        redacted = redact_text(text, redactions)
+    except Unsearchable as error:
+        wanting = [wish for wish in wishes if wish.rule == error.redaction.rule]
+        why = "a redaction applies to a string that cannot be searched"
+        raise _Impossible(why, wanting) from None
+    return text if redacted is None else redacted.text
 
 
 # ------------------------------------------------------------------ putting a value in

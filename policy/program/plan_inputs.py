@@ -22,6 +22,7 @@ class PlanInputs:
     rules: tuple[checked.CheckedRule, ...]
     rewrites: tuple[checked.CheckedRewrite, ...]
     limits: tuple[checked.CheckedLimit, ...]
+    redactions: tuple[checked.CheckedRedaction, ...]
     defaults: tuple[checked.CheckedDefault, ...]
     delegations: tuple[checked.CheckedDelegation, ...]
     declarations: tuple[checked.CheckedDeclaration, ...]
@@ -41,6 +42,7 @@ class PlanInputs:
             and self._rest() == other._rest()
             # Equality does not distinguish 1, 1.0 and true; their text does.
             and repr((self.rewrites, self.limits)) == repr((other.rewrites, other.limits))
+            and repr(self.redactions) == repr(other.redactions)
             and self._places() == other._places()
         )
 
@@ -62,6 +64,7 @@ class PlanInputs:
         said = (
             *self.rewrites,
             *self.limits,
+            *self.redactions,
             *self.defaults,
             *self.delegations,
             *self.declarations,

@@ -32,6 +32,7 @@ from policy.layers import LayeredPolicy, applies_to
 from policy.model import CalledTool, Reason, Verdict
 from policy.program.input_changes import WantedChange
 from policy.programs import Profiles
+from policy.values import Redaction
 
 # Sub-agents' names come from models, so the cache of callers is bounded.
 _CALLERS_REMEMBERED = 4096
@@ -168,7 +169,32 @@ class LimitPlan:
         return self.closures.get().clauses
 
 
-_Rule = TypeVar("_Rule", RulePlan, RewritePlan)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedactionPlan:
+    """One `redact results` on one tool.
+
+    The formula is that of its conditions on the call. `on_result` evaluates those that read the
+    result, for a call that has one; None where there are none.
+    """
+
+    rule: checked.CheckedRedaction
+    closures: Closures
+    reason: Reason
+    redaction: Redaction
+    on_result: TestOf | None
+
+    @property
+    def matches(self) -> TestOf:
+        """The whole formula as a function of the call."""
+        return self.closures.get().matches
+
+    @property
+    def clauses(self) -> tuple[Clause, ...]:
+        """The clauses of the formula, each as a function of the call."""
+        return self.closures.get().clauses
+
+
+_Rule = TypeVar("_Rule", RulePlan, RewritePlan, RedactionPlan)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +207,8 @@ class LayerPlan:
     `declared` are the tool's resource arguments in this layer; `floor` (global layer only) is the
     test of whether the call writes a file of the policy itself, None where no call of the tool can.
     `ask` finds the rules that match a call, by their index in `rules`; None where each rule must be
-    evaluated. `limits` count calls that the rules do not deny.
+    evaluated. `limits` count calls that the rules do not deny, `redactions` are those of results,
+    shadow ones included.
     """
 
     key: LayerKey
@@ -196,11 +223,18 @@ class LayerPlan:
     floor: FloorOf | None
     ask: RuleFunction | None = None
     limits: tuple[LimitPlan, ...] = ()
+    redactions: tuple[RedactionPlan, ...] = ()
 
     @property
-    def rules(self) -> tuple[RulePlan | RewritePlan, ...]:
+    def rules(self) -> tuple[RulePlan | RewritePlan | RedactionPlan, ...]:
         """All rules of the layer, in the order in which they are numbered."""
-        return (*self.allows, *self.restricting, *self.rewrites, *self.shadows)
+        return (
+            *self.allows,
+            *self.restricting,
+            *self.rewrites,
+            *self.shadows,
+            *self.redactions,
+        )
 
     def only(self, numbers: Iterable[int]) -> LayerPlan:
         """Return the layer with the rules of these numbers alone, in their order."""
@@ -212,12 +246,14 @@ class LayerPlan:
 
         restricting = len(self.allows)
         rewrites = restricting + len(self.restricting)
+        shadows = rewrites + len(self.rewrites)
         return replace(
             self,
             allows=kept(self.allows, 0),
             restricting=kept(self.restricting, restricting),
             rewrites=kept(self.rewrites, rewrites),
-            shadows=kept(self.shadows, rewrites + len(self.rewrites)),
+            shadows=kept(self.shadows, shadows),
+            redactions=kept(self.redactions, shadows + len(self.shadows)),
         )
 
 

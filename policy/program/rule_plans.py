@@ -38,11 +38,15 @@ from policy.program.program import (
     Closures,
     CompiledFormula,
     LimitPlan,
+    RedactionPlan,
     RewritePlan,
     RulePlan,
 )
+from policy.values import Redaction, Regex, compile_regex
 
-AnyRule: TypeAlias = checked.CheckedRule | checked.CheckedRewrite | checked.CheckedLimit
+AnyRule: TypeAlias = (
+    checked.CheckedRule | checked.CheckedRewrite | checked.CheckedLimit | checked.CheckedRedaction
+)
 
 # How many characters of a clause reasons quote.
 _LONGEST_CLAUSE = 200
@@ -145,6 +149,37 @@ def limit_plan(
         payers=compile_payers(limit, declared),
         counts=tool_matcher(limit.tools),
     )
+
+
+def redaction_plan(
+    redaction: checked.CheckedRedaction, declared: DeclaredResources, *, layer: str
+) -> RedactionPlan:
+    """Return the plan of a `redact results` on a tool."""
+    regex = compile_regex(redaction.pattern)
+    assert isinstance(regex, Regex), "a policy with another expression is not compiled"
+    return RedactionPlan(
+        rule=redaction,
+        # A redaction does not affect whether a tool may be called.
+        closures=Closures(
+            partial(_compiled, redaction, declared, grants=False), lambda _: any_truth
+        ),
+        reason=_reason(redaction, Verdict.DENY, layer=layer),
+        redaction=Redaction(regex=regex, replacement=redaction.replacement, rule=redaction.id),
+        on_result=_on_result(redaction, declared),
+    )
+
+
+def _on_result(redaction: checked.CheckedRedaction, declared: DeclaredResources) -> TestOf | None:
+    """Return the test of a redaction's conditions on the result, None if it has none."""
+    tests: list[TestOf] = []
+    if redaction.result_when is not None:
+        place = _place(declared, absent_is_false=True, covering=False)
+        tests.append(compile_test(redaction.result_when, place))
+    if redaction.result_unless is not None:
+        place = _place(declared, absent_is_false=False, covering=False)
+        unless = compile_test(redaction.result_unless, place)
+        tests.append(lambda call: negated(unless(call)))
+    return all_of(tests) if tests else None
 
 
 def _clauses(

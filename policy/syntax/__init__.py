@@ -9,6 +9,7 @@ from policy.syntax.inline_printer import (
     print_clause,
     print_expr,
     print_limit,
+    print_matching,
     print_path,
     print_tools,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "print_clause",
     "print_expr",
     "print_limit",
+    "print_matching",
     "print_path",
     "print_tools",
     "print_tree",

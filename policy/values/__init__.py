@@ -54,6 +54,13 @@ from policy.values.paths.pattern import (
 )
 from policy.values.paths.reach import Reach, begins_above, reaches
 from policy.values.recipients import check_recipient_pattern, read_recipient, recipient_in
+from policy.values.redaction import (
+    DEFAULT_REPLACEMENT,
+    RedactedText,
+    Redaction,
+    Unsearchable,
+    redact_text,
+)
 from policy.values.regex.regex import Regex, compile_regex, compile_without_shortcuts
 from policy.values.regex.string_tests import StringRegex
 from policy.values.shell_globs import ANY_DEPTH, compile_step, step_text
@@ -93,6 +100,7 @@ from policy.values.user_text.user_messages import (
 __all__ = [
     "ANY_DEPTH",
     "DEFAULT_PORTS",
+    "DEFAULT_REPLACEMENT",
     "MOST_CHARACTERS",
     "NETWORK_WORDS",
     "REDIRECTED",
@@ -114,11 +122,14 @@ __all__ = [
     "PreparedHosts",
     "PreparedPaths",
     "Reach",
+    "RedactedText",
+    "Redaction",
     "Regex",
     "Sql",
     "SqlStatement",
     "StringRegex",
     "Unreadable",
+    "Unsearchable",
     "UserMessages",
     "add",
     "after_cd",
@@ -179,6 +190,7 @@ __all__ = [
     "read_sql",
     "read_zone",
     "recipient_in",
+    "redact_text",
     "role_of",
     "spelled_path",
     "step_text",

@@ -12,7 +12,7 @@ from policy.verify.examples import ExampleResult
 def unreached_rules(
     program: Program, results: Iterable[ExampleResult], *, without: Container[str] = ()
 ) -> tuple[tuple[str, str], ...]:
-    """Return the rules and rewrites, with their positions, that matched in no case.
+    """Return the rules, rewrites and redactions, with their positions, that matched in no case.
 
     Rules of the sources `without` are left out: their authors test them elsewhere.
     A rewrite that took effect is not a reason of a decision; it counts as covered if some case
@@ -24,7 +24,8 @@ def unreached_rules(
         if result.decision is None:
             continue
         decision = result.decision
-        reached |= {reason.rule for reason in (*decision.reasons, *decision.shadowed)}
+        matched = (*decision.reasons, *decision.shadowed, *decision.redactions)
+        reached |= {reason.rule for reason in matched}
         if decision.rewritten:
             rewritten_tools.add(decision.call.tool)
     unreached: list[tuple[str, str]] = []
@@ -32,6 +33,11 @@ def unreached_rules(
         unreached += [
             (r.id, str(r.span))
             for r in layer.rules
+            if r.id not in reached and r.span.file not in without
+        ]
+        unreached += [
+            (r.id, str(r.span))
+            for r in layer.redactions
             if r.id not in reached and r.span.file not in without
         ]
         unreached += [

@@ -16,6 +16,7 @@ from policy.program import Program, compile_policy
 from policy.syntax import tree
 from policy.verify.failed_case import failed, no_call
 from policy.verify.literals import NotData, duration_of, same_json, value_of
+from policy.verify.returned_result import wrong_result
 from policy.verify.test_setup import FACTS, NOBODY_SAID, CaseSetup, NotGivable, fact_name, with_fact
 from policy.verify.unmatched_rule import why_unmatched
 
@@ -227,6 +228,10 @@ class _Runner:
             )
         if case.becoming is not None and not same_json(decision.call.input, becoming):
             return failed(case, "this test fails: the call becomes another one", decision=decision)
+        if case.returning is not None and case.returned is not None:
+            problem = wrong_result(case, self.program, decision, case_setup)
+            if problem is not None:
+                return problem
         if case.by is None and deciding == {"schema"} and not decision.rewritten:
             return no_call(case, decision)
         return None

@@ -178,5 +178,9 @@ def _told(record: dict[str, Any]) -> dict[str, Any]:
         "opinions": [f"{reason['verdict']} {reason['rule']}" for reason in reasons],
         "becoming": record["input"],
         "decided": "indeterminate" not in reasons[0],
+        "redactions": [
+            f"shadow {one['rule']}" if one.get("shadow") else one["rule"]
+            for one in record.get("redactions", [])
+        ],
         "shadowed": [reason["rule"] for reason in record.get("shadowed", [])],
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from policy.checks.lints.context import LintContext
 from policy.syntax import tree
 
-_RULES = (tree.Rule, tree.KnownRule, tree.Rewrite)
+_RULES = (tree.Rule, tree.KnownRule, tree.Rewrite, tree.RedactResults)
 
 
 def find(context: LintContext) -> None:

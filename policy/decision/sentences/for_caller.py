@@ -13,6 +13,7 @@ from policy.decision.identity import closed_to, scope_of
 from policy.decision.sentences.conditions import code_span, listed
 from policy.decision.sentences.rules import (
     default_sentence,
+    redaction_sentence,
     rewrite_sentence,
     rule_sentence,
     sentence_with_reason,
@@ -89,6 +90,10 @@ class _LayerLines:
             specs = () if rewrite.shadow else self._matching(rewrite.tools)
             if specs:
                 yield rewrite_sentence(rewrite, self._subject(specs, rewrite.tools))
+        for redaction in self._layer.redactions:
+            specs = () if redaction.shadow else self._matching(redaction.tools)
+            if specs:
+                yield redaction_sentence(redaction, self._subject(specs, redaction.tools))
 
     def named_defaults(self) -> Iterator[str]:
         """Yield a line for each default that names its tools, and for delegated tools."""

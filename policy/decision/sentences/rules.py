@@ -47,6 +47,17 @@ def rewrite_sentence(rewrite: checked.CheckedRewrite, subject: str) -> str:
     )
 
 
+def redaction_sentence(redaction: checked.CheckedRedaction, subject: str) -> str:
+    """Return what a redaction does to what a call returns."""
+    becomes = f"becomes {code_span(redaction.replacement)}"
+    what = f"what matches {code_span(f'/{redaction.pattern}/')} {becomes}"
+    if redaction.result_when is not None or redaction.result_unless is not None:
+        what = f"{what}, depending on the result"
+    return sentence_with_reason(
+        f"in the results of {subject}, {what}{_circumstances(redaction)}", redaction.because
+    )
+
+
 def sentence_with_reason(head: str, because: str | None = None) -> str:
     """Return a sentence with its reason, of bounded length and on one line."""
     if len(head) > _LONGEST_HEAD:
@@ -70,7 +81,9 @@ def _one_line(text: str, limit: int) -> str:
     return escape_for_display(" ".join(text.split()), limit)
 
 
-def _circumstances(rule: checked.CheckedRule | checked.CheckedRewrite) -> str:
+def _circumstances(
+    rule: checked.CheckedRule | checked.CheckedRewrite | checked.CheckedRedaction,
+) -> str:
     when = "" if rule.when is None else f" when {condition_text(rule.when)}"
     if rule.unless is None:
         return when

@@ -24,7 +24,7 @@ from policy.values.unreadable import Unreadable
 _LONGEST_SOURCE = 10_000
 # Bound on the number of matches times the bytes of the text, where one search may read far beyond
 # its match: some seconds in the worst case.
-_MOST_WORK = 1_000_000_000
+MOST_WORK = 1_000_000_000
 _BOUNDED = re.compile(r"[{][0-9]+(,[0-9]+)?[}]")
 
 
@@ -55,17 +55,29 @@ class Regex:
         """Return whether the expression matches some part of `text`."""
         return self._found(text) if text.isascii() or is_encodable(text) else None
 
-    def spans(self, text: str) -> tuple[tuple[int, int], ...] | None:
-        """Return the character ranges of all matches from the left, without empty ones."""
+    def spans(self, text: str, *, work: int = MOST_WORK) -> tuple[tuple[int, int], ...] | None:
+        """Return the character ranges of all matches from the left, without empty ones.
+
+        None beyond `work`: matches times the bytes of the text, if a search may read all of it.
+        """
         if not is_encodable(text):
             return None
         encoded = text.encode()
-        most = len(encoded) + 2 if self._is_bounded() else _MOST_WORK // (len(encoded) + 1)
+        most = len(encoded) + 2 if self._is_bounded() else work // (len(encoded) + 1)
         found = [match.span() for match in islice(self._compiled.finditer(encoded), most)]
         if len(found) == most:
             return None
         places = [(start, end) for start, end in found if start < end]
         return tuple(places) if text.isascii() else _in_characters(encoded, places)
+
+    @property
+    def matches_nothing(self) -> bool:
+        """Whether it can only match the empty string, as far as RE2 can tell."""
+        try:
+            _, last = self._compiled.possiblematchrange(1)
+        except re2.error:
+            return False
+        return not last
 
     def _is_bounded(self) -> bool:
         """Return whether the length of a match, and so of a search, is bounded by the source."""

@@ -1,0 +1,208 @@
+"""Redacts what a tool returns: every string, number and key of it.
+
+What cannot be searched is withheld: a value that is not JSON or is too large, and binary content.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from policy.values import RedactedText, Redaction, Unsearchable, redact_text
+
+# Bounds on one result: levels of nesting, values, characters, and work as of `Regex.spans`.
+_DEEPEST = 100
+_MOST_VALUES = 500_000
+_MOST_TEXT = 20_000_000
+_MOST_WORK = 1_000_000_000
+
+# What stands in place of binary content.
+UNSEARCHED = "[withheld: binary content, which cannot be searched]"
+
+_MEDIA = frozenset({"image", "audio", "video"})
+_MEDIA_TYPES = ("mimeType", "mime_type", "media_type", "mediaType")
+_TEXT_TYPES = ("text/", "application/json", "application/xml")
+
+
+class ResultWithheld(Exception):
+    """Why a result must not be returned; `rule` is the redaction that it is withheld for."""
+
+    def __init__(self, why: str, *, rule: str) -> None:
+        super().__init__(why)
+        self.why = why
+        self.rule = rule
+
+
+class ResultRedactor:
+    """Applies redactions to all parts of what one call returns.
+
+    `places` counts the matches of each rule, `unsearched` the pieces of binary content that are
+    withheld. Its methods raise ResultWithheld.
+    """
+
+    def __init__(self, redactions: Sequence[Redaction]) -> None:
+        self._redactions = tuple(redactions)
+        self.places: Counter[str] = Counter()
+        self.unsearched = 0
+        self._known: dict[str, RedactedText | None] = {}
+        self._values = self._characters = self._work = 0
+
+    def text(self, text: str) -> str:
+        """Return a string, redacted."""
+        if text in self._known:
+            redacted = self._known[text]
+        else:
+            redacted = self._known[text] = self._redacted(text)
+        if redacted is None:
+            return text
+        for redaction, count in zip(self._redactions, redacted.places, strict=True):
+            self.places[redaction.rule] += count
+        return redacted.text
+
+    def value(self, value: Any, *, words: frozenset[str] = frozenset(), depth: int = 0) -> Any:
+        """Return a JSON value, redacted; the same object if nothing has changed.
+
+        `words` belong to a protocol: keys of these names keep them, and so does a `type` or a
+        `role` that is one of them.
+        """
+        if isinstance(value, str):
+            return self.text(value)
+        self._values += 1
+        if self._values > _MOST_VALUES or depth > _DEEPEST:
+            raise self._withheld("it is too large to be searched")
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, int | float | Decimal):
+            return self._number(value)
+        if isinstance(value, Mapping):
+            return self._object(value, words, depth)
+        if isinstance(value, list | tuple):
+            items = [self.value(item, words=words, depth=depth + 1) for item in value]
+            same = all(new is old for new, old in zip(items, value, strict=True))
+            return value if same else tuple(items) if isinstance(value, tuple) else items
+        raise self._withheld("a part of it is not JSON")
+
+    def _withheld(self, why: str, rule: str | None = None) -> ResultWithheld:
+        return ResultWithheld(why, rule=rule or self._redactions[0].rule)
+
+    # -------------------------------------------------------------- strings and numbers
+
+    def _redacted(self, text: str) -> RedactedText | None:
+        self._characters += len(text)
+        if self._characters > _MOST_TEXT:
+            raise self._withheld("it is too large to be searched")
+        redacted = self._searched(text)
+        if redacted is None:
+            return None
+        again = self._searched(redacted.text)
+        if again is not None and again.text != redacted.text:
+            rule = self._redactions[next(i for i, count in enumerate(again.places) if count)].rule
+            raise self._withheld("what is left after a redaction would be redacted again", rule)
+        return redacted
+
+    def _searched(self, text: str) -> RedactedText | None:
+        try:
+            redacted = redact_text(text, self._redactions, work=_MOST_WORK - self._work)
+        except Unsearchable as error:
+            why = "a string in it cannot be searched"
+            raise self._withheld(why, error.redaction.rule) from None
+        if redacted is not None:
+            self._work += (len(text) + 1) * sum(redacted.places)
+        return redacted
+
+    def _number(self, number: int | float | Decimal) -> int | float | Decimal | str:
+        """Return a number, or a string if a redaction matches what JSON writes for it."""
+        try:
+            spelled = str(number)
+        except ValueError:
+            raise self._withheld("a number in it is too long to be searched") from None
+        redacted = self.text(spelled)
+        return number if redacted == spelled else redacted
+
+    # -------------------------------------------------------------- objects
+
+    def _object(self, value: Mapping[Any, Any], words: frozenset[str], depth: int) -> Any:
+        content = _binary_content(value)
+        if content is not None:
+            return self._binary(value, content, words, depth)
+        return self._fields(value, words, depth)
+
+    def _fields(self, value: Mapping[Any, Any], words: frozenset[str], depth: int) -> Any:
+        names: list[tuple[str, str]] = []
+        items: dict[str, Any] = {}
+        same = True
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise self._withheld("a part of it is not JSON")
+            name = key if key in words else self.text(key)
+            kept = key in ("type", "role") and isinstance(item, str) and item in words
+            items[key] = item if kept else self.value(item, words=words, depth=depth + 1)
+            same = same and name == key and items[key] is item
+            names.append((key, name))
+        if same:
+            return value
+        taken = {key for key, name in names if name == key}
+        return {
+            (key if name == key else self._unused(name, taken)): items[key] for key, name in names
+        }
+
+    def _unused(self, name: str, taken: set[str]) -> str:
+        """Return a redacted key, with a number if another key of the object is the same."""
+        unused, number = name, 1
+        while unused in taken:
+            number += 1
+            unused = f"{name} ({number})"
+        taken.add(unused)
+        again = self._searched(unused)
+        if again is not None and again.text != unused:
+            raise self._withheld("several keys of an object become the same")
+        return unused
+
+    # -------------------------------------------------------------- binary content
+
+    def _binary(
+        self, value: Mapping[str, Any], content: str, words: frozenset[str], depth: int
+    ) -> Any:
+        """Return an object with encoded content: text in it is redacted, other content withheld."""
+        decoded = _decoded(value[content])
+        if decoded is None and _media_type(value).startswith(_TEXT_TYPES):
+            return self._fields(value, words, depth)
+        others = self._fields({k: v for k, v in value.items() if k != content}, words, depth)
+        if decoded is not None:
+            redacted = self.text(decoded)
+            if redacted == decoded:
+                return {**others, content: value[content]}
+            return {**others, content: base64.b64encode(redacted.encode()).decode()}
+        self.unsearched += 1
+        if value.get("type") in _MEDIA:
+            return {"type": "text", "text": UNSEARCHED}
+        if content == "blob":
+            kept = {key: item for key, item in others.items() if key not in _MEDIA_TYPES}
+            return {**kept, "mimeType": "text/plain", "text": UNSEARCHED}
+        return {**others, content: UNSEARCHED}
+
+
+def _binary_content(value: Mapping[Any, Any]) -> str | None:
+    """Return the key under which an object holds encoded content, None if it has none."""
+    for key in ("data", "blob"):
+        if isinstance(value.get(key), str) and (value.get("type") in _MEDIA or _media_type(value)):
+            return key
+    return None
+
+
+def _media_type(value: Mapping[Any, Any]) -> str:
+    said = (value.get(key) for key in _MEDIA_TYPES)
+    return next((one for one in said if isinstance(one, str)), "")
+
+
+def _decoded(encoded: str) -> str | None:
+    """Return the text that base64 stands for, None if it is no text."""
+    try:
+        text = base64.b64decode(encoded, validate=True).decode()
+    except (binascii.Error, ValueError):
+        return None
+    return None if "\0" in text else text

@@ -1,0 +1,80 @@
+"""Redaction of a string: every match of some expressions is replaced, all of them together.
+
+Inputs and results are redacted by this one implementation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from policy.values.regex.regex import MOST_WORK, Regex
+
+DEFAULT_REPLACEMENT = "[redacted]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redaction:
+    """What the rule `rule` redacts: each match of `regex` becomes `replacement`."""
+
+    regex: Regex
+    replacement: str
+    rule: str
+
+
+class Unsearchable(Exception):
+    """A string that one of the redactions could not search."""
+
+    def __init__(self, redaction: Redaction) -> None:
+        super().__init__("a string that cannot be searched")
+        self.redaction = redaction
+
+
+@dataclass(frozen=True, slots=True)
+class RedactedText:
+    """A redacted string, and how many matches of each redaction were in the original."""
+
+    text: str
+    places: tuple[int, ...]
+
+
+def redact_text(
+    text: str, redactions: Sequence[Redaction], *, work: int = MOST_WORK
+) -> RedactedText | None:
+    """Replace the union of all matches on the original text, each stretch once.
+
+    Where matches of different replacements overlap, `[redacted]` replaces them. Returns None if
+    nothing matches. Raises Unsearchable for text that is not valid Unicode, or where finding all
+    matches of one is more than `work`.
+    """
+    found: list[tuple[int, int, str]] = []
+    places: list[int] = []
+    for redaction in redactions:
+        regex = redaction.regex
+        spans = () if regex.found_in(text) is False else regex.spans(text, work=work)
+        if spans is None:
+            raise Unsearchable(redaction)
+        places.append(len(spans))
+        found.extend((start, end, redaction.replacement) for start, end in spans)
+    if not found:
+        return None
+    pieces: list[str] = []
+    done = 0
+    for start, end, replacement in _united(sorted(found)):
+        pieces += (text[done:start], replacement)
+        done = end
+    pieces.append(text[done:])
+    return RedactedText("".join(pieces), tuple(places))
+
+
+def _united(found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Join overlapping matches; if their replacements differ, `[redacted]` replaces them all."""
+    joined: list[tuple[int, int, str]] = []
+    for start, end, replacement in found:
+        if joined and start < joined[-1][1]:
+            first, last, before = joined[-1]
+            same = replacement if replacement == before else DEFAULT_REPLACEMENT
+            joined[-1] = (first, max(last, end), same)
+        else:
+            joined.append((start, end, replacement))
+    return joined
