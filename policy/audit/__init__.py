@@ -2,7 +2,14 @@
 
 from policy.audit.bounded_value import bounded
 from policy.audit.digest import digest_of, exact_digest_of
-from policy.audit.record import Approval, ApprovalResult, AuditRecord, Outcome, record_line
+from policy.audit.record import (
+    Approval,
+    ApprovalResult,
+    AuditRecord,
+    Outcome,
+    ResultRedaction,
+    record_line,
+)
 from policy.audit.sink import RUNS, AuditSink, StartSink
 from policy.audit.sinks.appending import AuditFileUnfit
 from policy.audit.sinks.jsonl import JsonlSink
@@ -18,6 +25,7 @@ __all__ = [
     "JsonlSink",
     "MemorySink",
     "Outcome",
+    "ResultRedaction",
     "StartSink",
     "bounded",
     "digest_of",

@@ -22,10 +22,12 @@ Outcome: TypeAlias = Literal[
     "cancelled",
     "unreachable",
     "interrupted",
+    "withheld",
 ]
 """How a call ended. `refused`: not a valid call; `denied`: by its verdict; `failed`: in the tool.
 `answered`: the verdict went to an agent that runs the tool itself, so the result is not known.
 `interrupted`: the process that ran it ended first, so its effect is not known.
+`withheld`: the tool ran, but what it returned could not be redacted and was not returned.
 """
 
 ApprovalResult: TypeAlias = Literal["approved", "denied", "timeout", "none"]
@@ -50,6 +52,22 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ResultRedaction:
+    """What the rule `rule` has redacted of a result; never the text itself.
+
+    `places` counts the matches that were replaced, `unsearched` the pieces of binary content that
+    were withheld. `withheld` is why the whole result was, None if it was returned. A `shadow` rule
+    has changed nothing: the record says what it would have.
+    """
+
+    rule: str
+    places: int = 0
+    unsearched: int = 0
+    shadow: bool = False
+    withheld: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRecord:
     """One call from its arrival to its end, refused ones included.
 
@@ -59,7 +77,8 @@ class AuditRecord:
     time spent waiting for people. `error` is the type of error, `code` its reason, `message` the
     sentence sent to the model. `source` is where the tool comes from, `tokens_used` what it
     reported. `ran` is the script that a shell got for the command, where it differs by more than
-    spelling. `parent` is the id of the call whose tool made this one.
+    spelling. `parent` is the id of the call whose tool made this one. `redactions` are what rules
+    have redacted of the result.
     """
 
     id: str
@@ -89,6 +108,7 @@ class AuditRecord:
     tokens_used: int | None = None
     ran: str | None = None
     parent: str | None = None
+    redactions: tuple[ResultRedaction, ...] = ()
 
 
 def record_line(record: AuditRecord) -> bytes:
@@ -134,7 +154,7 @@ _OF_THE_END = ("outcome", "error", "code", "message", "latency_ms", "tokens_used
 
 
 def _document(record: AuditRecord) -> dict[str, Any]:
-    return {
+    document: dict[str, Any] = {
         "event": "end",
         "id": record.id,
         "parent": record.parent,
@@ -164,6 +184,9 @@ def _document(record: AuditRecord) -> dict[str, Any]:
         "rewritten": record.rewritten,
         "approvals": [_approval(approval) for approval in record.approvals],
     }
+    if record.redactions:
+        document["redactions"] = [_redaction(one) for one in record.redactions]
+    return document
 
 
 def _caller(caller: Caller) -> dict[str, Any]:
@@ -201,6 +224,16 @@ def _approval(approval: Approval) -> dict[str, Any]:
         "by": _short(approval.by),
         "rules": [_short(rule) for rule in approval.rules],
         "grant": approval.grant,
+    }
+
+
+def _redaction(redaction: ResultRedaction) -> dict[str, Any]:
+    return {
+        "rule": _short(redaction.rule),
+        "places": redaction.places,
+        "unsearched": redaction.unsearched,
+        "shadow": redaction.shadow,
+        "withheld": _short(redaction.withheld),
     }
 
 

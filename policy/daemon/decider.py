@@ -21,7 +21,13 @@ from policy.daemon.protocol import BLOCKED
 from policy.daemon.records import Arrived, record_of_call
 from policy.daemon.request import HookAnswer, Request
 from policy.daemon.updated_input import updated_input
-from policy.daemon.wording import last_good_rules, question, refusal, why_not_asked
+from policy.daemon.wording import (
+    last_good_rules,
+    question,
+    refusal,
+    result_not_redacted,
+    why_not_asked,
+)
 from policy.environment import Disk, FactSource
 from policy.generation import Generation
 from policy.model import (
@@ -163,6 +169,9 @@ class Decider:
             if verdict not in (Verdict.ALLOW, Verdict.ASK):
                 return outcome.denied(refusal(judged, caller, call=call, context=self.context))
             decisions = tuple(each.decision for each in judged)
+            unredacted = result_not_redacted(decisions)
+            if unredacted is not None:
+                return outcome.denied(unredacted)
             updated = updated_input(agent, call, meant, decisions)
         except Unmapped as problem:
             return outcome.denied(problem.message)

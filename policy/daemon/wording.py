@@ -14,7 +14,16 @@ from policy.daemon.agents.agent import Agent, HookCall
 from policy.daemon.context import HookContext
 from policy.decision import nearest_allow
 from policy.generation import Generation
-from policy.model import RESULT_NOT_KNOWN, SENTENCES, Caller, Code, NotFound, Reason, Verdict
+from policy.model import (
+    RESULT_NOT_KNOWN,
+    SENTENCES,
+    Caller,
+    Code,
+    Decision,
+    NotFound,
+    Reason,
+    Verdict,
+)
 from policy.service import Judgement, because, telling
 from policy.tools import without_secrets
 from policy.values import quote
@@ -59,6 +68,19 @@ def question(judgements: Sequence[Judgement]) -> str:
     asking.sort(key=lambda reason: reason.undecided is not None)
     said = dict.fromkeys(_asks(reason) for reason in asking)
     return without_secrets("; ".join(said), {}) or "a rule asks"
+
+
+def result_not_redacted(decisions: Sequence[Decision]) -> str | None:
+    """Return why a call is denied whose result rules redact; None if none does.
+
+    The agent runs its tools itself, and a hook before a tool does not see what it returns.
+    """
+    rules = dict.fromkeys(
+        quote(reason.rule) for each in decisions for reason in each.redactions if not reason.shadow
+    )
+    if not rules:
+        return None
+    return f"{SENTENCES['cannot-redact']}, a hook does not change results: {', '.join(rules)}"
 
 
 def why_not_asked(

@@ -37,20 +37,26 @@ def result_rules(
     call as asked or as rewritten; all of them do without a result, since nothing can be asked of
     it. Raises ResultWithheld if they are indeterminate.
     """
-    spec = program.catalog.get(decision.call.tool)
     matching = set(decision.redactions)
-    if spec is None or not matching:
+    spec = program.catalog.get(decision.call.tool)
+    if not matching:
         return ResultRules()
+    if spec is None:
+        raise ResultWithheld("the policy does not have the tool", rule=matching.pop().rule)
     found: dict[Reason, RedactionPlan] = {}
+    missing = {reason for reason in matching if not reason.shadow}
     for plan, calls in _plans(program, spec, decision, caller=caller, facts=facts):
         if plan.reason not in matching or plan.reason in found:
             continue
+        missing.discard(plan.reason)
         truth = _on_result(plan, calls, result)
         if truth is True:
             found[plan.reason] = plan
         elif isinstance(truth, Indeterminate) and not plan.reason.shadow:
-            why = f"`{truth.text or plan.rule.text}`: {truth.why}"
-            raise ResultWithheld(why, rule=plan.rule.id)
+            why = f"`{truth.text or plan.rule.text}` is indeterminate"
+            raise ResultWithheld(why, rule=plan.rule.id, detail=truth.why)
+    if missing:
+        raise ResultWithheld("the policy does not have the rule", rule=missing.pop().rule)
     return ResultRules(
         redactions=tuple(p.redaction for p in found.values() if not p.reason.shadow),
         shadowed=tuple(p.redaction for p in found.values() if p.reason.shadow),

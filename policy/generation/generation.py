@@ -9,7 +9,17 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from policy.catalog import Catalog
-from policy.decision import Answer, Decision, GenerationId, answer, decide, decide_compiled
+from policy.decision import (
+    NO_RESULT,
+    Answer,
+    Decision,
+    GenerationId,
+    ResultRules,
+    answer,
+    decide,
+    decide_compiled,
+    result_rules,
+)
 from policy.diagnostics import Diagnostic
 from policy.generation.settings import Settings
 from policy.model import Caller, Facts, Source, ToolCall
@@ -102,6 +112,22 @@ class Generation:
             _require(caller, Caller, "a caller")
             _require(facts, Facts, "what is known of a call")
             raise
+
+    def result_rules(
+        self,
+        decision: Decision,
+        *,
+        caller: Caller = _SOMEBODY,
+        facts: Facts = _NOWHERE,
+        result: object = NO_RESULT,
+    ) -> ResultRules:
+        """Return the redactions of what a tool has returned, for a decision of this generation.
+
+        Without a result, for the text of an error, those apply that may. Raises ResultWithheld.
+        """
+        return result_rules(
+            self.program, decision, caller=caller, facts=self.complete(facts), result=result
+        )
 
     def complete(self, facts: Facts) -> Facts:
         """Return the facts with missing folders filled in from the configuration.

@@ -34,6 +34,8 @@ Code: TypeAlias = Literal[
     "timeout",
     "execution",
     "output-withheld",
+    "result-withheld",
+    "cannot-redact",
     "transport",
     "cancelled",
     "interrupted",
@@ -66,6 +68,9 @@ SENTENCES: Mapping[Code, str] = MappingProxyType(
         "timeout": "the tool took too long",
         "execution": "the tool failed",
         "output-withheld": "the tool has run, but its record could not be written",
+        "result-withheld": "the tool has run, but its result is withheld: a rule that redacts it"
+        " cannot be applied",
+        "cannot-redact": "a rule redacts what this returns, and nothing here can do that",
         "transport": "the tool's server could not be reached",
         "cancelled": "the call was cancelled",
         "interrupted": "the service ended while the tool ran; its effect is not known",

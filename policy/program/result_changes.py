@@ -29,12 +29,16 @@ _TEXT_TYPES = ("text/", "application/json", "application/xml")
 
 
 class ResultWithheld(Exception):
-    """Why a result must not be returned; `rule` is the redaction that it is withheld for."""
+    """Why a result must not be returned; `rule` is the redaction that it is withheld for.
 
-    def __init__(self, why: str, *, rule: str) -> None:
+    `why` quotes nothing of the result, which `detail` may do.
+    """
+
+    def __init__(self, why: str, *, rule: str, detail: str = "") -> None:
         super().__init__(why)
         self.why = why
         self.rule = rule
+        self.detail = detail
 
 
 class ResultRedactor:

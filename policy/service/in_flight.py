@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from policy.audit import Approval
+from policy.audit import Approval, ResultRedaction
 from policy.decision import Decision
 from policy.model import Caller
 from policy.service.judging.adjudicator import Judgement
@@ -46,7 +46,7 @@ class InFlight:
     they were given; `usage` is what the tool reports while it runs. `enclosing` is the call whose
     tool makes this one, `parent` its id, `depth` the number of calls around it. `about_to_run` is
     called before the tool runs, None for nothing; `has_begun` means that it may have had an
-    effect.
+    effect. `redactions` are what rules have redacted of the result, None if no layer redacts it.
     """
 
     # Made for every call, so it has nothing that most calls do not use.
@@ -64,6 +64,7 @@ class InFlight:
         "parent",
         "permitted",
         "raw",
+        "redactions",
         "time",
         "usage",
     )
@@ -84,6 +85,7 @@ class InFlight:
         self.about_to_run: Callable[[], None] | None = None
         self.has_begun = False
         self.time: RunningTime | None = None
+        self.redactions: tuple[ResultRedaction, ...] | None = None
 
     def begins(self) -> None:
         """Note that the tool runs now; raises PermissionDenied if that cannot be recorded."""

@@ -38,7 +38,7 @@ def wrong_result(
         return _failed(
             case,
             f"this test fails: the result is withheld because of `{visible(withheld.rule, 80)}`",
-            help=withheld.why,
+            help=f"{withheld.why}: {withheld.detail}" if withheld.detail else withheld.why,
         )
     if same_json(returned, expected):
         return None

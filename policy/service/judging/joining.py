@@ -93,6 +93,7 @@ class Joining:
             verdict=strictest((first.verdict, joined.verdict)),
             reasons=merged,
             shadowed=tuple(dict.fromkeys((*first.shadowed, *joined.shadowed))),
+            redactions=tuple(dict.fromkeys((*first.redactions, *joined.redactions))),
         )
 
     def _names(self, call: ToolCall) -> tuple[str, ...]:

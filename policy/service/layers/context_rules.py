@@ -1,4 +1,7 @@
-"""Forwards the call as changed by the context rules of the policy and the host application."""
+"""Forwards the call as changed by the context rules of the policy and the host application.
+
+What comes back is redacted as the policy says.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from policy.service.in_flight import HERE, InFlight, carrying
 from policy.service.judging.adjudicator import Adjudicator, Judgement, adjudicator_within
 from policy.service.judging.classification import Allow
 from policy.service.judging.guards import Guards
+from policy.service.layers.redacted_results import execute_redacted
 from policy.tools import PassThrough, ToolOutput, ToolService
 
 
@@ -45,7 +49,9 @@ class ContextRuleLayer(PassThrough):
         elif judgement.by is not self.adjudicator:
             await self._require_untouched(judgement, call)
         judged = judgement.decision.call
-        return await self.inner.execute(judged.tool, judged.input)
+        if not judgement.decision.redactions:
+            return await self.inner.execute(judged.tool, judged.input)
+        return await execute_redacted(self.inner, call, judgement)
 
     async def _judged(self, name: str, input: Any, call: InFlight) -> Judgement:
         """Return the judgement of a call that nothing has judged; raise its error."""

@@ -123,6 +123,9 @@ def _require_judged(call: InFlight, judgement: Judgement, name: str, input: Any)
     By identity: equal values can differ in what equality ignores (`1` and `True`).
     """
     judged = judgement.decision.call
+    if judgement.decision.redactions and call.redactions is None:
+        decision, why = judgement.decision, SENTENCES["cannot-redact"]
+        raise PermissionDenied(name, why, decision=decision, code="cannot-redact")
     if not call.permitted or name != judged.tool or input is not judged.input:
         why = "the call that reached the tool is not the one that was judged"
         raise _not_as_judged(name, judgement, why)

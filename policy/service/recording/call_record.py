@@ -168,6 +168,7 @@ def _record(
         message=ending.message,
         latency_ms=latency_ms,
         tokens_used=tokens_used,
+        redactions=call.redactions or (),
     )
 
 
@@ -224,6 +225,8 @@ def outcome_of(problem: BaseException | None) -> Outcome:
     if isinstance(problem, asyncio.CancelledError):
         return "cancelled"
     if isinstance(problem, ToolError):
+        if problem.code == "result-withheld":
+            return "withheld"
         if problem.code == "frozen" and problem.kind == "execution":
             return "cancelled"  # it ran, and people ended it
         return _OUTCOMES.get(problem.kind, "failed")
