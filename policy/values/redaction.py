@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from policy.values.regex.regex import MOST_WORK, Regex
+from policy.values.regex.regex import Regex
 
 DEFAULT_REPLACEMENT = "[redacted]"
 
@@ -39,7 +39,7 @@ class RedactedText:
 
 
 def redact_text(
-    text: str, redactions: Sequence[Redaction], *, work: int = MOST_WORK
+    text: str, redactions: Sequence[Redaction], *, work: int | None = None
 ) -> RedactedText | None:
     """Replace the union of all matches on the original text, each stretch once.
 

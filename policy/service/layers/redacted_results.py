@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -15,7 +15,14 @@ from policy.model import SENTENCES, Execution, PermissionDenied, ToolError
 from policy.program import ResultRedactor, ResultWithheld
 from policy.service.in_flight import InFlight
 from policy.service.judging.adjudicator import Judgement
-from policy.tools import Client, Progress, RelayedResult, ToolOutput, ToolService
+from policy.tools import (
+    Client,
+    ClientRequests,
+    Progress,
+    RelayedResult,
+    ToolOutput,
+    ToolService,
+)
 from policy.values import Redaction
 
 # The keys, types and roles of the content of MCP results: without them, no client can read it.
@@ -175,6 +182,16 @@ class _RedactedClient:
     def __init__(self, client: Client, redactions: tuple[Redaction, ...]) -> None:
         self._client = client
         self._redactions = redactions
+
+    @property
+    def requests(self) -> ClientRequests | None:
+        """Takes requests as the client does: they are calls of their own, and no result."""
+        return self._client.requests
+
+    @property
+    def origin(self) -> Hashable:
+        """Where the call came from."""
+        return self._client.origin
 
     @property
     def progress(self) -> Progress | None:

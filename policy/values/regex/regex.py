@@ -55,11 +55,12 @@ class Regex:
         """Return whether the expression matches some part of `text`."""
         return self._found(text) if text.isascii() or is_encodable(text) else None
 
-    def spans(self, text: str, *, work: int = MOST_WORK) -> tuple[tuple[int, int], ...] | None:
+    def spans(self, text: str, *, work: int | None = None) -> tuple[tuple[int, int], ...] | None:
         """Return the character ranges of all matches from the left, without empty ones.
 
         None beyond `work`: matches times the bytes of the text, if a search may read all of it.
         """
+        work = MOST_WORK if work is None else work
         if not is_encodable(text):
             return None
         encoded = text.encode()

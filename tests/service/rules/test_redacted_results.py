@@ -43,6 +43,8 @@ class Client:
 
     def __init__(self) -> None:
         self.heard: list[str | None] = []
+        self.requests = None
+        self.origin = "a client"
 
     @property
     def progress(self) -> Any:

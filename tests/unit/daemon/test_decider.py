@@ -109,6 +109,19 @@ def test_a_question_that_cannot_be_put_is_a_denial(
     assert why in told["permissionDecisionReason"]
 
 
+def test_a_call_whose_result_a_rule_redacts_is_denied(rules: Path) -> None:
+    text = (
+        "policy for every agent\n\ndefault allow\n"
+        "keys: redact results of file_read matching /key/\n"
+        "soon: shadow redact results of bash_exec matching /key/\n"
+    )
+    (rules / "global.policy").write_text(text, "utf-8")
+    told = ask(rules, CLAUDE, "Read", {"file_path": str(rules.parent / "project" / "a")})
+    assert told["permissionDecision"] == "deny"
+    assert "a hook does not change results: `keys`" in told["permissionDecisionReason"]
+    assert ask(rules, CLAUDE, "Bash", {"command": "ls"})["permissionDecision"] == "allow"
+
+
 def test_the_record_says_what_was_answered(rules: Path, tmp_path: Path) -> None:
     audit = tmp_path / "audit.jsonl"
     ask(rules, CLAUDE, "Bash", {"command": "cat <<E\nx\nE"}, audit=str(audit), caller="ada's")
