@@ -7,9 +7,10 @@ its effect: conditions with `after` are indeterminate from then on.
 from __future__ import annotations
 
 import os
+from datetime import datetime
 
 from policy.generation import state_folder
-from policy.model import Caller, History, Recall
+from policy.model import Balance, Caller, Charge, History
 from policy.service import JudgedHistory, Judgement, SessionLogUnusable, SqliteSessionLog
 
 _NAME = "history.sqlite"
@@ -24,9 +25,9 @@ class HookHistory:
         self._log: SqliteSessionLog | None = None
         self._lost = False
 
-    def recall(self, caller: Caller) -> Recall:
-        """Return what recalls the earlier calls of a session, for one decision."""
-        return JudgedHistory(self.history, caller)
+    def recall(self, caller: Caller) -> JudgedHistory:
+        """Return what recalls the earlier calls of a session and its budgets, for one decision."""
+        return JudgedHistory(self, caller)
 
     def history(self, caller: Caller) -> History:
         """Return the earlier calls of the caller's session; raise SessionLogUnusable."""
@@ -34,17 +35,23 @@ class HookHistory:
             raise SessionLogUnusable(_LOST)
         return self._opened().history(caller)
 
-    def note(self, caller: Caller, judged: tuple[Judgement, ...]) -> bool:
-        """Note calls that go on; False if their history has changed since they were judged.
+    def balance(self, caller: Caller, charge: Charge, now: datetime | None) -> Balance:
+        """Return what is left of a budget; raise SessionLogUnusable."""
+        if self._lost:
+            raise SessionLogUnusable(_LOST)
+        return self._opened().balance(caller, charge, now)
 
-        Raises SessionLogUnusable if they were judged by a history and cannot be noted. Where no
-        rule asked for it they go on, and the history is not known from then on.
+    def note(self, caller: Caller, judged: tuple[Judgement, ...]) -> bool:
+        """Note calls that go on, and charge them; False if they have to be judged again.
+
+        Raises SessionLogUnusable if they cannot be noted and were judged by a history, or charge a
+        budget. All others go on, and the history is not known from then on.
         """
         try:
             return self._noted(caller, judged)
         except SessionLogUnusable:
             self._lost = True
-            if any(one.history_read is not None for one in judged):
+            if any(one.history_read is not None or one.decision.charges for one in judged):
                 raise
             return True
 
@@ -54,13 +61,21 @@ class HookHistory:
             return False
         # The first is released only by the history that all were judged by.
         judged_by = read[0] if read else None
+        releases: list[int] = []
         for one in judged:
             log = self._opened()
-            release = log.release(caller, one.released(None), judged_by=judged_by)
+            release = log.release(
+                caller, one.released(None), judged_by=judged_by, charges=one.decision.charges
+            )
             if release is None:
+                # They go on together, or none of them does.
+                for before in releases:
+                    log.finish(before, None)
                 return False
-            log.finish(release, "running")
+            releases.append(release)
             judged_by = None
+        for release in releases:
+            self._opened().finish(release, "running")
         return True
 
     def _opened(self) -> SqliteSessionLog:

@@ -11,13 +11,24 @@ import logging
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, TypeVar
+from datetime import datetime
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from policy.environment.links import Links
 from policy.environment.lookups import DiskLookups
 from policy.environment.resolvers import Disk
 from policy.environment.tree_lookups import JudgedTrees
-from policy.model import EMPTY, Caller, Facts, GitMove, Recall, RecallSaid, Resolvers
+from policy.model import (
+    EMPTY,
+    Balance,
+    Caller,
+    Charge,
+    Facts,
+    GitMove,
+    History,
+    RecallSaid,
+    Resolvers,
+)
 from policy.runtime import Clock, NoThreadFree, Threads, utc_now
 
 # Looks up a host name; None where it does not resolve.
@@ -77,14 +88,26 @@ class JudgedHosts:
         self.pending.clear()
 
 
+class SessionRecall(Protocol):
+    """Recalls the earlier calls of one caller's session tree, and what is left of its budgets."""
+
+    def __call__(self) -> History | None:
+        """Return the earlier calls; None where they are not known."""
+        ...
+
+    def balance(self, charge: Charge, now: datetime | None) -> Balance:
+        """Return what is left of a budget."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactSource:
     """Where facts come from.
 
     `context` returns the declared `context.…` facts for a caller, `history` and `said` what recalls
-    the earlier calls of its session tree and what its user wrote; without them, these are not
-    known. `git_elsewhere`: because of this variable no folder tells which repository git uses, so
-    that none is looked into.
+    the earlier calls of its session tree with its budgets, and what its user wrote; without them,
+    these are not known. `git_elsewhere`: because of this variable no folder tells which repository
+    git uses, so that none is looked into.
     """
 
     workspace: str | None = None
@@ -94,7 +117,7 @@ class FactSource:
     look_up: LookUp = field(default_factory=lambda: look_up_host)
     disk: Disk = field(default_factory=Disk)
     context: Callable[[Caller], Mapping[str, Any]] = lambda caller: EMPTY
-    history: Callable[[Caller], Recall] | None = None
+    history: Callable[[Caller], SessionRecall] | None = None
     said: Callable[[Caller], RecallSaid] | None = None
     git_elsewhere: str = ""
 
@@ -119,18 +142,20 @@ class FactSource:
         links = Links()
         trees = JudgedTrees(DiskLookups(links.follow))
         hosts = JudgedHosts(self.look_up, trees=trees)
+        recall = self._recall(caller)
         resolvers = self.disk.resolvers(
             links,
             look=trees,
             host=hosts,
-            history=self._recall(caller),
+            history=recall,
+            balance=None if recall is None else recall.balance,
             said=self._said(caller),
         )
         if self.git_elsewhere:
             resolvers = replace(resolvers, restores=_not_known, git_variable=self.git_elsewhere)
         return self.facts(caller, resolvers), hosts
 
-    def _recall(self, caller: Caller) -> Recall | None:
+    def _recall(self, caller: Caller) -> SessionRecall | None:
         return None if self.history is None else self.history(caller)
 
     def _said(self, caller: Caller) -> RecallSaid | None:

@@ -6,7 +6,7 @@ from policy.environment.git_store import GitStore
 from policy.environment.letter_case import LetterCase
 from policy.environment.links import Links
 from policy.environment.lookups import DiskLookups
-from policy.model import LookAt, Recall, RecallSaid, ResolveHost, Resolvers
+from policy.model import BalanceOf, LookAt, Recall, RecallSaid, ResolveHost, Resolvers
 
 
 class Disk:
@@ -23,6 +23,7 @@ class Disk:
         host: ResolveHost | None = None,
         history: Recall | None = None,
         said: RecallSaid | None = None,
+        balance: BalanceOf | None = None,
     ) -> Resolvers:
         """Return resolvers for one call that cache their answers, as `links` does.
 
@@ -39,4 +40,5 @@ class Disk:
             restores=GitStore().may_restore,
             history=history,
             said=said,
+            balance=balance,
         )

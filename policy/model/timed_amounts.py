@@ -57,6 +57,9 @@ class TimedAmounts:
     def add(self, at: datetime | None, amount: Amount) -> None:
         """Add an amount; `at` None: its time is not known."""
         moment = at or NO_TIME
+        if self._youngest_folded is not None:
+            # What is folded counts as one, so nothing can be older than a part of it.
+            moment = max(moment, self._youngest_folded)
         place = bisect_right(self._times, moment)
         before = self._before(place)
         self._times.insert(place, moment)

@@ -179,7 +179,7 @@ def build_tool_service(
         clock=clock,
         look_up=look_up,
         context=context,
-        history=partial(JudgedHistory, sessions.history),
+        history=partial(JudgedHistory, sessions),
         said=hearing.recall,
     )
     no_policy = NoPolicy(lambda: registry.snapshot().catalog)

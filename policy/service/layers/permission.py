@@ -97,10 +97,13 @@ class PermissionLayer(PassThrough):
         raise PermissionDenied(tool, why, decision=judgement.decision, code="changed-meanwhile")
 
     def _release(self, call: InFlight, judgement: Judgement) -> Any:
-        """Note the call as running; None if its history has changed since it was judged."""
+        """Note the call as running, and charge it; None if it has to be judged again."""
         try:
             return self._sessions.release(
-                call.caller, judgement.released(call.id), judged_by=judgement.history_read
+                call.caller,
+                judgement.released(call.id),
+                judged_by=judgement.history_read,
+                charges=judgement.decision.charges,
             )
         except SessionLogUnusable as error:
             _LOG.error("a call is denied: %s", error)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import islice
 from types import MappingProxyType
 
 from policy.model import (
     NO_CALLS,
     RUNNING,
+    Balance,
     CalledTool,
     Caller,
     CallOutput,
+    Charge,
     History,
     Outcome,
     PastCall,
@@ -22,6 +25,7 @@ from policy.model import (
     ToolCalls,
     UserSaid,
 )
+from policy.service.sessions.charging import StoredBudget, have_room
 from policy.service.sessions.heard_texts import FORGOTTEN, MISSED, HeardTexts
 from policy.service.sessions.kept_calls import (
     DEFAULT_BOUNDS,
@@ -31,6 +35,7 @@ from policy.service.sessions.kept_calls import (
     encoded_output,
     past_call,
 )
+from policy.service.sessions.memory_budgets import MemoryBudgets
 from policy.service.sessions.session_log import SessionKey, children_of, sessions_of
 
 _MOST_SESSIONS = 10_000
@@ -52,6 +57,7 @@ class _Tree:
     sessions: set[SessionKey] = field(default_factory=set)
     heard: HeardTexts = field(default_factory=HeardTexts)
     joined: _Tree | None = None
+    budgets: MemoryBudgets = field(default_factory=MemoryBudgets)
     # Derived from the others; None where it has to be made anew.
     history: History | None = None
 
@@ -94,6 +100,7 @@ class MemoryRelease:
     tree: _Tree
     caller: Caller
     call: ReleasedCall
+    charges: tuple[Charge, ...]
 
 
 class MemorySessionLog:
@@ -116,24 +123,37 @@ class MemorySessionLog:
         self._characters = 0
         # Hashes are enough: a session that is taken for a forgotten one is only judged stricter.
         self._forgotten: set[int] = set()
+        self._budgets = MemoryBudgets()
 
     def history(self, caller: Caller) -> History:
         """Return the earlier calls of the caller's session tree."""
         with self._lock:
             return self._tree(caller).snapshot()
 
-    def release(
-        self, caller: Caller, call: ReleasedCall, *, judged_by: History | None
-    ) -> MemoryRelease | None:
-        """Note a call as running; None if the history is no longer the one it was judged by.
+    def balance(self, caller: Caller, charge: Charge, now: datetime | None) -> Balance:
+        """Return what is left of a budget for a call of this caller."""
+        with self._lock:
+            return self._balance(self._tree(caller), charge, now)
 
-        `judged_by` None: the decision looked at no history.
-        """
+    def release(
+        self,
+        caller: Caller,
+        call: ReleasedCall,
+        *,
+        judged_by: History | None,
+        charges: tuple[Charge, ...] = (),
+    ) -> MemoryRelease | None:
+        """Note a call as running, and charge it; None if it has to be judged again."""
         with self._lock:
             tree = self._tree(caller)
             if judged_by is not None and tree.snapshot() != judged_by:
                 return None
-            release = MemoryRelease(tree, caller, call)
+            if charges:
+                if not have_room(charges, lambda one: self._balance(tree, one, call.at)):
+                    return None
+                for budgets, theirs in self._by_budgets(tree, charges):
+                    budgets.charge(call.tool, call.at, theirs)
+            release = MemoryRelease(tree, caller, call, charges)
             tree.running[release] = None
             tree.kept.forget_before(call.at)
             tree.history = None
@@ -154,6 +174,9 @@ class MemorySessionLog:
             del tree.running[release]
             if outcome is not None:
                 tree.end(release, outcome, output, size)
+            else:
+                for budgets, charges in self._by_budgets(tree, release.charges):
+                    budgets.take_back(release.call.tool, release.call.at, charges)
             tree.history = None
 
     def hear(self, caller: Caller, texts: Sequence[str], *, missed: bool) -> bool:
@@ -188,6 +211,34 @@ class MemorySessionLog:
                 tree.heard.lose(FORGOTTEN)
             if self._characters <= _MOST_HEARD:
                 return
+
+    def budgets(self, meters: Iterable[str]) -> list[StoredBudget]:
+        """Return the budgets of some meters, with what was charged to them."""
+        wanted = frozenset(meters)
+        with self._lock:
+            found = list(self._budgets.stored(wanted))
+            trees = dict.fromkeys(_root(tree) for tree in self._trees.values())
+            for number, tree in enumerate(trees, 1):
+                sessions = tuple(tree.sessions)
+                for one in tree.budgets.stored(wanted):
+                    found.append(replace(one, tree=number, sessions=sessions))
+            return found
+
+    def _balance(self, tree: _Tree, charge: Charge, now: datetime | None) -> Balance:
+        if not charge.budget.of_tree:
+            return self._budgets.balance(charge, now)
+        if tree.unknown is not None:
+            return Balance(used=None, wait=None, unknown=tree.unknown)
+        return tree.budgets.balance(charge, now)
+
+    def _by_budgets(
+        self, tree: _Tree, charges: tuple[Charge, ...]
+    ) -> list[tuple[MemoryBudgets, tuple[Charge, ...]]]:
+        """Return the charges of the tree's own budgets, and those of all others."""
+        own = tuple(charge for charge in charges if charge.budget.of_tree)
+        others = tuple(charge for charge in charges if not charge.budget.of_tree)
+        # First those that can be refused.
+        return [(self._budgets, others), (tree.budgets, own)]
 
     def _tree(self, caller: Caller) -> _Tree:
         if caller.parent is None:
@@ -245,9 +296,11 @@ def _join(other: _Tree, tree: _Tree) -> None:
         tree.ended[tool] = calls.and_those(tree.ended.get(tool, NO_CALLS))
     tree.kept.join(other.kept)
     tree.heard.join(other.heard)
+    tree.budgets.add_all(other.budgets)
     tree.unknown = tree.unknown or other.unknown
     tree.running |= other.running
     tree.sessions |= other.sessions
     tree.history = None
     other.joined = tree
     other.ended, other.running, other.sessions, other.heard = {}, {}, set(), HeardTexts()
+    other.budgets = MemoryBudgets()

@@ -7,10 +7,20 @@ become one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
-from policy.model import Caller, CallOutput, History, Outcome, ReleasedCall, UserSaid
+from policy.model import (
+    Balance,
+    Caller,
+    CallOutput,
+    Charge,
+    History,
+    Outcome,
+    ReleasedCall,
+    UserSaid,
+)
 
 # A user and the name of a session.
 SessionKey: TypeAlias = tuple[str | None, str]
@@ -20,27 +30,44 @@ class SessionLogUnusable(Exception):
     """The log cannot be read or written; the message says why."""
 
 
-class SessionLog(Protocol):
-    """The session trees of one service. Every method may be called from any thread.
-
-    All of them raise SessionLogUnusable.
-    """
+class SessionReader(Protocol):
+    """What decisions read of a log."""
 
     def history(self, caller: Caller) -> History:
         """Return the earlier calls of the caller's session tree."""
         ...
 
-    def release(self, caller: Caller, call: ReleasedCall, *, judged_by: History | None) -> Any:
-        """Note a call as running; None if the history is no longer the one it was judged by.
+    def balance(self, caller: Caller, charge: Charge, now: datetime | None) -> Balance:
+        """Return what is left of a budget for a call of this caller."""
+        ...
 
-        `judged_by` None: the decision looked at no history. What is returned stands for the call.
+
+class SessionLog(SessionReader, Protocol):
+    """The session trees of one service. Every method may be called from any thread.
+
+    All of them raise SessionLogUnusable.
+    """
+
+    def release(
+        self,
+        caller: Caller,
+        call: ReleasedCall,
+        *,
+        judged_by: History | None,
+        charges: tuple[Charge, ...] = (),
+    ) -> Any:
+        """Note a call as running, and charge it; None if it has to be judged again.
+
+        That is so if the history is no longer the one it was judged by (None: the decision looked
+        at none), or if a budget has no room any more; then nothing is noted or charged. What is
+        returned stands for the call.
         """
         ...
 
     def finish(
         self, release: Any, outcome: Outcome | None, output: CallOutput | None = None
     ) -> None:
-        """Note how a call ended; `outcome` None: it never reached its tool.
+        """Note how a call ended; `outcome` None: it never reached its tool, and is not charged.
 
         `output` is what the agent gets; None: no rule reads it, or it is not known.
         """
@@ -60,12 +87,15 @@ class SessionLog(Protocol):
 
 
 class JudgedHistory:
-    """The history of one call's session tree: read when a rule first asks, and then the same."""
+    """The history of one call's session tree: read when a rule first asks, and then the same.
 
-    __slots__ = ("_caller", "_history", "read")
+    What is left of budgets is read each time: when the call is released, it must have room anyway.
+    """
 
-    def __init__(self, history: Callable[[Caller], History], caller: Caller) -> None:
-        self._history = history
+    __slots__ = ("_caller", "_log", "read")
+
+    def __init__(self, log: SessionReader, caller: Caller) -> None:
+        self._log = log
         self._caller = caller
         self.read: History | None = None
 
@@ -73,10 +103,17 @@ class JudgedHistory:
         """Return the earlier calls of the session tree."""
         if self.read is None:
             try:
-                self.read = self._history(self._caller)
+                self.read = self._log.history(self._caller)
             except SessionLogUnusable as error:
                 self.read = History(unknown=f"the earlier calls cannot be read: {error}")
         return self.read
+
+    def balance(self, charge: Charge, now: datetime | None) -> Balance:
+        """Return what is left of a budget."""
+        try:
+            return self._log.balance(self._caller, charge, now)
+        except SessionLogUnusable as error:
+            return Balance(used=None, wait=None, unknown=f"what is used cannot be read: {error}")
 
 
 def sessions_of(caller: Caller) -> list[SessionKey]:

@@ -6,7 +6,8 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
@@ -15,8 +16,10 @@ from policy.diagnostics import visible
 from policy.model import (
     NO_CALLS,
     RUNNING,
+    Balance,
     Caller,
     CallOutput,
+    Charge,
     History,
     Moments,
     Outcome,
@@ -25,8 +28,17 @@ from policy.model import (
     UserSaid,
 )
 from policy.runtime import DatabaseUnusable, FileFormat, identity_of, open_database
+from policy.service.sessions.charging import StoredBudget, have_room
 from policy.service.sessions.kept_calls import DEFAULT_BOUNDS, KeepingBounds
 from policy.service.sessions.session_log import SessionLogUnusable, children_of, sessions_of
+from policy.service.sessions.sqlite_budgets import (
+    BUDGET_TABLES,
+    join_budgets,
+    make_charges,
+    stored_balance,
+    stored_budgets,
+    take_back,
+)
 from policy.service.sessions.sqlite_calls import (
     TABLES,
     CallReader,
@@ -52,7 +64,7 @@ _BUSY_SECONDS = 2.0
 # file open must not go on adding calls to them that are not kept one by one.
 _FORMAT = FileFormat(
     application=0x706C6373,  # "plcs"
-    version=3,
+    version=4,
     tables=(
         """CREATE TABLE tree (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -78,11 +90,13 @@ _FORMAT = FileFormat(
             at INTEGER,
             caller TEXT,
             call TEXT,
-            input BLOB
+            input BLOB,
+            charges TEXT
         )""",
         "CREATE INDEX running_tree ON running (tree)",
         *TABLES,
         *HEARD_TABLES,
+        *BUDGET_TABLES,
     ),
     upgrades={
         1: (
@@ -99,6 +113,7 @@ _FORMAT = FileFormat(
             "INSERT INTO gap (tree, tool, until) SELECT tree, tool, 1 FROM summary",
         ),
         2: HEARD_TABLES,
+        3: ("ALTER TABLE running ADD COLUMN charges TEXT", *BUDGET_TABLES),
     },
 )
 
@@ -139,19 +154,43 @@ class SqliteSessionLog:
         begin = "BEGIN DEFERRED" if caller.parent is None else "BEGIN IMMEDIATE"
         return self._transact(begin, lambda db: self._history(db, _tree(db, caller)))
 
+    def balance(self, caller: Caller, charge: Charge, now: datetime | None) -> Balance:
+        """Return what is left of a budget for a call of this caller."""
+
+        def balance(db: sqlite3.Connection) -> Balance:
+            tree = _tree(db, caller) if charge.budget.of_tree else None
+            return stored_balance(db, charge, now, tree=tree)
+
+        reads = caller.parent is None or not charge.budget.of_tree
+        return self._transact("BEGIN DEFERRED" if reads else "BEGIN IMMEDIATE", balance)
+
+    def budgets(self, meters: Iterable[str]) -> list[StoredBudget]:
+        """Return the budgets of some meters, with what was charged to them."""
+        return self._transact("BEGIN DEFERRED", lambda db: list(stored_budgets(db, meters)))
+
     def release(
-        self, caller: Caller, call: ReleasedCall, *, judged_by: History | None
+        self,
+        caller: Caller,
+        call: ReleasedCall,
+        *,
+        judged_by: History | None,
+        charges: tuple[Charge, ...] = (),
     ) -> int | None:
-        """Note a call as running; None if the history is no longer the one it was judged by."""
+        """Note a call as running, and charge it; None if it has to be judged again."""
 
         def release(db: sqlite3.Connection) -> int | None:
             tree = _tree(db, caller) or _new_tree(db, caller)
             if judged_by is not None and self._history(db, tree) != judged_by:
                 return None
+            made = None
+            if charges:
+                if not have_room(charges, lambda one: stored_balance(db, one, call.at, tree=tree)):
+                    return None
+                made = make_charges(db, call, charges, tree=tree)
             row = db.execute(
-                "INSERT INTO running (tree, tool, at, caller, call, input) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                (tree, *running_row(caller, call)),
+                "INSERT INTO running (tree, tool, at, caller, call, input, charges) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (tree, *running_row(caller, call), made),
             )
             return row.lastrowid
 
@@ -164,12 +203,17 @@ class SqliteSessionLog:
 
         def finish(db: sqlite3.Connection) -> None:
             found = db.execute(
-                "DELETE FROM running WHERE id = ? RETURNING tree, tool, at, caller, call, input",
+                "DELETE FROM running WHERE id = ? RETURNING "
+                "tree, tool, at, caller, call, input, charges",
                 (release,),
             ).fetchone()
-            if found is None or outcome is None:
+            if found is None:
                 return
-            tree, tool, at, about, call, input = found
+            tree, tool, at, about, call, input, charges = found
+            if outcome is None:
+                if charges is not None:
+                    take_back(db, charges)
+                return
             before = _calls(db, tree).get(tool, NO_CALLS)
             _keep(db, tree, tool, before.and_one(outcome, moment(at)))
             row = EndedRow(
@@ -221,7 +265,7 @@ class SqliteSessionLog:
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
                     raise
-            except (sqlite3.Error, ValueError) as error:
+            except (sqlite3.Error, ValueError, ArithmeticError) as error:
                 raise _unusable(self.path, error) from error
 
 
@@ -264,6 +308,7 @@ def _join(db: sqlite3.Connection, other: int, tree: int) -> None:
     db.execute("DELETE FROM summary WHERE tree = ?", (other,))
     join_calls(db, other, tree)
     join_heard(db, other, tree)
+    join_budgets(db, other, tree)
     db.execute("UPDATE running SET tree = ? WHERE tree = ?", (tree, other))
     db.execute("UPDATE session SET tree = ? WHERE tree = ?", (tree, other))
     db.execute("DELETE FROM tree WHERE id = ?", (other,))

@@ -59,3 +59,31 @@ def test_a_history_that_cannot_be_kept_counts_only_where_rules_ask_for_it(rules:
     (state_folder(rules) / "history.sqlite").write_text("no database")
     assert verdict(rules, ("Read", {"file_path": "a.txt"})) == "allow"
     assert verdict(rules, NOTE) == "deny"
+
+
+def test_a_limit_counts_the_calls_that_went_on(rules: Path) -> None:
+    _limit(rules, "few: limit file_write, web_fetch to 2 per day per session")
+    assert verdict(rules, ("WebFetch", {"url": "https://no.example/", "prompt": ""})) == "deny"
+    assert verdict(rules, PAGE) == "allow"
+    assert verdict(rules, NOTE) == "ask"
+    assert verdict(rules, PAGE) == "deny"
+    assert "there is room again in" in _reason(rules, PAGE)
+    assert verdict(rules, PAGE, session_id="s-2") == "allow"
+
+
+def test_what_a_limit_counts_does_not_go_on_where_it_cannot_be_kept(rules: Path) -> None:
+    _limit(rules, "few: limit web_fetch to 2 per day")
+    state_folder(rules).mkdir(parents=True)
+    (state_folder(rules) / "history.sqlite").write_text("no database")
+    assert verdict(rules, ("Read", {"file_path": "a.txt"})) == "allow"
+    assert verdict(rules, PAGE) == "deny"
+
+
+def _limit(rules: Path, statement: str) -> None:
+    (rules / "global.policy").write_text(f"{POLICY}{statement}\n", "utf-8")
+
+
+def _reason(rules: Path, call: tuple[str, Any]) -> str:
+    text = hook_input(rules, "claude-code", *call)
+    answer = decided(request(rules, "claude-code", text, workspace=str(rules.parent / "project")))
+    return str(json.loads(answer.stdout)["hookSpecificOutput"]["permissionDecisionReason"])

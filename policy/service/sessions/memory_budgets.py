@@ -1,0 +1,76 @@
+"""What is charged to budgets, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator
+from copy import deepcopy
+from datetime import datetime
+
+from policy.model import Balance, Budget, CalledTool, Charge, TimedAmounts, balance_of
+from policy.service.sessions.charging import StoredBudget, amounts_of
+from policy.service.sessions.session_log import SessionLogUnusable
+
+_MOST_BUDGETS = 100_000
+_FULL = "there are too many budgets: a limit has one for each of too many values"
+
+
+class MemoryBudgets:
+    """Budgets, each with what was charged to it. Used by one thread at a time.
+
+    A budget that no window reaches any more is dropped once there are many. Beyond `most`, charges
+    to a new one raise SessionLogUnusable.
+    """
+
+    def __init__(self, *, most: int = _MOST_BUDGETS) -> None:
+        self._most = most
+        self._swept_at = most // 2
+        self._spent: dict[Budget, dict[CalledTool, TimedAmounts]] = {}
+
+    def balance(self, charge: Charge, now: datetime | None) -> Balance:
+        """Return the balance of a budget before a charge."""
+        spent = self._spent.get(charge.budget, {})
+        counted = [amounts for tool, amounts in spent.items() if charge.counts(tool)]
+        return balance_of(counted, charge, now)
+
+    def charge(self, tool: CalledTool, at: datetime | None, charges: Iterable[Charge]) -> None:
+        """Charge a call of a tool, whether there is room or not."""
+        charges = tuple(charges)
+        self._make_room(at, charges)
+        for budget, amount in amounts_of(charges).items():
+            self._spent.setdefault(budget, {}).setdefault(tool, TimedAmounts()).add(at, amount)
+        for charge in charges:
+            self._spent[charge.budget][tool].fold(charge.window, at)
+
+    def take_back(self, tool: CalledTool, at: datetime | None, charges: Iterable[Charge]) -> None:
+        """Undo a charge that was made."""
+        for budget, amount in amounts_of(charges).items():
+            amounts = self._spent.get(budget, {}).get(tool)
+            if amounts is not None:
+                amounts.take_back(at, amount)
+
+    def add_all(self, other: MemoryBudgets) -> None:
+        """Add everything that was charged elsewhere."""
+        for budget, tools in other._spent.items():
+            for tool, amounts in tools.items():
+                into = self._spent.setdefault(budget, {}).setdefault(tool, TimedAmounts())
+                into.add_all(amounts)
+
+    def stored(self, meters: Container[str]) -> Iterator[StoredBudget]:
+        """Yield the budgets of some meters, with what was charged to them by each tool."""
+        for budget, tools in self._spent.items():
+            if budget.meter in meters:
+                spent = {tool: deepcopy(amounts) for tool, amounts in tools.items()}
+                yield StoredBudget(budget=budget, spent=spent)
+
+    def _make_room(self, now: datetime | None, charges: Iterable[Charge]) -> None:
+        if len(self._spent) >= self._swept_at:
+            kept = {
+                budget: tools
+                for budget, tools in self._spent.items()
+                if not all(amounts.is_spent_before(now) for amounts in tools.values())
+            }
+            self._spent = kept
+            self._swept_at = min(self._most, max(2 * len(kept), self._most // 2))
+        new = {charge.budget for charge in charges if charge.budget not in self._spent}
+        if new and len(self._spent) + len(new) > self._most:
+            raise SessionLogUnusable(_FULL)
