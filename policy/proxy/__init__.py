@@ -5,6 +5,7 @@ from policy.proxy.client_approver import ClientApprover
 from policy.proxy.connected_client import ConnectedClient
 from policy.proxy.finished_calls import keep
 from policy.proxy.http import Address, serve_http
+from policy.proxy.kept_key import kept_key
 from policy.proxy.known_identities import KnownIdentities
 from policy.proxy.list_changes import ListChanges, ListKind
 from policy.proxy.offered_lists import ListName, OfferedBehind
@@ -32,6 +33,7 @@ __all__ = [
     "answer",
     "call_result",
     "keep",
+    "kept_key",
     "refusal",
     "serve_http",
     "serve_stdio",

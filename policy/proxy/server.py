@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -38,6 +37,7 @@ from policy.proxy.client_presence import ClientPresence
 from policy.proxy.client_requests import RequestsToClient
 from policy.proxy.connected_client import ConnectedClient, client_of
 from policy.proxy.finished_calls import record_of_call
+from policy.proxy.kept_key import SealedWhenNeeded, new_key
 from policy.proxy.list_changes import Context, ListChanges
 from policy.proxy.offered_lists import OfferedBehind, OfferedLists
 from policy.proxy.parked_calls import LONGEST, ParkedCalls
@@ -94,14 +94,14 @@ def tool_server(
     changes: ListChanges,
     *,
     ready: Ready | None = None,
-    key: bytes | None = None,
+    key: Callable[[], bytes] | None = None,
     behind: OfferedBehind | None = None,
 ) -> ToolServer:
     """Return the server that offers the tools of `service_for(client)` to MCP clients.
 
-    Lists and calls wait for `ready`. `key` (32 bytes) seals what clients carry for parked calls;
-    without one, it is made for this process. Resources, prompts and completions are those of the
-    servers `behind`, if there are any.
+    Lists and calls wait for `ready`. `key` returns the 32 bytes that seal what clients carry for
+    parked calls, when the first is parked; without it, they are made for this process. Resources,
+    prompts and completions are those of the servers `behind`, if there are any.
     """
 
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
@@ -177,9 +177,8 @@ def tool_server(
         on_subscriptions_listen=ListenHandler(changes.bus),
     )
     # A state that a client sends back is one that it was given, for this call and not for long.
-    security = RequestStateSecurity(
-        keys=[key or secrets.token_bytes(32)], ttl=LONGEST, bind_principal=_principal
-    )
+    codec = SealedWhenNeeded(key or new_key)
+    security = RequestStateSecurity(codec=codec, ttl=LONGEST, bind_principal=_principal)
     server.middleware.append(RequestStateBoundary(security, default_audience="placet"))
     server.middleware.append(relaying)
     return server

@@ -14,10 +14,14 @@ from policy.cli.loading import exit_with
 from policy.cli.serving.governed_service import GovernedServices
 from policy.cli.serving.messages import say, welcome
 from policy.cli.serving.options import ServingOptions
+from policy.generation import state_folder
 from policy.store import PolicyStore, health_record
 
 if TYPE_CHECKING:
     from policy.proxy import ConnectedClient, ListKind, OfferedBehind, Ready
+
+# The file, among the state of a policy, of the key that seals what clients carry.
+_KEY = "parked-calls.key"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +80,7 @@ async def serve_clients(
     listening: Callable[[str], None],
 ) -> None:
     """Serve until the client leaves, or until cancelled; `listening` gets `stdio` or the URL."""
-    from policy.proxy import ListChanges, serve_http, serve_stdio, tool_server
+    from policy.proxy import ListChanges, kept_key, serve_http, serve_stdio, tool_server
 
     try:
         await governed.approving.begin(governed.caller.session)
@@ -94,6 +98,7 @@ async def serve_clients(
             changes,
             ready=None if others is None else others.ready,
             behind=None if others is None else others.offered,
+            key=lambda: kept_key(state_folder(options.path) / _KEY),
         )
         try:
             if where is None:

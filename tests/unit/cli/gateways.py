@@ -87,7 +87,7 @@ async def gateway(
     token: str | None = TOKEN,
     approve: Asked | None = None,
 ) -> AsyncIterator[Gateway]:
-    """Run a gateway over HTTP on a port of its own."""
+    """Run a gateway over HTTP on a port of its own, with a policy that it writes."""
     policy, work = folder / "rules", folder / "work"
     policy.mkdir()
     work.mkdir()
@@ -96,9 +96,18 @@ async def gateway(
     listed = json.dumps([tool(name) for name in TOOLS])
     for name, text in {"one.json": listed, **(files or {})}.items():
         (policy / name).write_text(text, "utf-8")
+    async with running(folder, token=token, approve=approve) as started:
+        yield started
+
+
+@asynccontextmanager
+async def running(
+    folder: Path, *, token: str | None = TOKEN, approve: Asked | None = None
+) -> AsyncIterator[Gateway]:
+    """Run a gateway with the policy that is there."""
     options = ServingOptions(
-        path=policy,
-        workspace=work,
+        path=folder / "rules",
+        workspace=folder / "work",
         address=Address(host="127.0.0.1", port=0),
         token=token,
         approve=approve,

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client, MCPError
+from mcp.server.request_state import AESGCMRequestStateCodec
 from mcp.types import CallToolRequest, CallToolRequestParams, ElicitResult
 from pydantic import RootModel
 
-from policy.approvals import ApprovalGate, Filed, Person, SqliteApprovals
-from tests.unit.cli.gateways import LISTED, Era, Gateway, gateway, scripted_server, until
+from policy.approvals import AnswerRefused, ApprovalGate, Filed, Person, SqliteApprovals
+from policy.generation import state_folder
+from tests.mcp_servers.scripted import tool
+from tests.unit.cli.gateways import LISTED, Era, Gateway, gateway, running, scripted_server, until
 from tests.unit.cli.test_gateway_callers import ADA, BOB, CLIENTS
 
 ERAS: tuple[Era, ...] = ("auto", "legacy")
@@ -221,6 +226,121 @@ async def test_a_state_of_another_caller_is_refused(tmp_path: Path) -> None:
         with pytest.raises(MCPError):
             await raw(bob, **answered(parked["requestState"]))
         assert calls(tmp_path) == []
+
+
+async def test_a_state_is_read_with_the_key_of_the_policy_and_expires(tmp_path: Path) -> None:
+    """Whoever made it: only what has not expired, and names a call that waits, goes on."""
+    user = User(YES)
+    async with (
+        asking(tmp_path, "client") as g,
+        g.client(token=ADA, elicitation_callback=user) as client,
+    ):
+        parked = await raw(client)
+        codec = AESGCMRequestStateCodec([_key_of(tmp_path).read_bytes()])
+        claims = json.loads(codec.unseal(parked["requestState"]))
+        for other in ({"exp": time.time() - 1}, {"iat": time.time() + 3600}, {"s": "made-up"}):
+            state = codec.seal(json.dumps({**claims, **other}).encode())
+            with pytest.raises(MCPError):
+                await raw(client, **answered(state))
+        assert calls(tmp_path) == []
+        await raw(client, **answered(codec.seal(json.dumps(claims).encode())))
+    assert calls(tmp_path) == ['echo {"text": "hi"}']
+
+
+async def test_a_gateway_that_was_started_again_says_so_and_runs_nothing(tmp_path: Path) -> None:
+    user = User(YES)
+    async with (
+        asking(tmp_path, "both") as g,
+        g.client(token=ADA, elicitation_callback=user) as client,
+    ):
+        parked = await raw(client)
+        first = await Queue(tmp_path).asked()
+    async with (
+        running(tmp_path, token=None) as g,
+        g.client(token=ADA, elicitation_callback=user) as client,
+    ):
+        with pytest.raises(MCPError, match="was started again"):
+            await raw(client, **answered(parked["requestState"]))
+        with suppress(AnswerRefused):
+            await ApprovalGate(SqliteApprovals(tmp_path / "approvals.sqlite")).approve(
+                first.request.id, Person(id="carol")
+            )
+        assert calls(tmp_path) == []
+        result = await client.call_tool("one__echo", {"text": "hi"})
+        assert said(result) == "hi"
+    assert calls(tmp_path) == ['echo {"text": "hi"}']
+
+
+async def test_a_late_answer_does_not_count_for_the_next_question(tmp_path: Path) -> None:
+    """Somebody else has answered the first question, and the client's yes is for that one."""
+    user = User(YES)
+    rules = 'look: allow mcp one/* with approval because "look"\nallow mcp_elicit with approval\n'
+    form = {"type": "object", "properties": {"approve": {"type": "boolean"}}}
+    wants = {"method": "elicitation/create", "params": {"message": "?", "requestedSchema": form}}
+    given = {"name": "one__asks", "arguments": {"text": json.dumps(wants)}}
+    table = '[approvals]\nstore = "../approvals.sqlite"\nask = "both"\n'
+    server = scripted_server(tmp_path, "asks", client_features=["elicitation"])
+    files = {"one.json": json.dumps([tool("asks")])}
+    async with (
+        gateway(tmp_path, rules, LISTED + server + table + CLIENTS, files=files, token=None) as g,
+        g.client(token=ADA, elicitation_callback=user) as client,
+    ):
+        parked = await raw(client, **given)
+        await Queue(tmp_path).approve()
+        await until(lambda: bool(calls(tmp_path)))
+        again = await raw(client, **answered(parked["requestState"], **given))
+        assert again["resultType"] == "input_required"
+        (name,) = again["inputRequests"]
+        assert name == "question-2"
+        assert "mcp_elicit" in again["inputRequests"][name]["params"]["message"]
+
+
+@pytest.mark.parametrize("ask", ["client", "queue"])
+async def test_a_call_that_waited_goes_on_with_its_progress(tmp_path: Path, ask: str) -> None:
+    user = User(YES)
+    heard: list[tuple[float, str | None]] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append((progress, message))
+
+    rules = RULES.replace("one__echo", "one__steps")
+    async with (
+        asking(tmp_path, ask, rules=rules) as g,
+        g.client(token=ADA, elicitation_callback=user) as client,
+    ):
+        waiting = asyncio.create_task(client.call_tool("one__steps", {}, progress_callback=hear))
+        if ask == "queue":
+            await until(lambda: bool(heard))
+            assert heard[0][1] == "the call has not ended; it may wait for an approval"
+            await Queue(tmp_path).approve()
+        assert not (await waiting).is_error
+        steps = [message for _, message in heard if message and message.startswith("step")]
+        assert steps == ["step 1", "step 2", "step 3"]
+        assert heard == sorted(heard)
+
+
+async def test_no_client_takes_the_room_of_all_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call that cannot be parked any more waits in the queue."""
+    monkeypatch.setattr("policy.proxy.parked_calls._MOST_OF_ONE", 3)
+    user = User(YES)
+    async with (
+        asking(tmp_path, "client") as g,
+        g.client(token=ADA, elicitation_callback=user) as ada,
+        g.client(token=BOB, elicitation_callback=user) as bob,
+    ):
+        parked = [await raw(ada, arguments={"text": str(n)}) for n in range(3)]
+        assert all(one["resultType"] == "input_required" for one in parked)
+        more = asyncio.create_task(raw(ada, arguments={"text": "one too many"}))
+        assert (await Queue(tmp_path).asked()).request.tool == "one__echo"
+        assert (await raw(bob))["resultType"] == "input_required"
+        await Queue(tmp_path).approve()
+        assert (await more)["content"][0]["text"] == "one too many"
+
+
+def _key_of(folder: Path) -> Path:
+    return state_folder(folder / "rules") / "parked-calls.key"
 
 
 async def test_an_answer_that_comes_too_late_runs_nothing(tmp_path: Path) -> None:
