@@ -35,7 +35,8 @@ class Access:
     which resource it is, so that only `only` tests are affected. `redirected`: another host to
     which a program may be redirected. `by_inline_code`: code that the command spells out may
     access it. `open_path`: of a URL only the host is known, and not the whole path. `stored`: git
-    shows what its repository holds under a path, and follows no link there.
+    shows what its repository holds under a path, and follows no link there. `split`: it is below
+    the folder of the call, whose path the shell splits at blanks.
 
     Not changed after construction. (A plain class: a frozen dataclass of ten fields takes three
     times as long to create, and every call creates some.)
@@ -43,7 +44,7 @@ class Access:
 
     __slots__ = (
         "base", "by", "by_inline_code", "folders", "meant", "names", "open_path", "origin",
-        "redirected", "steps", "stored", "text",
+        "redirected", "split", "steps", "stored", "text",
         "tree", "unseen", "verb", "why",
     )  # fmt: skip
 
@@ -66,6 +67,7 @@ class Access:
         meant: GlobMeaning | None = None,
         base: str | None = None,
         stored: bool = False,
+        split: bool = False,
     ) -> None:
         self.verb = verb
         self.text = text
@@ -82,6 +84,7 @@ class Access:
         self.open_path = open_path
         self.meant = meant
         self.base = base
+        self.split = split
         self.stored = stored
 
 
@@ -138,6 +141,10 @@ def _effect(effect: Effect, command: Invocation) -> Access:
     site = _site(word) if verb == "connects" and word is not None else None
     if site is not None:
         spelled = _Spelled(site)
+    elif word is not None and word.below_start is not None and files:
+        # Wherever the command runs, it is the same path.
+        spelled, folders = _Spelled(word.below_start, tree=effect.tree), ()
+        meant = _tree(effect) if effect.tree else None
     elif word is not None:
         spelled = _spelled(word, command, tree=effect.tree, files=files)
         if word.shape == "glob" and files:
@@ -159,7 +166,8 @@ def _effect(effect: Effect, command: Invocation) -> Access:
         redirected=effect.redirected,
         open_path=site is not None,
         meant=meant,
-        base=None if meant is None or word is None else glob_of(word)[0],
+        base=None if meant is None or word is None or word.shape != "glob" else glob_of(word)[0],
+        split=word is not None and word.below_start is not None and word.many,
     )
 
 
@@ -204,6 +212,14 @@ def glob_meaning(word: Word, *, tree: bool, follows: bool, listed: bool) -> Glob
 
 
 def _redirected(redirection: Redirection, verb: str, command: Invocation) -> Access:
+    if redirection.target.below_start is not None:
+        return Access(
+            verb,
+            redirection.target.below_start,
+            origin="redirection",
+            by=command,
+            split=redirection.target.many,
+        )
     spelled = _spelled(redirection.target, command, tree=False, files=True)
     globbed = redirection.target.shape == "glob"
     return Access(

@@ -10,7 +10,7 @@ from policy.catalog import Resource
 from policy.evaluation.accesses import Access, folders_below, glob_meaning, searched_folder
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.disk_view import GlobMeaning, glob_of
-from policy.evaluation.effects import SETS_GLOBS, CallEffects, PossibleWord
+from policy.evaluation.effects import SETS_GLOBS, CallEffects, PossibleWord, is_one_word
 from policy.evaluation.link_changes import LinkChanges
 from policy.evaluation.plain_names import prints_plain_names
 from policy.evaluation.uri_arguments import uri_accesses
@@ -147,7 +147,7 @@ _SPLITS = "xargs"
 def _add_script(effects: CallEffects, text: str, *, alone: bool) -> None:
     """Add the commands of a script; `alone`: nothing else of the call creates files."""
     script = analyse_script(text, effects.profiles)
-    if alone and _SPLITS in text and isinstance(script, ScriptAnalysis):
+    if alone and isinstance(script, ScriptAnalysis) and _splits(text, script):
         plainly = analyse_script(text, effects.profiles, plain_names=True)
         assert isinstance(plainly, ScriptAnalysis)
         if prints_plain_names(plainly, lambda by: effects.folder(by.folders)):
@@ -173,8 +173,18 @@ def _add_script(effects: CallEffects, text: str, *, alone: bool) -> None:
             folders = command.command.folders
             folders = folders_below(folders, each.folder) if each.folder else folders
             paths = effects.folder(folders, command.command)
-            word = _possible(each.word, paths, command=command, handed=True)
+            given, paths = _placed(each.word, paths, effects, command)
+            word = _possible(given, paths, command=command, handed=True)
             effects.handed.append(replace(word, rewritten=rewritten and not each.only_reads))
+
+
+def _splits(text: str, script: ScriptAnalysis) -> bool:
+    """Return whether a script splits a list of paths into words."""
+    if _SPLITS in text:
+        return True
+    return "$(" in text and any(
+        word.printed for command in script.walk() for word in command.command.words
+    )
 
 
 def _add_words(effects: CallEffects, command: Invocation) -> None:
@@ -189,7 +199,8 @@ def _add_words(effects: CallEffects, command: Invocation) -> None:
     if not values and not words:
         return
     paths = effects.folder(simple.folders, simple)
-    effects.words += (_possible(word, paths, command=command) for word in (*words, *values))
+    given = (_placed(word, paths, effects, command) for word in (*words, *values))
+    effects.words += (_possible(word, place, command=command) for word, place in given)
     inside = (one for word in words[1:] for one in _words_inside(word, effects.profiles))
     effects.words += (_possible(word, paths, command=command) for word in inside)
 
@@ -203,6 +214,16 @@ def _words_inside(word: Word, profiles: Profiles) -> Iterator[Word]:
         for each in script.walk():
             targets = (one.target for one in each.command.redirections)
             yield from (one for one in (*each.command.words, *targets) if not one.known)
+
+
+def _placed(
+    word: Word, paths: PathContext, effects: CallEffects, command: Invocation
+) -> tuple[Word, PathContext]:
+    """Return a word below the folder of the call as a path there; any other word as it is."""
+    start = effects.paths.cwd or effects.paths.workspace or ""
+    if word.below_start is None or (word.many and not is_one_word(start)):
+        return word, paths
+    return Word(word.below_start), effects.folder((), command.command)
 
 
 def _possible(

@@ -261,6 +261,8 @@ class CallEffects:
 
     def _paths_of(self, access: Access) -> PathContext:
         # In the folder of the call, git's repository is the same one whatever links were made.
+        if access.split and not is_one_word(self.paths.cwd or self.paths.workspace or ""):
+            return replace(self.paths, cwd=None, workspace=None, directory_unknown=True)
         if access.folders == () and (self.links is None or access.stored):
             return self.paths
         return self.folder(access.folders, None if access.by is None else access.by.command)
@@ -377,3 +379,8 @@ def _widens_globs(command: Invocation) -> bool:
 SETS_GLOBS = "GLOBIGNORE"
 # Commands for shell settings, and shells with other wildcards.
 _OTHER_GLOBS = frozenset("shopt setopt zsh fish csh tcsh ksh ksh93 mksh".split())
+
+
+def is_one_word(folder: str) -> bool:
+    """Return whether the shell leaves the path of a folder as it is without quotes."""
+    return folder.startswith("/") and not any(char.isspace() or char in "*?[\\" for char in folder)

@@ -26,6 +26,8 @@ Paths = Callable[[SimpleCommand], PathContext]
 # Characters that no program splits at or removes, in any language of the system.
 _PLAIN = re.compile(r"[A-Za-z0-9._/@%+=:,~#^!()\[\]{}-]*")
 
+_EXPANDED = re.compile(r"[\[\]()]")
+
 
 def prints_plain_names(script: ScriptAnalysis, paths: Paths) -> bool:
     """Return whether every search that the analysis relies on prints plain paths only."""
@@ -74,7 +76,9 @@ def _finds_plain_names(search: Search, paths: PathContext) -> bool:
         return False
     return all(
         # Some searches print what is in the current folder without a `./`.
-        _is_plain(path) and not path.startswith("-")
+        _is_plain(path)
+        and not path.startswith("-")
+        and not (search.expanded and _EXPANDED.search(path))
         for folder in answer.contents
         for name, below in folder.names.items()
         if _is_printed(name, found)

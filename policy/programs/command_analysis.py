@@ -10,6 +10,7 @@ from dataclasses import replace
 from policy.programs.arguments.argv import parse_arguments
 from policy.programs.arguments.http_redirects import redirects_without_profile
 from policy.programs.arguments.link_creation import created_links, link_targets
+from policy.programs.arguments.printed_words import printed_words
 from policy.programs.arguments.usage import ArgumentUsage
 from policy.programs.budget import Budget
 from policy.programs.effects import CommandEffects
@@ -79,6 +80,31 @@ class CommandAnalysis:
 
     def read(self) -> Invocation:
         """Return the command with its effects."""
+        if self.budget.plain_names and any(word.printed for word in self.command.words):
+            return self._given_printed()
+        return self._read()
+
+    def _given_printed(self) -> Invocation:
+        """Return the command as given the paths that searches print: `wc -l $(find . -name x)`."""
+        words = tuple(printed_words(self.command, self.profiles, self.budget))
+        read = self._analysed(words)
+        if not any(word.recursive and word.many for word in words):
+            return read
+        # If nothing is found, it runs without them.
+        bare = self._analysed(tuple(one for one in words if not (one.recursive and one.many)))
+        return replace(
+            read,
+            effects=(*read.effects, *bare.effects),
+            inner=(*read.inner, *bare.inner),
+            gaps=(*read.gaps, *bare.gaps),
+        )
+
+    def _analysed(self, words: tuple[Word, ...]) -> Invocation:
+        command = replace(self.command, words=words)
+        analysis = CommandAnalysis(command, self.profiles, depth=self.depth, budget=self.budget)
+        return analysis._read()
+
+    def _read(self) -> Invocation:
         for assignment in self.command.assignments:
             self.effects.variable(assignment)
         if not self.command.words:

@@ -47,8 +47,9 @@ class Search:
     """A search whose paths, one on each line, are split into words; `by` is the command that does.
 
     It is in the same folder. No path may hold a blank, a quote or a backslash, or the words are
-    other paths.
+    other paths. `expanded`: the shell splits them, so that wildcards in them would be expanded.
     """
 
     found: FoundPaths
     by: SimpleCommand
+    expanded: bool = False

@@ -12,7 +12,14 @@ from policy.programs.arguments.operand_roles import command_line_text
 from policy.programs.budget import COMMAND, Budget
 from policy.programs.found_paths import NOT_SEARCHED, FoundPaths
 from policy.programs.invocation import Invocation
-from policy.shell import Assignment, SimpleCommand, Word, read_script, sets_trap
+from policy.shell import (
+    Assignment,
+    SimpleCommand,
+    Word,
+    read_script,
+    sets_trap,
+    without_places,
+)
 from policy.values import Unreadable
 
 # Nested commands, and the reasons why there may be more.
@@ -126,6 +133,8 @@ class NestedCommands:
         own = inner.stdin is not None or inner.piped
         if label == "eval" and sets_trap(inner.words):
             outer = None
+        if outer != ():
+            inner = without_places(inner)
         return replace(
             inner,
             folders=None if outer is None or inner.folders is None else (*outer, *inner.folders),
@@ -180,6 +189,8 @@ def _is_number(value: Word) -> bool:
 
 
 def _replaced(word: Word, stand_in: str, found: FoundPaths) -> Word:
+    if word.below_start is not None and stand_in in word.below_start:
+        return replace(word, below_start=None, many=True)
     before, sign, _ = word.text.partition(stand_in)
     if not sign:
         return word

@@ -4,6 +4,7 @@ from policy.shell.double_evaluation import COMPUTED_TEXT, may_run_texts
 from policy.shell.printed_script import NotPrintable, printed, rewritten_script, script_for
 from policy.shell.reader import read_script, read_script_uncached
 from policy.shell.script import Script, SimpleCommand
+from policy.shell.stated_words import without_places
 from policy.shell.traps import sets_trap
 from policy.shell.word import Assignment, Redirection, Word
 
@@ -22,4 +23,5 @@ __all__ = [
     "rewritten_script",
     "script_for",
     "sets_trap",
+    "without_places",
 ]

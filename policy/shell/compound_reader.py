@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from policy.shell.double_brackets import read_test
 from policy.shell.not_readable import NotReadable
-from policy.shell.redirections import Redirected, read_redirection
+from policy.shell.redirections import MAY_CONNECT, Redirected, read_redirection
 from policy.shell.reserved_words import ListReader, reserved_word
 from policy.shell.script import SimpleCommand
+from policy.shell.stated_words import without_places
 from policy.shell.tree import (
     Arm,
     Case,
@@ -143,7 +144,10 @@ class CompoundReader:
         for position in range(first, len(commands)):
             command = commands[position]
             if shell.moves != moves:
-                command = replace(command, folders=None)
+                # In a later pass `$PWD` is another folder.
+                command = replace(without_places(command), folders=None)
+                if command.redirections != commands[position].redirections:
+                    self.reader.findings.gap(MAY_CONNECT)
             if later and command.words:
                 command = replace(command, assignments=(*later, *command.assignments))
             commands[position] = command
@@ -341,6 +345,9 @@ class CompoundReader:
             shell.set_value(name[0], _ANY_NUMBER)
         elif len(values) == 1 and values[0].shape == "glob" and not values[0].home:
             shell.set_file(name[0], values[0])
+        elif len(values) == 1 and values[0].printed:
+            shell.set_unknown(name[0])
+            shell.set_value(name[0], replace(values[0], many=False))
         else:
             shell.set_unknown(name[0])
         plain = all(each.shape != "opaque" and not each.home for each in values)

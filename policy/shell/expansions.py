@@ -26,6 +26,7 @@ from policy.shell.tree import (
     Raw,
     Substitution,
     merged,
+    pipeline_programs,
 )
 from policy.shell.word import Word
 from policy.shell.word_pieces import Piece
@@ -42,6 +43,8 @@ _SIGNS = re.compile(r"[^()\[\]\"'\\$`;{}]+")
 _QUOTED_NUMBER = re.compile(r'"(?:[A-Za-z0-9_.-]*|\$[A-Za-z0-9_]+|\$\{[A-Za-z0-9_]+\})"')
 _UNQUOTED_VALUE = re.compile(r"[A-Za-z0-9_./:@%+,{}-]+")
 _SETTING = re.compile(r"[^=!<>]=(?!=)|<<=|>>=|\+\+|--")
+# Of an everyday search.
+_LONGEST_LISTING = 400
 # The process of the last job, that of the shell, the last status and the number of arguments.
 _NUMBERS = frozenset("!$?#")
 _ARGUMENT = re.compile(r"[0-9]+|[@*]")
@@ -122,9 +125,23 @@ class ExpansionReader:
             cursor.numbers[start - 1] = cursor.position
         program = counted or process_printing_program(spelled)
         if not program:
-            return _unknown(quoted=quoted), Substitution(commands)
+            return self._text_of(spelled, commands, quoted=quoted), Substitution(commands)
         cursor.findings.counting.add(program)
         return _number(quoted=quoted), Substitution(commands)
+
+    def _text_of(self, spelled: str, commands: CommandList, *, quoted: bool) -> Piece:
+        """Return what a substitution stands for: the folder here, or lines that it prints."""
+        findings = self.cursor.findings
+        programs = pipeline_programs(commands)
+        if not programs or not self.shell.is_at_start or self.text:
+            return _unknown(quoted=quoted)
+        if spelled.split() == ["pwd"]:
+            findings.printing.add("pwd")
+            return _start(quoted=quoted)
+        if quoted or len(spelled) > _LONGEST_LISTING:
+            return _unknown(quoted=quoted)
+        findings.printing |= programs
+        return ("printed", spelled)
 
     def commands_in(self, opening: int, inside: str) -> CommandList:
         """Parse the commands of a substitution after an opening of this length, and its `)`."""
@@ -188,12 +205,20 @@ class ExpansionReader:
     def _value(self, name: str, *, quoted: bool) -> Piece:
         if name == "HOME":
             return ("home", "")
+        if name == "PWD" and self.shell.is_at_start:
+            return _start(quoted=quoted)
         value = self.shell.values.get(name) if self.shell.values else None
         if name in _NUMBERS or (isinstance(value, Word) and value.number):
             return _number(quoted=quoted)
         if isinstance(value, Word) and value.home and value.known:
             self.cursor.findings.count_replaced(value.text)
             return ("home", value.text[1:])
+        if isinstance(value, Word) and value.below_start is not None:
+            return ("start" if quoted else "starts"), value.below_start.removeprefix(".")
+        if isinstance(value, Word) and value.printed:
+            if not value.many:
+                return ("line", value.printed)
+            return _unknown(quoted=True) if quoted else ("printed", value.printed)
         if isinstance(value, Word):
             # Unquoted, a file name is split at its blanks.
             return ("file", value.text) if quoted or not value.many else ("many", "")
@@ -393,6 +418,10 @@ def _escaped(cursor: Cursor) -> Part:
 
 def _number(*, quoted: bool) -> Piece:
     return ("number", "") if quoted else ("numbers", "")
+
+
+def _start(*, quoted: bool) -> Piece:
+    return ("start", "") if quoted else ("starts", "")
 
 
 def _unknown(*, quoted: bool) -> Piece:

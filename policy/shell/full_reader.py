@@ -11,8 +11,10 @@ from policy.shell.cursor import Cursor
 from policy.shell.double_evaluation import COMPUTED_TEXT, may_run_texts
 from policy.shell.list_reader import ScriptReader
 from policy.shell.not_readable import NotReadable
+from policy.shell.redirections import MAY_CONNECT
 from policy.shell.script import Script
 from policy.shell.shell_state import Findings, ShellState
+from policy.shell.stated_words import Settle, without_output, without_places
 from policy.shell.tree import CommandList
 from policy.shell.variation_selectors import (
     quotes_all_variation_selectors,
@@ -98,6 +100,7 @@ def _settle(findings: Findings) -> None:
         commands[:] = [
             replace(each, fed_by=(), fed_before=()) if each.fed_by else each for each in commands
         ]
+    _settle_words(findings)
     carried = tuple(findings.carried)
     for position in findings.bodies:
         command = commands[position]
@@ -108,3 +111,19 @@ def _settle(findings: Findings) -> None:
         if missing and command.words:
             command = replace(command, assignments=(*missing, *command.assignments))
         commands[position] = command
+
+
+def _settle_words(findings: Findings) -> None:
+    """Make words unknown that rely on a program, or on a variable, that the script may change."""
+    changed, defined = findings.replaced_functions, findings.defined
+    settle: list[Settle] = []
+    if changed or findings.splitting or not findings.printing.isdisjoint(defined):
+        settle.append(without_output)
+    if changed or findings.renaming or "pwd" in defined:
+        settle.append(without_places)
+    for each in settle:
+        for position, command in enumerate(findings.commands):
+            settled = each(command)
+            if settled.redirections != command.redirections:
+                findings.gap(MAY_CONNECT)
+            findings.commands[position] = settled

@@ -126,6 +126,9 @@ def _take_input(redirected: Redirected, text: Word) -> None:
     redirected.stdin = text if redirected.inputs == 1 else _UNKNOWN
 
 
+MAY_CONNECT = "a redirection that may open a network connection"
+
+
 def _redirection(op: str, pieces: list[Piece], *, fd: int | None, cursor: Cursor) -> Redirection:
     if any(kind == "brace" for kind, _ in pieces):
         pieces = [("text", text) if kind == "brace" else (kind, text) for kind, text in pieces]
@@ -137,8 +140,8 @@ def _redirection(op: str, pieces: list[Piece], *, fd: int | None, cursor: Cursor
         if op == "&>" and not target.known:
             # bash expands the resulting target once more, and runs substitutions in it.
             cursor.findings.gap("an unknown file after `>&`, which the shell expands again")
-    if op not in (">&", "<&") and _may_connect(target):
-        cursor.findings.gap("a redirection that may open a network connection")
+    if op not in (">&", "<&") and target.below_start is None and _may_connect(target):
+        cursor.findings.gap(MAY_CONNECT)
     return Redirection(op, target, fd)
 
 

@@ -79,6 +79,11 @@ class Findings:
     failing: bool = False
     # Programs that are relied on to print numbers.
     counting: set[str] = field(default_factory=set)
+    # Programs that are relied on to print paths, and whether the script says how their output is
+    # split, or what the current folder is called.
+    printing: set[str] = field(default_factory=set)
+    splitting: bool = False
+    renaming: bool = False
     replaced_functions: bool = False
     # Whether a command is at a place where the shell may expand an alias.
     aliased: bool = False
@@ -253,6 +258,7 @@ class ShellState:
             self.may_drop()
         if name == "HOME":
             self.findings.gap("`HOME` is set by the script, so that `~` may be any folder")
+        self._note_special(name)
         if name == "DIRSTACK":
             self.findings.gap("`DIRSTACK` is set, so that `popd` may go anywhere")
         if not number:
@@ -272,12 +278,17 @@ class ShellState:
         # A path below the home folder is kept with its `~`, which the shell has expanded here.
         below_home = value.known and value.home and _BELOW_HOME.fullmatch(value.text) is not None
         plain = (value.known and not value.home) or value.number or below_home
+        plain = plain or value.below_start is not None or bool(value.printed)
         plain = plain and not given.appends and not self.conditional
         if plain and not fixed and not _OWN.fullmatch(name):
             text = value.known and not value.home
             self.values = {**self.values, name: value.text if text else value}
         else:
             self.forget(name)
+
+    def _note_special(self, name: str) -> None:
+        self.findings.splitting = self.findings.splitting or name == "IFS"
+        self.findings.renaming = self.findings.renaming or name == "PWD"
 
     def set_unknown(self, name: str) -> None:
         """Set a variable to an unknown text."""
@@ -297,6 +308,7 @@ class ShellState:
         self._hold(name, value)
 
     def _hold(self, name: str, value: str | Word) -> None:
+        self._note_special(name)
         if self._is_fixed(name):
             self.may_drop()
             self.forget(name)
@@ -305,6 +317,7 @@ class ShellState:
 
     def forget(self, name: str) -> None:
         """Make the value of one variable unknown."""
+        self._note_special(name)
         if self.values and name in self.values:
             self.values = {each: text for each, text in self.values.items() if each != name}
 
@@ -312,6 +325,11 @@ class ShellState:
         """Make the values of all variables unknown; later assignments may be known."""
         if self.values:
             self.values = _NO_VALUES
+
+    @property
+    def is_at_start(self) -> bool:
+        """Whether the shell is surely in the folder in which the script starts."""
+        return self.values is not None and self.folders == ((),)
 
     @property
     def folders(self) -> tuple[Folders, ...]:

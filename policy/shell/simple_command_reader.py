@@ -37,7 +37,7 @@ _SUBSCRIPT = re.compile(
 )
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # An assigned value is not split into words.
-_ASSIGNED: dict[Kind, Kind] = {"many": "opaque", "numbers": "number"}
+_ASSIGNED: dict[Kind, Kind] = {"many": "opaque", "numbers": "number", "starts": "start"}
 _UNKNOWN = Word("", "opaque")
 _ELEMENT = re.compile(r"\{[A-Za-z_][A-Za-z0-9_]*\[")
 _ENDS = frozenset("\n;&|)")

@@ -255,6 +255,25 @@ class CommandList:
     chains: tuple[Chain, ...]
 
 
+def pipeline_programs(commands: CommandList) -> frozenset[str]:
+    """Return the programs of a list that is one pipeline of plain commands; else an empty set."""
+    if len(commands.chains) != 1 or len(commands.chains[0].pipelines) != 1:
+        return frozenset()
+    chain, pipeline = commands.chains[0], commands.chains[0].pipelines[0]
+    if chain.background or pipeline.prefixes or set(pipeline.operators) - {"|"}:
+        return frozenset()
+    found: set[str] = set()
+    for command in pipeline.commands:
+        if not isinstance(command, Simple) or command.assignments or not command.words:
+            return frozenset()
+        match command.words[0]:
+            case (Raw(text=name),):
+                found.add(name)
+            case _:
+                return frozenset()
+    return frozenset(found)
+
+
 def merged(parts: Iterable[Part]) -> Parts:
     """Return the parts of a word with adjacent parts of the same type merged."""
     result: list[Part] = []

@@ -22,7 +22,9 @@ class Word:
     `<(…)` or `>(…)`, a pipe to commands of the script, and not a file. `recursive`: the first
     wildcard stands for any number of folders, as a recursive search visits them, and all match
     hidden names; `follow_links`: links as well; `exclusions` is what the search skips. `number`: an
-    opaque word of digits and blanks, or several of them.
+    opaque word of digits and blanks, or several of them. `below_start`: an opaque word that spells
+    this path below the folder in which the script starts (`"$PWD/src"`). `printed`: an opaque word
+    that consists of lines which this script prints, there (`$(find . -name x)`).
     """
 
     text: str
@@ -35,6 +37,8 @@ class Word:
     exclusions: Exclusions | None = None
     number: bool = False
     tail: str = ""
+    below_start: str | None = None
+    printed: str = ""
 
     @property
     def known(self) -> bool:

@@ -6,6 +6,7 @@ outside quotes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from policy.shell.word import Word
@@ -13,10 +14,11 @@ from policy.shell.word import Word
 # `text` and `quoted` are literal, `glob` is `*` or `?`, `bracket` a `[`, `brace` one of `{`, `,`
 # and `}`; `home` is `$HOME`, `opaque` one unknown text, `many` any number of unknown words,
 # `number` one unknown number or nothing, `numbers` any number of them, `file` one name that matches
-# a glob, `pipe` a process substitution.
+# a glob, `pipe` a process substitution. `start` is a path below the folder in which the script
+# starts, `starts` the same split at blanks; `printed` are lines that a script prints, `line` one.
 Kind: TypeAlias = Literal[
     "text", "quoted", "glob", "bracket", "brace", "home", "opaque", "many", "number", "numbers",
-    "file", "pipe",
+    "file", "pipe", "start", "starts", "printed", "line",
 ]  # fmt: skip
 Piece: TypeAlias = tuple[Kind, str]
 
@@ -24,9 +26,11 @@ Piece: TypeAlias = tuple[Kind, str]
 _MOST_ALTERNATIVES = 64
 _MOST_WRITTEN_OUT = 20_000
 _LITERAL = frozenset({"glob", "bracket", "brace"})
-_OPAQUE = frozenset({"opaque", "many", "number", "numbers", "pipe"})
+_OPAQUE = frozenset(
+    {"opaque", "many", "number", "numbers", "pipe", "start", "starts", "printed", "line"}
+)
 # Pieces that may become no word, or several.
-_SEVERAL = frozenset({"many", "numbers"})
+_SEVERAL = frozenset({"many", "numbers", "starts", "printed"})
 _ESCAPED = str.maketrans({char: f"\\{char}" for char in "\\*?[]"})
 _UNKNOWN = Word("", "opaque", many=True)
 _OPENING: Piece = ("brace", "{")
@@ -50,6 +54,10 @@ def to_word(pieces: list[Piece]) -> Word:
         return Word("/dev/fd/", "opaque", pipe=True)
     if kinds == ["number"] or kinds == ["numbers"]:
         return Word("", "opaque", many=kinds == ["numbers"], number=True)
+    if kinds == ["printed"] or kinds == ["line"]:
+        return Word("", "opaque", many=kinds == ["printed"], printed=pieces[0][1])
+    if kinds and kinds[0] in ("start", "starts"):
+        return _below_start(pieces)
     home = _is_home(pieces)
     if home is None:
         return Word("", "opaque", many=not _SEVERAL.isdisjoint(kinds))
@@ -71,6 +79,16 @@ def to_word(pieces: list[Piece]) -> Word:
     if wild:
         return Word("".join(spelled), "glob", many=many, home=home)
     return Word("".join(texts), home=home)
+
+
+def _below_start(pieces: list[Piece]) -> Word:
+    """Return a word that begins with the path of the folder in which the script starts."""
+    found = _opaque("/", pieces, home=False)
+    rest = "".join(text for _, text in pieces[1:])
+    literal = all(kind in ("text", "quoted", "brace") for kind, _ in pieces[1:])
+    if not literal or (rest and not rest.startswith("/")):
+        return found
+    return replace(found, below_start=f".{pieces[0][1]}{rest}")
 
 
 def _escape(text: str, kind: Kind) -> str:

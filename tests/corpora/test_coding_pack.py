@@ -140,6 +140,15 @@ def test_a_dangerous_command_is_not_allowed(command: str, workspace: Path) -> No
         "rsync -a src/ dst/ && yq -i '.a = 1' a.yml",
         "python3 ~/.claude/skills/x/scripts/a.py src/b.py",
         "ls -la .env; [ -f .env ] && echo yes || echo none; stat .env",
+        # The folder of the call by its name, and lists of paths.
+        'ls "$PWD/src" && cat $PWD/a.txt "${PWD}/a.py" && test -f "$PWD/.env"',
+        'ROOT=$(pwd); cd src && cat "$ROOT/a.py" && cp b.py "$ROOT/out.py"',
+        'echo x > "$PWD/out.txt" && mkdir -p "$PWD/out/x" && python a.py "$PWD/a.txt"',
+        "bash -c 'cat \"$PWD/a.txt\"'",
+        "wc -l $(find . -name '*.py') && grep -n x $(find src -name '*.py' | head -3)",
+        "for f in $(find src -name '*.py' | sort); do echo \"== $f\"; head -3 $f; done",
+        "F=$(find src -name '*.py'); wc -l $F; cat $(rg -l x src)",
+        "sed -i 's/a/b/' $(grep -rl x src)",
         # Settings of the project's own.
         "export APP_TIER=test; npm test",
         "FOO=1 uv run pytest -q",

@@ -11,6 +11,13 @@ from policy.values import escape_glob
 
 def copied_file_name(target: Word, source: Word) -> Word | None:
     """Return the path of a file copied into a folder; None where the folder's word covers it."""
+    if source.below_start not in (None, "."):
+        source = Word(f"{source.below_start}")
+    if target.below_start is not None:
+        name = posixpath.basename(source.text.rstrip("/"))
+        if not source.known or name in ("", ".", ".."):
+            return replace(target, below_start=None)
+        return replace(target, below_start=f"{target.below_start.rstrip('/')}/{name}")
     if target.shape == "opaque":
         return None
     folder = target.text.rstrip("/") + "/"

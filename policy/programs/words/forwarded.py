@@ -59,12 +59,18 @@ def may_load_code(word: Word, before: Word | None) -> bool:
     if equals:
         if _loads(name):
             return value.lower() not in _BUILT_IN
-        return not _OUTPUT.fullmatch(name.lstrip("-").lower()) and _PATH.search(value) is not None
+        return not _is_output(name, value) and _PATH.search(value) is not None
     name, colon, value = text.partition(":")
     if colon and name.startswith("--"):
         return _PATH.search(value) is not None
     # A file may be glued to a one-letter option: `-r./evil.js`.
     return len(text) >= _LONG and not text.startswith("--") and "/" in text
+
+
+def _is_output(option: str, value: str) -> bool:
+    """Return whether an option names a file below the current folder that is written."""
+    inside = not value.startswith(("/", "~", "\\")) and ".." not in re.split(r"[/\\]", value)
+    return inside and _OUTPUT.fullmatch(option.lstrip("-").lower()) is not None
 
 
 def _is_loading(word: Word | None) -> bool:
