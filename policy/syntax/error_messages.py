@@ -34,7 +34,6 @@ _BEFORE = 200
 
 def describe(
     source: Source,
-    code: str,
     *,
     piece: StatementText,
     error: UnexpectedInput,
@@ -45,7 +44,7 @@ def describe(
 
     `typos` is whether to look for mistyped and missing keywords, which parses the statement again.
     """
-    text = code[piece.start : piece.end]
+    text = piece.text
     at = offset_of(error, text)
     accepted = accepted_terminals(error)
     mistyped = (partial(_typo, start_rule),) if typos else ()
@@ -53,9 +52,9 @@ def describe(
     for find in (_foreign, _unclosed_string, _brackets, *mistyped, _common, *missing):
         found = find(text, at, accepted)
         if found is not None:
-            start, end, code_, message, help = found
+            start, end, code, message, help = found
             span = source.span(piece.start + start, piece.start + end)
-            return diagnose(code_, message, span=span, help=help)
+            return diagnose(code, message, span=span, help=help)
     if at >= len(text):
         return _unfinished(source, piece, accepted)
     return _unexpected(source, piece, text, at=at, accepted=accepted)

@@ -37,8 +37,9 @@ from policy.syntax.tree import (
     Statement,
 )
 
-# The most statements of a file in which mistyped keywords are searched for.
-_MOST_WITH_TYPOS = 100
+# The most diagnostics of a file up to which mistyped keywords are searched for, and the errors of a
+# test behind its first one.
+_MOST_THOROUGH = 100
 
 # The most invisible characters reported; a file full of them is one mistake many times.
 _MAX_UNSEEN = 20
@@ -104,11 +105,10 @@ def parse(
         is_header = _is_header(text)
         node, problems = _parse_piece(
             source,
-            cuts.code,
             piece=piece,
             is_header=is_header,
             engine=engine,
-            typos=len(broken) < _MOST_WITH_TYPOS,
+            thorough=len(diagnostics) < _MOST_THOROUGH,
         )
         diagnostics += [d for d in problems if d.span is None or d.span.start not in marked]
         if is_header:
@@ -156,12 +156,11 @@ def _is_header(text: str) -> bool:
 
 def _parse_piece(
     source: Source,
-    code: str,
     *,
     piece: StatementText,
     is_header: bool,
     engine: Engine,
-    typos: bool,
+    thorough: bool,
 ) -> tuple[_Node | None, list[Diagnostic]]:
     if piece.too_deep is not None:
         return None, [_too_deep(source, piece.too_deep, piece.too_deep + 1)]
@@ -180,9 +179,14 @@ def _parse_piece(
         from policy.syntax import error_messages
 
         said = error_messages.describe(
-            source, code, piece=piece, error=error, start_rule=start_rule, typos=typos
+            source, piece=piece, error=error, start_rule=start_rule, typos=thorough
         )
-        return None, [*problems, said]
+        if not thorough or not text.startswith("test"):
+            return None, [*problems, said]
+        from policy.syntax.broken_tests import later_errors
+
+        more = later_errors(source, piece, error=error, engine=engine)
+        return None, [*problems, said, *more]
     deep = _deepest_beyond(piece, node) if may_be_deep else None
     if deep is not None:
         return None, [_too_deep(source, *deep)]
