@@ -23,7 +23,7 @@ from policy.cli.loading import (
     counted,
     exit_with,
     prefix,
-    show_errors,
+    show_errors_in_short,
 )
 from policy.cli.options import (
     call_option,
@@ -37,6 +37,8 @@ from policy.daemon import AGENT_NAMES
 from policy.decision import Explanation, ResourceUse, explain
 from policy.generation import Built, Generation
 from policy.values import Unreadable, read_json
+
+_NO_RULES = "the policy has errors, so that no call can be decided by it"
 
 
 @click.command("explain")
@@ -115,7 +117,7 @@ def command(
             text = hook_input(hook, script=script, tool=tool, input=input_text)
         built = build_at(path, None)
         if built.generation is None:
-            show_errors(built, path)
+            show_errors_in_short(built, path, note=_NO_RULES)
         explain_hook(hook, text, path, workspace=workspace, every=every, format=format)
         return
     if script is not None:
@@ -137,7 +139,7 @@ def command(
     built = build_at(path, catalog_file)
     generation = built.generation or built.failing
     if generation is None:
-        show_errors(built, path)
+        show_errors_in_short(built, path, note=_NO_RULES)
     facts, where = with_workspace(asked.facts, generation)
     explanation = _explained(generation, replace(asked, facts=facts))
     is_in_force = built.generation is not None
@@ -152,7 +154,7 @@ def command(
     click.echo(workspace_text(where), err=not is_in_force)
     if not is_in_force:
         click.echo(err=True)
-        show_errors(built, path, note=_not_in_force(built))
+        show_errors_in_short(built, path, note=_not_in_force(built))
 
 
 def _as_option(path: Path, rest: tuple[str, ...]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -14,7 +15,7 @@ import click
 
 from policy.catalog import Catalog, CatalogError, builtin_catalog, read_listing
 from policy.cli.fast_paths import fast_paths
-from policy.diagnostics import Diagnostic, Format, Severity, render, visible
+from policy.diagnostics import Diagnostic, Format, Severity, display_name, render, visible
 from policy.generation import Built, Generation, read_policy
 from policy.values import Unreadable, read_json
 
@@ -23,6 +24,7 @@ Where: TypeAlias = str | os.PathLike[str]
 
 WRONG_POLICY = 1
 WRONG_USAGE = 2
+_MOST_IN_SHORT = 5
 
 # Diagnostics about unreadable files rather than about their contents.
 _UNREADABLE = frozenset({"unreadable-file", "file-too-large", "outside-folder", "link-cycle"})
@@ -111,6 +113,22 @@ def show_errors(built: Built, path: Where, *, note: str = "") -> NoReturn:
     click.echo(show(built, path), err=True)
     if note:
         click.echo(f"placet: {visible(note, 1000)}", err=True)
+    raise SystemExit(exit_code(built.diagnostics))
+
+
+def show_errors_in_short(built: Built, path: Where, *, note: str) -> NoReturn:
+    """End the command with the errors and their places, a few at most, and where to look."""
+    errors = [each for each in built.diagnostics if each.severity is Severity.ERROR]
+    for each in errors[:_MOST_IN_SHORT]:
+        file, line, column = each.place
+        place = display_name(file, root=prefix(path)) if file else ""
+        where = f"{place}:{line}:{column}" if line else place
+        shown = f"\n --> {visible(where, 500)}" if where else ""
+        click.echo(f"error[{each.code}]: {visible(each.message, 500)}{shown}", err=True)
+    if len(errors) > _MOST_IN_SHORT:
+        click.echo(f"and {counted(len(errors) - _MOST_IN_SHORT, 'more error')}", err=True)
+    look = f"`placet check {shlex.quote(os.fspath(path))}` shows what to do"
+    click.echo(f"placet: {note}: {visible(look, 500)}", err=True)
     raise SystemExit(exit_code(built.diagnostics))
 
 

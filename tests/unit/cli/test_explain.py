@@ -337,7 +337,13 @@ def test_a_policy_with_a_failing_test_is_explained_as_one_that_is_not_in_force(
     assert ran.err.startswith("deny  file_read ")
     assert "✗ when reads only workspace" in ran.err
     assert "error[failed-test]" in ran.err
-    assert ran.err.endswith("placet: this policy is not in force, because 1 test case fails\n")
+    *_, error, place, note = ran.err.splitlines()
+    assert error == "error[failed-test]: this test fails: the verdict is deny, not allow"
+    assert place == f" --> {tmp_path}/rules/global.policy:20:3"
+    assert note == (
+        "placet: this policy is not in force, because 1 test case fails: "
+        f"`placet check {tmp_path}/rules` shows what to do"
+    )
 
 
 def test_a_policy_with_another_error_is_not_explained(tmp_path: Path) -> None:
@@ -346,7 +352,21 @@ def test_a_policy_with_another_error_is_not_explained(tmp_path: Path) -> None:
         file.write("wrong: deny file_raed\n")
     ran = run("explain", rules, "--command", "ls")
     assert (ran.code, ran.out) == (1, "")
-    assert "error[unknown-tool]" in ran.err
+    first, _, note = ran.err.splitlines()
+    assert first == "error[unknown-tool]: no tool is called `file_raed`"
+    assert note.startswith("placet: the policy has errors")
+    assert f"`placet check {rules}`" in note
+
+
+def test_many_errors_are_counted_where_a_call_is_explained(tmp_path: Path) -> None:
+    rules = failing_in(tmp_path)
+    with (rules / "global.policy").open("a", encoding="utf-8") as file:
+        file.writelines(f"wrong-{number}: deny file_raed\n" for number in range(30))
+    for more in ((), ("--hook", "claude-code")):
+        lines = run("explain", rules, "--command", "ls", *more).err.splitlines()
+        assert lines[:10:2] == ["error[unknown-tool]: no tool is called `file_raed`"] * 5
+        assert lines[10] == "and 25 more errors"
+        assert len(lines) == 12
 
 
 def test_a_command_is_explained_as_it_is_typed(tmp_path: Path) -> None:
