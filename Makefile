@@ -47,7 +47,7 @@ help:
 	@echo 'make attack-quick  the 2,000 scripts that CI takes'
 	@echo 'make corpus     count what placet:coding says to commands that coding agents ran'
 	@echo 'make kills      kill the server at every step of a call, twenty times each; KILLS=3: others'
-	@echo 'make mcp-servers  call MCP servers that others have written, those in JavaScript too (needs npm)'
+	@echo 'make mcp-servers  MCP servers and clients of others, those in JavaScript too (needs npm)'
 	@echo 'make bench      measure beside other engines, into docs/performance.md; bench-quick: a look'
 	@echo 'make bench-peers HARNESS=FOLDER  measure in another harness, beside its engines'
 	@echo 'make manuals PROGRAMS="cp ls"  count which options of their manuals the profiles know'
@@ -152,7 +152,7 @@ mcp-servers: $(PACKAGE)
 	@mkdir -p $(SERVERS)
 	@cp tests/mcp_servers/npm/package.json tests/mcp_servers/npm/package-lock.json $(SERVERS)
 	@cd $(SERVERS) && npm ci --silent --ignore-scripts --no-audit --no-fund
-	PLACET_NPM_SERVERS=$(abspath $(SERVERS))/node_modules $(BIN)/pytest tests/e2e/test_mcp_servers.py
+	PLACET_NPM_SERVERS=$(abspath $(SERVERS))/node_modules $(BIN)/pytest tests/e2e/test_mcp_servers.py tests/e2e/test_typescript_clients.py
 
 KILLS ?= 20
 kills: $(PACKAGE)

@@ -14,6 +14,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from mcp import MCPError
+from mcp.types import PromptReference, ResourceTemplateReference
 
 from policy.generation import McpServer, StdioServer
 from policy.mcp import McpClient
@@ -136,6 +138,58 @@ async def test_both_behind_a_gateway(tmp_path: Path, era: Era) -> None:
         await client.call_tool("all__trigger-long-running-operation", long, progress_callback=hear)
         assert len(heard) >= 3
         assert heard == sorted(set(heard))
+
+
+OFFERED = """\
+policy for every agent
+
+default deny
+
+pages: allow mcp_read_resource when input.uri starts with "demo://resource/dynamic/text/"
+    or input.uri == "demo://resource/static/document/features.md"
+prompts: allow mcp_get_prompt when input.server == "all" and input.name != "args-prompt"
+words: allow mcp_complete when input.server == "all"
+"""
+
+
+@in_javascript
+@pytest.mark.parametrize("era", BOTH_ERAS)
+async def test_resources_prompts_and_completions_behind_a_gateway(tmp_path: Path, era: Era) -> None:
+    rules_in(tmp_path, OFFERED, _table("all", node("server-everything")))
+    answers = tmp_path / "answers"
+    answers.write_text("yes\n" * 20)
+    async with client_of_gateway(tmp_path, era, "--approve-script", str(answers)) as client:
+        listed = (await client.list_resources()).resources
+        assert [each.uri for each in listed] == [
+            "placet://all/demo://resource/static/document/features.md"
+        ]
+        features = (await client.read_resource(listed[0].uri)).contents[0]
+        assert "Features" in features.text  # type: ignore[union-attr]
+        templates = (await client.list_resource_templates()).resource_templates
+        text = "placet://all/demo://resource/dynamic/text/{resourceId}"
+        assert text in {each.uri_template for each in templates}
+        read = (await client.read_resource(text.replace("{resourceId}", "1"))).contents[0]
+        assert "Resource 1" in read.text  # type: ignore[union-attr]
+        with pytest.raises(MCPError, match="not-allowed"):
+            await client.read_resource("placet://all/demo://resource/dynamic/blob/1")
+        prompts = {each.name for each in (await client.list_prompts()).prompts}
+        assert prompts == {
+            *("all__simple-prompt", "all__completable-prompt", "all__resource-prompt"),
+        }
+        of_resource = {"resourceType": "Text", "resourceId": "2"}
+        messages = (await client.get_prompt("all__resource-prompt", of_resource)).messages
+        embedded = next(each.content for each in messages if each.content.type == "resource")
+        assert embedded.resource.uri == "placet://all/demo://resource/dynamic/text/2"
+        with pytest.raises(MCPError, match="not-allowed"):
+            await client.get_prompt("all__args-prompt", {"city": "Oslo"})
+        completed = await client.complete(
+            PromptReference(name="all__completable-prompt"), {"name": "department", "value": "E"}
+        )
+        assert completed.completion.values == ["Engineering"]
+        completed = await client.complete(
+            ResourceTemplateReference(uri=text), {"name": "resourceId", "value": "7"}
+        )
+        assert completed.completion.values == ["7"]
 
 
 def _table(name: str, command: tuple[str, ...]) -> str:
