@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from policy.catalog import Resource, ToolSpec
 from policy.model import Caller, Facts, ToolCall, Verdict, strictest
 from policy.syntax import tree
-from tests.reference_conditions import Scene, judge
+from tests.reference_conditions import Scene, judge, marks_in
 from tests.reference_history import judge_after
 from tests.reference_resources import VERBS, effects_of
 from tests.reference_rewrites import Refusal, Wanted, rewritten
@@ -313,7 +313,9 @@ def _clauses(
             case tree.When(test=test):
                 parts.append(judge(test, inside, permits=permits))
             case tree.After(tools=tools, within=within):
-                parts.append(judge_after(tools, within, scene, permits=permits))
+                parts.append(
+                    judge_after(tools, within, scene, permits=permits, marks=marks_in(scene))
+                )
             case tree.Unless(test=test):
                 parts.append(negated(judge(test, outside, permits=not permits)))
             case _:

@@ -8,7 +8,7 @@ says in this place; `permits` is whether truth in this place loosens the verdict
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -17,9 +17,14 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from policy.catalog import Resource, ToolSpec
-from policy.model import EMPTY, Caller, Facts
+from policy.model import EMPTY, Caller, Facts, PastCall
 from policy.syntax import tree
-from tests.reference_history import judge_after
+from tests.reference_history import (
+    earlier_calls,
+    from_label,
+    in_earlier_calls,
+    judge_after,
+)
 from tests.reference_resources import SetReader, judge_resources
 from tests.reference_said import named_by_user
 from tests.reference_values import (
@@ -59,6 +64,7 @@ class Scene:
     absent: Truth = None
     redirections_covered: bool = False
     variables: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    permits: bool = False
 
     def sets_reader(self) -> SetReader:
         return SetReader(sets=self.sets, facts=self.facts)
@@ -66,6 +72,7 @@ class Scene:
 
 def judge(expr: tree.Expr, scene: Scene, *, permits: bool) -> Truth:  # noqa: C901 - an arm a node
     """Return what a condition says of the scene's call."""
+    scene = replace(scene, permits=permits)
 
     def inner(test: tree.Expr, within: Scene = scene) -> Truth:
         return judge(test, within, permits=permits)
@@ -92,7 +99,8 @@ def judge(expr: tree.Expr, scene: Scene, *, permits: bool) -> Truth:  # noqa: C9
             )
             return negated(truth) if op == "!=" else truth
         case tree.In(left=left, right=right, negated=is_negated):
-            truth = _member(left, right, scene=scene, about=about)
+            around = replace(scene, permits=permits is not is_negated)
+            truth = _member(left, right, scene=around, about=about)
             return negated(truth) if is_negated else truth
         case tree.TextTest(op="contains", left=left, right=tree.Regex(pattern=pattern)):
             return about(
@@ -130,7 +138,11 @@ def judge(expr: tree.Expr, scene: Scene, *, permits: bool) -> Truth:  # noqa: C9
         case tree.Window(left=left):
             return about([value_of(left, scene)], lambda a: _is_within(expr, a))
         case tree.AfterTest(tools=tools, within=within):
-            return judge_after(tools, within, scene, permits=permits)
+            return judge_after(tools, within, scene, permits=permits, marks=marks_in(scene))
+        case tree.From(left=left, source=tree.Name(name=name)):
+            return about(
+                [value_of(left, scene)], lambda a: from_label(a, name, scene, marks_in(scene))
+            )
         case tree.NamedByUser(left=left):
             return about([value_of(left, scene)], lambda a: _named(a, scene))
         case tree.Quantifier():
@@ -203,7 +215,43 @@ def _is_within(window: tree.Window, moment: Any) -> Truth:
     return inside and _DAYS[day] in named.get(window.days, (window.days,))
 
 
+def marks_in(scene: Scene) -> Callable[[tree.LabelResults, PastCall], Truth]:
+    """Return whether a label's conditions hold for an earlier call of its tools."""
+
+    def marks(label: tree.LabelResults, past: PastCall) -> Truth:
+        result = UNREADABLE if past.result is None else past.result
+        there = replace(scene, input=past.input, variables={"result": result})
+        found: list[Truth] = []
+        for clause in label.clauses:
+            if isinstance(clause, tree.When):
+                found.append(judge(clause.test, replace(there, absent=False), permits=False))
+            elif isinstance(clause, tree.Unless):
+                excepted = judge(clause.test, replace(there, absent=None), permits=True)
+                found.append(negated(excepted))
+        truth = all_of(found)
+        return None if truth is True and past.outcome != "ok" else truth
+
+    return marks
+
+
+def _history_path(expr: tree.Expr) -> tuple[tree.History, list[str]] | None:
+    steps: list[str] = []
+    while isinstance(expr, tree.Field):
+        steps.insert(0, expr.name)
+        expr = expr.base
+    return (expr, steps) if isinstance(expr, tree.History) else None
+
+
+def _in_history(value: Any, source: tree.History, steps: list[str], scene: Scene) -> Truth:
+    calls = earlier_calls(source, scene, permits=scene.permits, marks=marks_in(scene))
+    truth = in_earlier_calls(value, calls, steps)
+    return None if truth is False and source.kind == "results" and not calls else truth
+
+
 def _member(left: tree.Expr, right: tree.Expr, *, scene: Scene, about: Any) -> Truth:
+    path = _history_path(right)
+    if path is not None and path[1]:
+        return about([value_of(left, scene)], lambda a: _in_history(a, *path, scene))  # type: ignore[no-any-return]
     match right:
         case tree.Name(name=name) if name in scene.sets and name not in scene.variables:
             return about(  # type: ignore[no-any-return]
@@ -316,6 +364,9 @@ def value_of(expr: tree.Expr, scene: Scene) -> Any:  # noqa: C901 - an arm a nod
             return _index(value_of(base, scene), value_of(key, scene))
         case tree.Selection():
             return _selected(expr, scene)
+        case tree.History():
+            calls = earlier_calls(expr, scene, permits=scene.permits, marks=marks_in(scene))
+            return UNREADABLE if calls is None else calls
         case tree.Function(name="first_present", args=args):
             found = tuple(value_of(arg, scene) for arg in args)
             return next((value for value in found if value is not ABSENT), ABSENT)
@@ -445,6 +496,12 @@ def _selected(expr: tree.Selection, scene: Scene) -> Any:
             # A sum that leaves something out is not known to be small.
             total = _computed("+", total, UNREADABLE if amount is ABSENT else amount)
         return total
+    if expr.function == "latest":
+        for element, within in reversed(scenes):
+            truth = judge(expr.test, within, permits=False)
+            if truth is not False:
+                return UNREADABLE if truth is None else element
+        return UNKNOWN
     tests = [(element, judge(expr.test, within, permits=False)) for element, within in scenes]
     if any(truth is None for _, truth in tests):
         return UNREADABLE
@@ -456,8 +513,6 @@ def _selected(expr: tree.Selection, scene: Scene) -> Any:
             return len(kept)
         case "first":
             return kept[0] if kept else ABSENT
-        case "latest":
-            return kept[-1] if kept else ABSENT
         case _:
             raise NotInReference(expr.function)
 

@@ -126,6 +126,21 @@ class Negative:
     operand: Value
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierCalls:
+    """`calls(TOOLS)` and `results(TOOLS)`: a list of calls, or of their results.
+
+    Where it `permits`, it holds the calls that succeeded, and what the `labels` mark in their
+    results is not known; elsewhere, every call that was handed to its tool.
+    """
+
+    kind: Literal["calls", "results"]
+    tools: ToolSelector
+    permits: bool
+    text: str
+    labels: tuple[CheckedLabel, ...] = ()
+
+
 Value: TypeAlias = (
     Constant
     | Fact
@@ -138,6 +153,7 @@ Value: TypeAlias = (
     | Selected
     | Arithmetic
     | Negative
+    | EarlierCalls
 )
 
 # ------------------------------------------------------------------ tests
@@ -272,14 +288,63 @@ class ResourceTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedLabel:
+    """One `label` statement. `fields` are those of the result that it marks, empty: all of it.
+
+    Its conditions are about the call: its input, and its result as the variable in slot 0.
+    """
+
+    name: str
+    tools: ToolSelector
+    fields: tuple[tuple[str, ...], ...] = ()
+    when: Test | None = None
+    unless: Test | None = None
+    slots: int = 1
+
+    @property
+    def has_conditions(self) -> bool:
+        """Whether only some calls of its tools are labelled."""
+        return self.when is not None or self.unless is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierCall:
     """`after TOOLS within SPAN`: such a call was made before in the session tree.
 
-    `within` None: however long ago.
+    `labels` are those among the tools that mark only some calls. `within` None: however long ago.
     """
 
     tools: ToolSelector
     within: timedelta | None
+    text: str
+    labels: tuple[CheckedLabel, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InEarlierCalls:
+    """`left in results(TOOLS).a.b`: `steps` lead from each call or result to the values."""
+
+    left: Value
+    calls: EarlierCalls
+    steps: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundInResults:
+    """`left from results(TOOLS)`: every value stands in such a result as whole words."""
+
+    left: Value
+    calls: EarlierCalls
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundInLabelled:
+    """`left from LABEL`: some value is a part of a text that the label marks."""
+
+    left: Value
+    labels: tuple[CheckedLabel, ...]
     text: str
 
 
@@ -308,6 +373,8 @@ Test: TypeAlias = (
     | ResourceTest
     | EarlierCall
     | NamedByUser
+    | InEarlierCalls
+    | FoundInLabelled
 )
 
 # ------------------------------------------------------------------ statements

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from policy.catalog import Catalog, ToolSelector
-from policy.checks.checked import CheckedRule, FieldOf, ValueSet
+from policy.checks.checked import CheckedLabel, CheckedRule, FieldOf, ValueSet
 from policy.checks.conditions.fields import Sight, ToolFields
 from policy.checks.conditions.typed_value import TypedValue
 from policy.checks.conditions.value_types import ValueType
-from policy.checks.names.scopes import Definition, Extent
+from policy.checks.names.scopes import Definition, Extent, LabelSource
 from policy.checks.names.tool_selectors import SelectorReader
 from policy.checks.report import Report
 from policy.programs import Profiles
@@ -46,3 +46,17 @@ class CheckContext:
     open: frozenset[str] = frozenset()
     # The rules that were checked in this run.
     fresh: list[CheckedRule] = field(default_factory=list)
+    # The labels that the layer being read can see, and their statements as far as they were read.
+    labels: tuple[LabelSource, ...] = ()
+    read_labels: dict[LabelSource, CheckedLabel] = field(default_factory=dict)
+
+    def fields_for(self, selector: ToolSelector) -> ToolFields:
+        """Return the fields of the tools that a selector matches; cached by selector."""
+        kept = self.fields.get(selector)
+        if kept is None:
+            specs = self.tools.matching(selector)
+            everything = len(specs) == len(self.catalog.specs)
+            kept = self.fields[selector] = ToolFields(
+                specs=specs, everything=everything, open=self.open, views=self.catalog.views
+            )
+        return kept

@@ -20,6 +20,7 @@ from policy.checks.checked import (
 )
 from policy.checks.conditions.expressions import CONDITIONS
 from policy.checks.conditions.fields import field_type
+from policy.checks.conditions.labels import read_label
 from policy.checks.conditions.reader_state import StatementContext
 from policy.checks.conditions.tests import read_test, value
 from policy.checks.context import CheckContext
@@ -27,6 +28,7 @@ from policy.checks.memory import CheckMemory, UnitMemory
 from policy.checks.names import sets
 from policy.checks.names.interpolation import SAMPLES, constant, value_of_param
 from policy.checks.names.known_tools import ToolKnowledge
+from policy.checks.names.labels import labels_in
 from policy.checks.names.scopes import Definition
 from policy.checks.not_supported import refuse_unsupported
 from policy.checks.rules.changes import input_steps
@@ -94,9 +96,12 @@ def read_layer(
     has rules that were checked before.
     """
     parts = _Parts(knowledge=ToolKnowledge(declared=(*above, *own), check=check))
+    check.labels = labels_in(layer.scope)
     # Before any rule: a mistake in a definition is reported there, not where it is used.
     for unit in layer.units:
         _check_definitions(unit, check)
+        for source in (each for found in unit.scope.labels.values() for each in found):
+            read_label(source, check, read_test, is_in_pack=unit.pack)
     for unit in layer.units:
         _read_unit(unit, layer.key, parts, check, names, memory)
     return CheckedPolicy(
@@ -183,14 +188,12 @@ def _read(
         case tree.Limit():
             limit = read_limit(statement, unit, check, key=key, knowledge=parts.knowledge)
             parts.limits.append(limit)
-        case tree.LabelResults():
-            _check_label(statement, unit, check)
         case tree.RedactResults():
             redaction = read_redaction(statement, unit, check, knowledge=parts.knowledge)
             parts.redactions.append(redaction)
         case _:
-            # Names, `use` and `tool` were read before, rules are read separately; tests are read
-            # with the suites.
+            # Names, labels, `use` and `tool` were read before, rules are read separately; tests are
+            # read with the suites.
             return
 
 
@@ -205,15 +208,6 @@ def _default(statement: tree.Default, unit: Unit, check: CheckContext) -> Checke
         text=f"{text} for {print_tools(statement.tools)}",
         span=statement.span,
     )
-
-
-def _check_label(statement: tree.LabelResults, unit: Unit, check: CheckContext) -> None:
-    """Check a `label` statement; the conditions that read the label read its tools."""
-    check.tools.selector(statement.tools, unit.scope, grants=False, lenient=unit.pack)
-    if statement.fields:
-        refuse_unsupported("`at` in a `label`", check.report, span=statement.span)
-    for clause in statement.clauses:
-        refuse_unsupported("a clause of a `label`", check.report, span=clause.span)
 
 
 def _delegation(

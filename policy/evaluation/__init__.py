@@ -12,17 +12,12 @@ from policy.evaluation.condition_outcome import (
     Operator,
     outcome_of_condition,
 )
+from policy.evaluation.condition_scope import ConditionScope, TestOf, ValueOf
 from policy.evaluation.conditions import compile_test
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.effects import CallEffects, KnownResource
 from policy.evaluation.evaluation import Evaluation
-from policy.evaluation.expressions import (
-    ConditionScope,
-    TestOf,
-    ValueOf,
-    compile_value,
-    constant_value,
-)
+from policy.evaluation.expressions import compile_value, constant_value
 from policy.evaluation.floor import Floor, ProtectedFile
 from policy.evaluation.floor_test import FloorOf, FloorTruth, compile_floor
 from policy.evaluation.partial_evaluation import (

@@ -63,6 +63,9 @@ def _equal_objects(left: Mapping[str, Any], right: Mapping[str, Any], *, depth: 
 
 
 def _equal_or_null(left: Value, right: Value, *, depth: int) -> Truth:
+    for item in (left, right):
+        if isinstance(item, Indeterminate):
+            return item
     nulls = [item is None or isinstance(item, Absent) for item in (left, right)]
     return all(nulls) if any(nulls) else _equal(left, right, depth=depth)
 

@@ -12,10 +12,11 @@ from itertools import islice
 from typing import Literal, TypeAlias
 
 from policy.checks import checked
+from policy.evaluation.condition_scope import ConditionScope, TestOf
 from policy.evaluation.conditions import compile_test
 from policy.evaluation.effects import KnownResource
 from policy.evaluation.evaluation import Evaluation
-from policy.evaluation.expressions import ConditionScope, TestOf, compile_value
+from policy.evaluation.expressions import compile_value
 from policy.evaluation.named_by_user import named_values
 from policy.evaluation.resource_tests import known_answer
 from policy.evaluation.resource_truths import resource_truths, tested_set

@@ -13,22 +13,24 @@ from typing import Any, assert_never
 
 from policy.checks import checked
 from policy.evaluation.comparison import equal, ordered
+from policy.evaluation.condition_scope import ConditionScope, TestOf, ValueOf
 from policy.evaluation.earlier_calls import compile_after
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import (
-    ConditionScope,
-    TestOf,
-    ValueOf,
     bind_variable,
+    compile_candidates,
     compile_value,
     elements,
 )
+from policy.evaluation.found_in_labelled import compile_found_in_labelled
+from policy.evaluation.in_earlier_calls import compile_in_earlier_calls
 from policy.evaluation.named_by_user import compile_named_by_user
 from policy.evaluation.resource_tests import compile_resource_test
 from policy.evaluation.truth import (
     ABSENT,
     Absent,
     Indeterminate,
+    PartialList,
     Truth,
     Unknown,
     Value,
@@ -82,7 +84,13 @@ def compile_test(test: checked.Test, place: ConditionScope) -> TestOf:  # noqa: 
             resource = compile_resource_test(test, place.declared, covering=place.covering)
             return _settled(resource, text=text, place=place)
         case checked.EarlierCall():
-            return compile_after(test)
+            return compile_after(test, place)
+        case checked.InEarlierCalls(left=left, text=text):
+            earlier = compile_in_earlier_calls(test, compile_value(left, place), place)
+            return _settled(earlier, text=text, place=place)
+        case checked.FoundInLabelled(left=left, text=text):
+            suspected = compile_found_in_labelled(test, compile_value(left, place), place)
+            return _settled(suspected, text=text, place=place)
         case checked.NamedByUser(left=left, text=text):
             named = compile_named_by_user(compile_value(left, place))
             return _settled(named, text=text, place=place)
@@ -91,18 +99,25 @@ def compile_test(test: checked.Test, place: ConditionScope) -> TestOf:  # noqa: 
 
 
 def _quantified(node: checked.Quantified, place: ConditionScope) -> TestOf:
-    source = compile_value(node.source, place)
-    body = compile_test(node.test, place)
     stop = node.kind == "any"
+    source = (
+        compile_candidates(node.source, node.slot, node.test, place)
+        if stop
+        else compile_value(node.source, place)
+    )
+    body = compile_test(node.test, place)
     absent = _absent(place, node.text)
 
     def test(call: Evaluation) -> Truth:
         items = elements(source(call))
-        if isinstance(items, Indeterminate):
-            return items.within(node.text)
-        if isinstance(items, Absent) or (not items and not stop):
-            return absent
         indeterminate: Indeterminate | None = None
+        if isinstance(items, PartialList):
+            indeterminate = items.within(node.text)
+            items = items.items
+        elif isinstance(items, Indeterminate):
+            return items.within(node.text)
+        elif isinstance(items, Absent) or (not items and not stop):
+            return absent
         for index, item in enumerate(items):
             bind_variable(call, node.slot, node.index_slot, item=item, index=index)
             truth = body(call)

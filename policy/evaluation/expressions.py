@@ -7,36 +7,19 @@ test of the result decides what that means.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, TypeAlias, assert_never
+from typing import Any, assert_never
 
 from policy.checks import checked
-from policy.evaluation.declared_resources import DeclaredResources
+from policy.evaluation.condition_scope import ConditionScope, TestOf, ValueOf
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.fact_readers import fact_reader
 from policy.evaluation.functions import FUNCTIONS
-from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value
+from policy.evaluation.past_keys import key_of_test
+from policy.evaluation.past_lists import PastList
+from policy.evaluation.truth import ABSENT, Absent, Indeterminate, PartialList, Unknown, Value
 from policy.values import add, is_number, multiply, subtract
-
-ValueOf: TypeAlias = Callable[[Evaluation], Value]
-TestOf: TypeAlias = Callable[[Evaluation], Truth]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConditionScope:
-    """Where a condition stands, as far as its meaning depends on it.
-
-    `absent_is_false`: a test of an absent value is false (the `when` of a rule that restricts),
-    else indeterminate. `covering`: the rule is an `allow`, whose redirections other clauses may
-    cover. `test` compiles the tests inside selections.
-    """
-
-    declared: DeclaredResources
-    absent_is_false: bool
-    covering: bool
-    test: Callable[[checked.Test, ConditionScope], TestOf]
 
 
 def compile_value(  # noqa: C901 (one arm a node)
@@ -67,6 +50,8 @@ def compile_value(  # noqa: C901 (one arm a node)
             return _selected(value, place)
         case checked.Arithmetic(op=op, left=left, right=right):
             return _arith(op, compile_value(left, place), compile_value(right, place))
+        case checked.EarlierCalls():
+            return PastList(value, place)
         case checked.Negative(operand=operand):
             zero: ValueOf = lambda call: 0  # noqa: E731
             return _arith("-", zero, compile_value(operand, place))
@@ -93,6 +78,8 @@ def field_of(value: Value, name: str) -> Value:
         return ABSENT if found is None else found
     if isinstance(value, tuple):
         return _step_on_each(value, name)
+    if isinstance(value, PartialList):
+        return _step_on_known(value, name)
     if isinstance(value, (Absent, Indeterminate)):
         return value
     return Indeterminate(f"`.{name}` of a value that is not an object")
@@ -109,6 +96,19 @@ def _step_on_each(items: tuple[Value, ...], name: str) -> Value:
         elif not isinstance(value, Absent):
             found.append(value)
     return tuple(found)
+
+
+def _step_on_known(items: PartialList, name: str) -> Value:
+    """Return the field of the elements that are known; others may be missing anywhere."""
+    found = _step_on_each(items.items, name)
+    if isinstance(found, Indeterminate):
+        return found
+    return PartialList(found, items.why, sure_from=len(found) + 1)
+
+
+def _whole(value: Value) -> Value:
+    """Return a value of which no part is used where some of it is not known."""
+    return Indeterminate(value.why) if type(value) is PartialList else value
 
 
 def _input_field(name: str) -> ValueOf:
@@ -133,7 +133,7 @@ def _step(base: ValueOf, name: str) -> ValueOf:
 
 def _at(base: ValueOf, key: ValueOf) -> ValueOf:
     def read(call: Evaluation) -> Value:
-        value, place = base(call), key(call)
+        value, place = _whole(base(call)), _whole(key(call))
         for part in (value, place):
             if isinstance(part, (Indeterminate, Absent)):
                 return part
@@ -151,7 +151,7 @@ def _at(base: ValueOf, key: ValueOf) -> ValueOf:
 
 def _list(items: list[ValueOf]) -> ValueOf:
     def read(call: Evaluation) -> Value:
-        values = [item(call) for item in items]
+        values = [_whole(item(call)) for item in items]
         for value in values:
             if isinstance(value, Indeterminate):
                 return value
@@ -163,7 +163,7 @@ def _list(items: list[ValueOf]) -> ValueOf:
 
 def _object(entries: list[tuple[str, ValueOf]]) -> ValueOf:
     def read(call: Evaluation) -> Value:
-        values = {name: item(call) for name, item in entries}
+        values = {name: _whole(item(call)) for name, item in entries}
         for value in values.values():
             if isinstance(value, Indeterminate):
                 return value
@@ -176,14 +176,14 @@ def _apply(function: str, args: list[ValueOf]) -> ValueOf:
     body = FUNCTIONS[function]
 
     def read(call: Evaluation) -> Value:
-        return body(*[arg(call) for arg in args])
+        return body(*[_whole(arg(call)) for arg in args])
 
     return read
 
 
 def _arith(op: str, left: ValueOf, right: ValueOf) -> ValueOf:
     def read(call: Evaluation) -> Value:
-        return arithmetic(op, left(call), right(call))
+        return arithmetic(op, _whole(left(call)), _whole(right(call)))
 
     return read
 
@@ -244,25 +244,65 @@ def bind_variable(
 
 
 def _selected(node: checked.Selected, place: ConditionScope) -> ValueOf:
-    source = compile_value(node.source, place)
     if node.function == "sum":
+        source = compile_value(node.source, place)
         return _sum(node, source, compile_value(_as_value(node.test), place))
+    source = compile_candidates(node.source, node.slot, _as_test(node.test), place)
     test = place.test(_as_test(node.test), place)
+    if node.function == "latest":
+        return _latest(node, source, test)
     finish = _FINISH[node.function]
 
     def read(call: Evaluation) -> Value:
         items = elements(source(call))
-        if isinstance(items, (Absent, Indeterminate)):
-            return items
+        known = items.items if isinstance(items, PartialList) else items
+        if isinstance(known, (Absent, Indeterminate)):
+            return known
         kept: list[Value] = []
-        for index, item in enumerate(items):
+        for index, item in enumerate(known):
             bind_variable(call, node.slot, node.index_slot, item=item, index=index)
             truth = test(call)
             if truth is True:
                 kept.append(item)
             elif isinstance(truth, Indeterminate):
                 return truth
+        if isinstance(items, PartialList):
+            if node.function != "filter":
+                return Indeterminate(items.why)
+            return PartialList(tuple(kept), items.why, sure_from=len(kept) + 1)
         return finish(kept)
+
+    return read
+
+
+def compile_candidates(
+    source: checked.Value, slot: int, test: checked.Test, place: ConditionScope
+) -> ValueOf:
+    """Return the elements of a list; of earlier calls, those alone that the test may select."""
+    if not isinstance(source, checked.EarlierCalls):
+        return compile_value(source, place)
+    key = key_of_test(test, slot)
+    if key is None:
+        return PastList(source, place)
+    return PastList(source, place).chosen_by(key.steps, compile_value(key.value, place))
+
+
+def _latest(node: checked.Selected, source: ValueOf, test: TestOf) -> ValueOf:
+    def read(call: Evaluation) -> Value:
+        items = elements(source(call))
+        known = items.items if isinstance(items, PartialList) else items
+        if isinstance(known, (Absent, Indeterminate)):
+            return known
+        for index in range(len(known) - 1, -1, -1):
+            bind_variable(call, node.slot, node.index_slot, item=known[index], index=index)
+            truth = test(call)
+            if isinstance(truth, Indeterminate):
+                return truth
+            if truth:
+                if isinstance(items, PartialList) and index < items.sure_from:
+                    break
+                return known[index]
+        return Indeterminate(items.why) if isinstance(items, PartialList) else _NONE_FOUND
 
     return read
 
@@ -271,7 +311,7 @@ def _sum(node: checked.Selected, source: ValueOf, amount: ValueOf) -> ValueOf:
     def read(call: Evaluation) -> Value:
         items = elements(source(call))
         if isinstance(items, (Absent, Indeterminate)):
-            return items
+            return _whole(items)
         total: Value = 0
         for index, item in enumerate(items):
             bind_variable(call, node.slot, node.index_slot, item=item, index=index)
@@ -285,6 +325,7 @@ def _sum(node: checked.Selected, source: ValueOf, amount: ValueOf) -> ValueOf:
     return read
 
 
+_NONE_FOUND = Unknown("`latest` found nothing")
 _FINISH: dict[str, Callable[[list[Value]], Value]] = {
     "filter": tuple,
     "count": len,

@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 from policy.checks import checked
 from policy.evaluation.batched_tests import BatchedTests, batch_tests
+from policy.evaluation.condition_scope import TestOf
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.evaluation import Evaluation
-from policy.evaluation.expressions import TestOf
 from policy.evaluation.floor import Floor, ProtectedFile
 from policy.evaluation.floor_names import FloorNames, protected_file, writes_by_any_name
 from policy.evaluation.possible_resources import may_be_handed

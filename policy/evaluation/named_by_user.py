@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from policy.evaluation.condition_scope import ValueOf
 from policy.evaluation.evaluation import Evaluation
-from policy.evaluation.expressions import ValueOf, elements
+from policy.evaluation.expressions import elements
 from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value, all_true
 from policy.values import Unreadable, UserMessages
 

@@ -15,9 +15,9 @@ from operator import or_
 from typing import Any, TypeAlias
 
 from policy.checks import checked
+from policy.evaluation.condition_scope import ConditionScope
 from policy.evaluation.conditions import compile_test
 from policy.evaluation.evaluation import Evaluation
-from policy.evaluation.expressions import ConditionScope
 from policy.evaluation.resource_tests import known_answer
 from policy.evaluation.truth import Truth
 

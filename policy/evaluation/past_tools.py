@@ -82,3 +82,8 @@ def _servers(name: str) -> Iterator[str]:
 def _spec(origin: Origin, name: str) -> ToolSpec:
     number = split_version(name)[1]
     return ToolSpec(name=name, origin=origin, version=None if number is None else int(number))
+
+
+def spec_of(tool: CalledTool) -> ToolSpec:
+    """Return a tool as a condition sees it that is about an earlier call of it."""
+    return next(_readings(tool))

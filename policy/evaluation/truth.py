@@ -41,6 +41,22 @@ class Unknown(Indeterminate):
 
 
 @final
+class PartialList(Indeterminate):
+    """A list of which some elements are not known; `items` are the others, in their order.
+
+    From the index `sure_from` on, no element is missing. Whatever does not know of partial lists
+    takes it for a value that could not be read.
+    """
+
+    __slots__ = ("items", "sure_from")
+
+    def __init__(self, items: tuple[Any, ...], why: str, *, sure_from: int) -> None:
+        super().__init__(why)
+        self.items = items
+        self.sure_from = sure_from
+
+
+@final
 class Absent:
     """The value of a field that the input does not have; `null` counts as absent."""
 

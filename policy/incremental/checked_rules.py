@@ -113,5 +113,6 @@ def at_place(rule: CheckedRule, id: str, span: Span) -> CheckedRule:
         text=rule.text,
         terms=rule.terms,
         of_pack=rule.of_pack,
+        reads=rule.reads,
         span=span,
     )

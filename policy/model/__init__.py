@@ -57,6 +57,7 @@ from policy.model.facts import (
     UserSaid,
 )
 from policy.model.history import (
+    NEVER,
     NO_CALLS,
     History,
     Moments,
@@ -83,6 +84,7 @@ from policy.model.verdict import Verdict, strictest
 __all__ = [
     "EMPTY",
     "LEAST_SLACK",
+    "NEVER",
     "NO_CALLS",
     "NO_GAPS",
     "NO_TIME",

@@ -63,6 +63,7 @@ from policy.values.redaction import (
 )
 from policy.values.regex.regex import Regex, compile_regex, compile_without_shortcuts
 from policy.values.regex.string_tests import StringRegex
+from policy.values.search_folding import folded_for_search
 from policy.values.shell_globs import ANY_DEPTH, compile_step, step_text
 from policy.values.sql.dialect import SQL_DIALECTS
 from policy.values.sql.known_nodes import SQL_KINDS
@@ -153,6 +154,7 @@ __all__ = [
     "escape_glob",
     "exact",
     "exact_path",
+    "folded_for_search",
     "folder_pattern",
     "globs_intersect",
     "has_wildcard",

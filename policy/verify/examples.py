@@ -169,7 +169,8 @@ class _Runner:
         now = facts.now or _SOME_TIME
         calls = tuple(call for before in past for call in self._past(before, now))
         # Without a clock, the ages of earlier calls are still known.
-        history = replace(history_of(calls), as_of=now)
+        oldest_first = sorted(calls, key=lambda call: call.at or now)
+        history = replace(history_of(oldest_first), as_of=now)
         charges = PastCharges(
             self.program, calls, caller=circumstances.caller, facts=facts, as_of=now
         )

@@ -179,11 +179,21 @@ def callers(draw: DrawFn, *, depth: int = 1) -> Caller:
     )
 
 
-def _past(name: str, minutes: float | None, outcome: str = "ok") -> PastCall:
+def _past(
+    name: str, minutes: float | None, outcome: str = "ok", result: Any = None, **input: Any
+) -> PastCall:
     """Return an earlier call of one of the tools, so many minutes ago."""
     origin = next((spec.origin for spec in SPECS if spec.name == name), Origin(tool=name))
     at = None if minutes is None else _NOW - timedelta(minutes=minutes)
-    return PastCall(tool=name, at=at, outcome=outcome, origin=origin.kind, server=origin.server)
+    return PastCall(
+        tool=name,
+        input=input,
+        result=result,
+        at=at,
+        outcome=outcome,
+        origin=origin.kind,
+        server=origin.server,
+    )
 
 
 WORLDS = (
@@ -217,5 +227,30 @@ WORLDS = (
     ),
     Facts(
         now=None, cwd="/srv", home="/root", history=(_past("note", 5), _past("keep", 1, "timeout"))
+    ),
+    Facts(
+        now=_NOW,
+        cwd="/srv",
+        workspace="/srv",
+        home="/root",
+        history=(
+            _past("note", 9, result={"a": "p", "b": "q", "n": 5, "tags": ("p", "pq")}, a="p", n=5),
+            _past("note", 4, result={"a": "q", "b": "p", "box": {"c": "p"}}, a="q", n=2.5),
+            _past("bank__pay", 3, result={"a": "x", "b": "q", "n": 1}, a="p", n=1),
+            _past("lab__loose", 2, result="P q", a="p"),
+            _past("look", 2, "failed", a="/srv/p/x"),
+        ),
+    ),
+    Facts(
+        now=_NOW,
+        cwd="/srv",
+        workspace="/srv",
+        home="/root",
+        history=(
+            _past("note", 9, result="p", a="p", n=5),
+            _past("note", 4, result=({"b": "p"}, {"b": ("q", 5)}, "pq"), a="p", n=5),
+            _past("note", 2, "failed", a="p", n=1),
+            _past("bank__pay", 1, "running", a="p"),
+        ),
     ),
 )

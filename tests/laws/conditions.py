@@ -153,6 +153,41 @@ _HISTORY_TESTS = (
     "after [fetch, shell except s*] within 1d",
     "after outside",
     "after [outside, look] within 2h",
+    "after partly within 5m",
+    "after some",
+    "after [some, outside except note] within 6m",
+    "(any c in calls(note): c.input.a == input.a)",
+    "(any c in calls(note, mcp bank/*): c.input.n == input.n and c.age < 6m)",
+    '(any c in calls(n*): c.input.a == "p" and c.result.a == input.b)',
+    '(all c in calls(*): c.outcome == "ok")',
+    "length(calls(note)) > 1",
+    'count(c in calls(note, bank__pay): c.outcome != "failed") > 1',
+    "sum(c in calls(bank__pay): c.input.n) > 3",
+    "latest(c in calls(note): c.input.a == input.a).input.n == input.n",
+    "latest(c in calls(note): c.input.a == input.a) is absent",
+    'latest(t in input.tags: t != "q") == input.a',
+    "first(c in calls(note): c.input.n == input.n).result.b == input.b",
+    "input.a in calls(note).input.a",
+    "input.n not in calls(note, mcp bank/*).input.n",
+    "calls(note).input.a == input.tags",
+)
+# What grounds a value permits, and what raises suspicion restricts.
+_GROUNDING_TESTS = (
+    "input.a in results(note).a",
+    "input.b in results(note).b",
+    "input.b in results(note, bank__pay, look).b",
+    "input.n in results(n*).n",
+    "input.a in results(note).tags",
+    "input.a in results(note).box.c",
+    "(any r in results(note): r.b == input.b and r.n == 5)",
+    "latest(r in results(bank__pay): r.a is present).b == input.b",
+)
+_SUSPICION_TESTS = (
+    "input.a from outside",
+    "input.b from partly",
+    "input.tags from some",
+    "input.n from partly",
+    "input.box from outside",
 )
 
 
@@ -177,8 +212,10 @@ def _said_test(draw: DrawFn, call: ToolCall, *, permits: bool) -> str:
     return pick(draw, ('"p q" in user.said', "length(user.said) > 1", "user.said is present"))
 
 
-def _history_test(draw: DrawFn, call: ToolCall) -> str:
-    return pick(draw, _HISTORY_TESTS)
+def _history_test(draw: DrawFn, call: ToolCall, *, permits: bool) -> str:
+    more = _GROUNDING_TESTS if permits else _SUSPICION_TESTS
+    options: tuple[str, ...] = (*_HISTORY_TESTS, *more)
+    return pick(draw, options)
 
 
 def _time_test(draw: DrawFn, call: ToolCall) -> str:
@@ -246,21 +283,22 @@ _PLAIN_TESTS: tuple[Callable[[DrawFn, ToolCall], str], ...] = (
     _type_test,
     _object_test,
     _time_test,
-    _history_test,
     _fact_test,
 )
 
 
 def draw_condition(draw: DrawFn, call: ToolCall, *, permits: bool, depth: int = 2) -> str:
     """Draw a condition about this call, for a place that permits or one that restricts."""
-    kind = pick(draw, range(14))
+    kind = pick(draw, range(15))
     if depth and kind >= 12:
         parts = [draw_condition(draw, call, permits=permits, depth=depth - 1) for _ in range(2)]
         return "(" + pick(draw, (" and ", " or ")).join(parts) + ")"
     if depth and kind == 11:
         inner = draw_condition(draw, call, permits=not permits, depth=depth - 1)
         return f"not ({inner})"
-    if kind > 7 and call.tool in VERBS_OF:
+    if kind == 8:
+        return _history_test(draw, call, permits=permits)
+    if kind > 8 and call.tool in VERBS_OF:
         return _resource_test(draw, call, permits=permits)
     if once_in(draw, len(_PLAIN_TESTS)):
         return _said_test(draw, call, permits=permits)

@@ -66,6 +66,8 @@ def atom(random: Random) -> str:
             f"{name} == {{a: null}}",
             *("after pay within 5m", "after note", "after [bank__*, note] within 301s", "after *"),
             *(f"{name} named by user", "user.said is present"),
+            *(f"(any c in calls(pay): c.input.path == {name})", f"{name} from outside"),
+            *(f"{name} in results(pay).path", "latest(c in calls(pay): c.input.flag).age < 5m"),
             *("now within 08:00..18:00", 'now - time("2026-11-21T11:30:00Z") < 1h'),
             *('reads "/a/**"', 'reads only "/a/**"', 'reads any "/a"', 'reads outside "/a/**"'),
         ]
@@ -97,6 +99,7 @@ def pool() -> tuple[CheckedPolicy, tree.PolicyFile]:
     """Return a layer of many rules that the checker accepts, and the tree of its one file."""
     random = Random(1)
     rules = [f"r{number}: {_rule(random)}" for number in range(900)]
+    rules.append("label outside on results of pay")
     while True:
         policy = PolicyText(files=((GLOBAL, ("policy for every agent", *rules, "default allow")),))
         try:

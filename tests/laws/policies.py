@@ -24,6 +24,8 @@ paths tree_p = "/srv/p/**"
 hosts corp = "corp.example", "*.corp.example"
 commands safe = "git status", "git diff *", "ls *"
 label outside on results of mcp lab/*, f*, shell
+label partly on results of note at a, box.c
+label some on results of note, bank__pay when input.a == "p" unless result.n == 5
 let is_clerk = session.role == "clerk"
 let has_box = input.box is present
 """

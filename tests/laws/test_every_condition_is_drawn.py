@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 
-import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -29,15 +28,7 @@ from tests.reference import reference_decide
 from tests.reference_conditions import NotInReference
 from tests.strategies import expressions_over, names_of_things, simple_expressions
 
-# The kinds that no law draws, each with a condition that has it. The checker refuses them all, so
-# that no policy with one takes effect.
-NOT_SUPPORTED = {
-    "From": "input.a from secret",
-    "History": "length(calls(note)) > 1",
-    "History.kind calls": "length(calls(note)) > 1",
-    "History.kind results": "input.a from results(note)",
-}
-TO_BE_DRAWN = all_kinds() - NOT_SUPPORTED.keys()
+TO_BE_DRAWN = all_kinds()
 # The many rules are about one tool, whose only resource is read. Generated code is compared with
 # closures on the conditions of `tests.laws.conditions` as well, and these have all verbs.
 VERBS_OF_OTHER_TOOLS = {f"ResourceTest.verb {verb}" for verb in VERBS if verb != "reads"}
@@ -132,11 +123,3 @@ def test_the_rules_that_generated_code_is_compared_on_have_every_kind_of_conditi
         f"none of the rules has a condition with {_listed(missing)}: "
         "add one to `atom` in tests/laws/many_rules.py"
     )
-
-
-@pytest.mark.parametrize("kind", sorted(NOT_SUPPORTED))
-def test_the_checker_refuses_each_kind_of_condition_that_no_law_draws(kind: str) -> None:
-    assert kind in all_kinds()
-    with pytest.raises(Unsound) as refused:
-        build(_policy(ToolCall(tool="note", input={}), NOT_SUPPORTED[kind], permits=False))
-    assert {error.code for error in refused.value.errors} == {"not-supported-yet"}

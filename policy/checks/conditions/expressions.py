@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from policy.checks.checked import Constant, ListOf, ObjectOf
+from policy.checks.conditions.earlier_calls import read_history
 from policy.checks.conditions.field_access import read_field
 from policy.checks.conditions.functions import (
     read_arithmetic,
@@ -19,7 +20,6 @@ from policy.checks.conditions.typed_value import TypedValue, literal
 from policy.checks.conditions.value_types import STRING, STRINGS, ValueType, list_type
 from policy.checks.names.interpolation import duration_of, interpolate, number_value
 from policy.checks.names.references import read_name
-from policy.checks.not_supported import refuse_unsupported
 from policy.model import freeze
 from policy.syntax import print_expr, tree
 
@@ -94,9 +94,8 @@ def _null(_: tree.Null, __: StatementContext, ___: PartReaders) -> TypedValue:
     return literal(None)
 
 
-def _history(expr: tree.History, context: StatementContext, _: PartReaders) -> TypedValue:
-    refuse_unsupported(f"`{expr.kind}(…)`", context.report, span=expr.span)
-    return BROKEN
+def _history(expr: tree.History, context: StatementContext, parts: PartReaders) -> TypedValue:
+    return read_history(expr, context, parts.test)
 
 
 def _list(expr: tree.ListLiteral, context: StatementContext, parts: PartReaders) -> TypedValue:

@@ -93,6 +93,8 @@ def _step(
 ) -> TypedValue:
     if base is BROKEN:
         return BROKEN
+    # Of a call, perhaps: what is not known to be something else.
+    context.reads_results |= name == "result" and base.path is None
     value = FieldOf(base=base.value, name=name)
     if base.path is not None:
         return TypedValue(value=value, path=(*base.path, name))
@@ -141,6 +143,7 @@ def _element(expr: tree.Index, context: StatementContext, parts: PartReaders) ->
     key = parts.value(expr.key, context)
     if base is BROKEN or key is BROKEN:
         return BROKEN
+    context.reads_results |= base.path is None
     value = ElementAt(base=base.value, key=key.value)
     if not key.type.may_be("number", "string"):
         context.report.add(

@@ -10,7 +10,6 @@ from policy.checks.conditions.typed_value import TypedValue, literal
 from policy.checks.conditions.value_types import (
     ANY,
     FUNCTIONS,
-    LATER_SELECTIONS,
     LIST,
     NUMBER,
     SELECTIONS,
@@ -22,7 +21,6 @@ from policy.checks.conditions.value_types import (
     union_type,
 )
 from policy.checks.names.references import in_backticks
-from policy.checks.not_supported import refuse_unsupported
 from policy.diagnostics import did_you_mean
 from policy.syntax import tree
 from policy.values import Unreadable, parse_date, parse_time
@@ -33,7 +31,7 @@ def read_function(expr: tree.Function, context: StatementContext, parts: PartRea
     name = expr.name
     signature = FUNCTIONS.get(name)
     if signature is None:
-        is_selection = name in SELECTIONS or name in LATER_SELECTIONS
+        is_selection = name in SELECTIONS
         context.report.add(
             "unknown-function",
             f"there is no function `{name}`" if not is_selection else f"`{name}` is a selection",
@@ -157,9 +155,6 @@ def read_selection(
 ) -> TypedValue:
     """Return a selection from a list, or a count or sum over it."""
     name = expr.function
-    if name in LATER_SELECTIONS:
-        refuse_unsupported(f"`{name}(…)`", context.report, span=expr.span)
-        return BROKEN
     if name not in SELECTIONS:
         context.report.add(
             "unknown-function",
@@ -185,7 +180,7 @@ def read_selection(
     match name:
         case "count" | "sum":
             return TypedValue(value=value, type=NUMBER)
-        case "first":
+        case "first" | "latest":
             path = None if source.path is None else (*source.path, "*")
             return TypedValue(value=value, type=source.type.element, path=path)
         case _:

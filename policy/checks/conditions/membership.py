@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from policy.checks.checked import Constant, Membership, NotOf, Test, ValueSet
 from policy.checks.conditions.comparisons import check_word
+from policy.checks.conditions.earlier_calls import in_earlier_calls
 from policy.checks.conditions.reader_state import BROKEN, BROKEN_TEST, ReadValue, StatementContext
 from policy.checks.conditions.typed_value import TypedValue, literal
 from policy.checks.conditions.value_types import NUMBER, STRING, ValueType, comparable, type_of
@@ -16,9 +17,16 @@ def read_membership(expr: tree.In, context: StatementContext, value_of: ReadValu
     """Return the test of whether a value is in a set or a list."""
     left = value_of(expr.left, context)
     text = context.words(expr)
-    member = _set_on_right(expr, left, text, context) or _list_on_right(
-        expr, left, text, context, value_of
-    )
+    outer = context.permits
+    if expr.negated and outer is not None:
+        # What permits if it is true restricts if it is false.
+        context.permits = not outer
+    try:
+        member = _set_on_right(expr, left, text, context) or _list_on_right(
+            expr, left, text, context, value_of
+        )
+    finally:
+        context.permits = outer
     if member is None:
         return BROKEN_TEST
     return NotOf(test=member, text=text) if expr.negated else member
@@ -54,7 +62,7 @@ def _named_kinds(expr: tree.Expr, context: StatementContext) -> list[ValueSet]:
 
 def _list_on_right(
     expr: tree.In, left: TypedValue, text: str, context: StatementContext, value_of: ReadValue
-) -> Membership | None:
+) -> Test | None:
     right = value_of(expr.right, context)
     if left is BROKEN or right is BROKEN:
         return None
@@ -70,7 +78,8 @@ def _list_on_right(
     if right.type.must_be("list"):
         _check_left(expr, left, right.type.element, context)
         _check_items(expr, left, right, context)
-    return Membership(left=left.value, right=right.value, text=text)
+    earlier = in_earlier_calls(left.value, right.value, text)
+    return earlier or Membership(left=left.value, right=right.value, text=text)
 
 
 def _instead_of_in(expr: tree.In, left: TypedValue, *, is_text: bool) -> str:

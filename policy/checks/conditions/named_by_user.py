@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from policy.checks.checked import NamedByUser, Test
+from policy.checks.conditions.grounding import check_grounding
 from policy.checks.conditions.reader_state import BROKEN, BROKEN_TEST, ReadValue, StatementContext
-from policy.diagnostics import Label
 from policy.syntax import print_expr, tree
 
 
@@ -12,7 +12,13 @@ def read_named_by_user(
     expr: tree.NamedByUser, context: StatementContext, value_of: ReadValue
 ) -> Test:
     """Return the test of whether values stand in what the user wrote."""
-    _check_place(expr, context)
+    shown = print_expr(expr)
+    check_grounding(
+        expr,
+        context,
+        instead=f"write `unless {shown}`, or `when not ({shown})`",
+        of_each="write `all x in LIST: x named by user`, outside of a selection",
+    )
     left = value_of(expr.left, context)
     if left is BROKEN:
         return BROKEN_TEST
@@ -25,22 +31,3 @@ def read_named_by_user(
         )
         return BROKEN_TEST
     return NamedByUser(left=left.value, text=context.words(expr))
-
-
-def _check_place(expr: tree.NamedByUser, context: StatementContext) -> None:
-    """Report a position that does not permit: not to be named would then lift a restriction."""
-    if context.tools is None or (context.permits is True and not context.selecting):
-        return
-    shown = print_expr(expr)
-    context.report.add(
-        "grounding-restricts",
-        f"`{shown}` may only stand where it permits a call",
-        span=expr.span,
-        label="this selects elements" if context.selecting else "this position restricts",
-        labels=tuple(
-            Label(span=let.span, text="used through this `let`") for let in context.lets[:1]
-        ),
-        help="write `all x in LIST: x named by user`, outside of a selection"
-        if context.selecting
-        else f"write `unless {shown}`, or `when not ({shown})`",
-    )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
-from policy.checks.checked import Constant, PastRead, ValueTest, Variable
+from policy.checks.checked import Constant, PastRead, Test, ValueTest, Variable
 from policy.checks.conditions.fields import ToolFields
 from policy.checks.conditions.typed_value import TypedValue
 from policy.checks.conditions.value_types import FACT_ROOTS, NUMBER
@@ -21,8 +21,9 @@ from policy.syntax import Spelled, print_expr, tree
 # How many nodes the conditions of one statement may have once names are expanded.
 MAX_NODES = 5_000
 
-# Reads a value inside a condition.
+# Read a value and a condition inside a condition.
 ReadValue: TypeAlias = Callable[[tree.Expr, "StatementContext"], TypedValue]
+ReadTest: TypeAlias = Callable[[tree.Expr, "StatementContext"], Test]
 
 
 class PartReaders(NamedTuple):
@@ -56,10 +57,19 @@ class StatementContext:
     lets: tuple[tree.Let, ...] = ()
     selecting: bool = False
     is_in_pack: bool = False
-    # What the conditions read of earlier calls.
-    reads: tuple[PastRead, ...] = ()
+    # The earlier calls that the conditions read; `reads_results` is whether one is asked for its
+    # result.
+    reads: list[PastRead] = field(default_factory=list)
+    reads_results: bool = False
     # The conditions printed so far, so that each part is printed once, not once per enclosing part.
     spelled: Spelled = field(default_factory=dict)
+
+    @property
+    def past_reads(self) -> tuple[PastRead, ...]:
+        """What the conditions read of earlier calls."""
+        return tuple(
+            replace(read, result=True) if self.reads_results else read for read in self.reads
+        )
 
     @property
     def report(self) -> Report:

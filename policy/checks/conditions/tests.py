@@ -18,7 +18,7 @@ from policy.checks.checked import (
     ValueTest,
 )
 from policy.checks.conditions.comparisons import read_comparison
-from policy.checks.conditions.earlier_calls import read_after
+from policy.checks.conditions.earlier_calls import read_after, read_from
 from policy.checks.conditions.expressions import CONDITIONS, read_value
 from policy.checks.conditions.membership import read_membership
 from policy.checks.conditions.named_by_user import read_named_by_user
@@ -36,7 +36,6 @@ from policy.checks.conditions.value_types import ValueType
 from policy.checks.names.interpolation import dotted_name
 from policy.checks.names.references import inline_let
 from policy.checks.names.scopes import Definition
-from policy.checks.not_supported import refuse_unsupported
 from policy.syntax import print_expr, tree
 
 _BROKEN: Test = BROKEN_TEST
@@ -47,16 +46,6 @@ def read_test(expr: tree.Expr, context: StatementContext) -> Test:
     if not context.count(expr.span):
         return BROKEN_TEST
     return TESTS.get(type(expr), _truth)(expr, context)
-
-
-def _later(what: str) -> Callable[[tree.Expr, StatementContext], Test]:
-    """Return a reader that refuses a condition of an unsupported type."""
-
-    def refused(expr: tree.Expr, context: StatementContext) -> Test:
-        refuse_unsupported(what, context.report, span=expr.span)
-        return BROKEN_TEST
-
-    return refused
 
 
 def _and(expr: tree.And, context: StatementContext) -> Test:
@@ -195,7 +184,7 @@ TESTS: Mapping[type, Callable[[Any, StatementContext], Test]] = MappingProxyType
         tree.Window: _of_values(read_window),
         tree.ResourceTest: read_resource_test,
         tree.NamedByUser: _of_values(read_named_by_user),
-        tree.From: _later("`from` a label or a result"),
-        tree.AfterTest: read_after,
+        tree.From: lambda expr, context: read_from(expr, context, value, read_test),
+        tree.AfterTest: lambda expr, context: read_after(expr, context, read_test),
     }
 )

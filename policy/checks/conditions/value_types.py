@@ -145,6 +145,15 @@ def object_type(**fields: ValueType) -> ValueType:
     return ValueType(frozenset({"object"}), fields=tuple(fields.items()))
 
 
+# An element of `calls(…)`.
+CALL = object_type(
+    input=OBJECT,
+    result=ANY,
+    age=DURATION,
+    outcome=ValueType(
+        frozenset({"string"}), words=("ok", "failed", "timeout", "cancelled", "running")
+    ),
+)
 _URL = object_type(
     scheme=STRING, host=STRING, port=NUMBER, path=STRING, query=STRING, fragment=STRING
 )
@@ -178,8 +187,7 @@ FUNCTIONS: Mapping[str, Signature] = MappingProxyType(
     }
 )
 
-SELECTIONS = frozenset({"filter", "first", "count", "sum"})
-LATER_SELECTIONS = frozenset({"latest"})
+SELECTIONS = frozenset({"filter", "first", "latest", "count", "sum"})
 
 
 def type_of(value: Any) -> ValueType:

@@ -74,7 +74,7 @@ def read_limit(
         text=" ".join([print_limit(limit), *conditions]),
         of_pack=unit.pack,
         broken=check.report.errors != before,
-        reads=context.reads,
+        reads=context.past_reads,
         span=limit.span,
     )
 

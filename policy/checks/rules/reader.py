@@ -9,7 +9,6 @@ from typing import TypeAlias, get_args
 from policy.catalog import ToolSelector
 from policy.checks.assembly import Unit
 from policy.checks.checked import CheckedInvariant, CheckedRewrite, CheckedRule
-from policy.checks.conditions.fields import ToolFields
 from policy.checks.conditions.reader_state import StatementContext
 from policy.checks.context import CheckContext
 from policy.checks.names.known_tools import ToolKnowledge
@@ -78,7 +77,7 @@ def read_rule(
         text=_sentence(rule, context),
         terms=terms,
         of_pack=unit.pack,
-        reads=context.reads,
+        reads=context.past_reads,
         span=rule.span,
     )
     if not unit.pack and check.report.errors == before:
@@ -118,7 +117,7 @@ def read_rewrite(
         slots=context.slots,
         text=" ".join([*words, *map(print_change, rewrite.changes)]),
         broken=check.report.errors != before,
-        reads=context.reads,
+        reads=context.past_reads,
         span=rewrite.span,
     )
 
@@ -160,22 +159,9 @@ def statement_context(selector: ToolSelector, unit: Unit, check: CheckContext) -
     return StatementContext(
         check=check,
         scope=unit.scope,
-        tools=fields_for(selector, check),
+        tools=check.fields_for(selector),
         is_in_pack=unit.pack,
     )
-
-
-def fields_for(selector: ToolSelector, check: CheckContext) -> ToolFields:
-    """Return the fields of the tools that a selector matches; cached by selector."""
-    kept = check.fields.get(selector)
-    if kept is None:
-        specs = check.tools.matching(selector)
-        everything = len(specs) == len(check.catalog.specs)
-        kept = ToolFields(
-            specs=specs, everything=everything, open=check.open, views=check.catalog.views
-        )
-        check.fields[selector] = kept
-    return kept
 
 
 def rule_id(name: str | None, span: Span, prefix: str) -> str:

@@ -182,7 +182,7 @@ def value_text(held: checked.Value) -> str | None:
             return _joined(map(value_text, items), "or")
         case checked.Variable(slot=slot):
             return code_span(_VARIABLES[slot]) if slot < len(_VARIABLES) else None
-        case checked.ObjectOf() | checked.Selected() | checked.Negative():
+        case checked.ObjectOf() | checked.Selected() | checked.Negative() | checked.EarlierCalls():
             return None
         case _:
             assert_never(held)

@@ -1,0 +1,109 @@
+"""`label NAME on results of TOOLS at FIELDS clauses`: reads one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from policy.checks.checked import (
+    CheckedLabel,
+    EarlierCall,
+    EarlierCalls,
+    Fact,
+    ResourceTest,
+    Test,
+    Variable,
+)
+from policy.checks.conditions.reader_state import ReadTest, StatementContext
+from policy.checks.conditions.typed_value import TypedValue
+from policy.checks.context import CheckContext
+from policy.checks.names.scopes import LabelSource
+from policy.syntax import print_clause, tree
+
+_RESULT = TypedValue(value=Variable(slot=0))
+
+
+def read_label(
+    source: LabelSource, check: CheckContext, read: ReadTest, *, is_in_pack: bool
+) -> CheckedLabel:
+    """Return one `label` statement, resolved; report its mistakes."""
+    known = check.read_labels.get(source)
+    if known is None:
+        known = check.read_labels[source] = _label(source, check, read, is_in_pack=is_in_pack)
+    return known
+
+
+def _label(
+    source: LabelSource, check: CheckContext, read: ReadTest, *, is_in_pack: bool
+) -> CheckedLabel:
+    node = source.node
+    selector = check.tools.selector(node.tools, source.scope, grants=False, lenient=is_in_pack)
+    context = StatementContext(
+        check=check,
+        scope=source.scope,
+        tools=check.fields_for(selector),
+        is_in_pack=is_in_pack,
+        slots=1,
+        locals={"result": _RESULT},
+    )
+    wheres = [clause.test for clause in node.clauses if isinstance(clause, tree.When)]
+    whens = wheres[0] if len(wheres) == 1 else None
+    if len(wheres) > 1:
+        whens = tree.And(operands=tuple(wheres), span=node.span)
+    unless = next((c.test for c in node.clauses if isinstance(c, tree.Unless)), None)
+    _refuse_others(node, context)
+    context.permits = False
+    when_test = None if whens is None else read(whens, context)
+    context.permits = True
+    unless_test = None if unless is None else read(unless, context)
+    _check_parts(node, (when_test, unless_test), context)
+    return CheckedLabel(
+        name=node.label,
+        tools=selector,
+        fields=node.fields,
+        when=when_test,
+        unless=unless_test,
+        slots=context.slots,
+    )
+
+
+def _refuse_others(node: tree.LabelResults, context: StatementContext) -> None:
+    for clause in node.clauses:
+        if not isinstance(clause, tree.When | tree.Unless):
+            context.report.add(
+                "bad-label",
+                f"a `label` cannot have `{print_clause(clause)}`",
+                span=clause.span,
+                help="use `when` and `unless`, about the input and the result of the call",
+            )
+
+
+def _check_parts(
+    node: tree.LabelResults, tests: tuple[Test | None, ...], context: StatementContext
+) -> None:
+    """Report a condition that asks for more than what is kept of a call."""
+    for what in dict.fromkeys(_other_facts(tests)):
+        context.report.add(
+            "bad-label",
+            f"a `label` is about one call and its result, and {what} is not kept with it",
+            span=node.span,
+            help="use the fields of `input` and `result` alone",
+        )
+
+
+def _other_facts(node: Any) -> Iterator[str]:
+    match node:
+        case Fact(path=path):
+            if path != ("input",):
+                yield f"`{'.'.join(path)}`"
+        case ResourceTest(text=text) | EarlierCall(text=text) | EarlierCalls(text=text):
+            yield f"`{text}`"
+        case tuple():
+            for part in node:
+                yield from _other_facts(part)
+        case _ if is_dataclass(node):
+            for one in fields(node):
+                yield from _other_facts(getattr(node, one.name))
+        case _:
+            return

@@ -1,0 +1,127 @@
+"""`V from LABEL`: whether a part of a value was copied from a text that a label marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from policy.checks import checked
+from policy.evaluation.condition_scope import ConditionScope, ValueOf
+from policy.evaluation.evaluation import Evaluation
+from policy.evaluation.past_lists import UNKNOWN_HISTORY, fold_key
+from policy.evaluation.past_results import LabelTest, label_test
+from policy.evaluation.past_tools import tool_matcher
+from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value
+from policy.model import RUNNING, SUCCEEDED, PastCall
+from policy.values import folded_for_search
+
+# A longer value is not looked for: it is not known whether it was copied.
+_LONGEST = 1_000_000
+
+
+def compile_found_in_labelled(
+    test: checked.FoundInLabelled, left: ValueOf, place: ConditionScope
+) -> ValueOf:
+    """Return the test of whether one of the values stands in a labelled text."""
+    labels = [(label, label_test(label, place)) for label in test.labels]
+    matchers = [tool_matcher(label.tools) for label in test.labels]
+    key = fold_key(test.labels, "texts")
+
+    def decide(call: Evaluation) -> Truth | Absent:
+        value = left(call)
+        if value is ABSENT or isinstance(value, Indeterminate):
+            return value
+        history = call.history
+        if history is None:
+            return Indeterminate(UNKNOWN_HISTORY)
+        wanted = [folded for text in texts_in(value) if (folded := folded_for_search(text))]
+        kept = history.kept
+        texts = kept.fold(key, lambda: LabelledTexts(labels))
+        truth = texts.has(wanted, kept.length)
+        if truth is not False or not wanted:
+            return truth
+        running = LabelledTexts(labels)
+        for number, one in enumerate(kept.running):
+            running.add(number, one)
+        truth = running.has(wanted, len(kept.running))
+        if truth is not False:
+            return truth
+        for tool in kept.gaps:
+            if any(matches(tool) for matches in matchers):
+                return Indeterminate(f"not all earlier calls of `{tool.name}` are kept")
+        return False if history.unknown is None else Indeterminate(history.unknown)
+
+    return decide
+
+
+class LabelledTexts:
+    """The texts that labels mark, or may mark, folded for searching."""
+
+    def __init__(self, labels: list[tuple[checked.CheckedLabel, LabelTest]]) -> None:
+        self._labels = labels
+        self._sure: list[tuple[int, str]] = []
+        self._perhaps: list[tuple[int, str]] = []
+        self._unknown: tuple[int, str] | None = None
+
+    def add(self, position: int, call: PastCall) -> None:
+        """Add the next call."""
+        for label, marks in self._labels:
+            truth = marks(call)
+            if truth is False:
+                continue
+            if call.outcome == RUNNING or (call.result is None and not call.texts):
+                self._unknown = self._unknown or (position, call.tool)
+            found = [*_marked(call.result, label.fields), *call.texts]
+            sure = truth is True and call.outcome == SUCCEEDED
+            # Texts apart, so that nothing is found that begins in one and ends in the next.
+            folded = "\0".join(map(folded_for_search, found))
+            (self._sure if sure else self._perhaps).append((position, folded))
+
+    def has(self, wanted: list[str], length: int) -> Truth:
+        """Return whether one of the first `length` calls has a text with one of these in it."""
+        if any(_stands(text, self._sure, length) for text in wanted):
+            return True
+        if any(_stands(text, self._perhaps, length) for text in wanted):
+            return Indeterminate("it may be that a label marks where the value stands")
+        if self._unknown is not None and self._unknown[0] < length:
+            return Indeterminate(f"the result of a call of `{self._unknown[1]}` is not known")
+        if any(len(text) > _LONGEST for text in wanted):
+            return Indeterminate("a value that is too long to be looked for")
+        return False
+
+
+def _stands(wanted: str, texts: list[tuple[int, str]], length: int) -> bool:
+    return any(wanted in text and position < length for position, text in texts)
+
+
+def _marked(result: Value, fields: tuple[tuple[str, ...], ...]) -> Iterator[str]:
+    """Yield the texts of a result that a label marks, which are all if it names no fields."""
+    if not fields:
+        yield from texts_in(result)
+    for steps in fields:
+        yield from _texts_at(result, steps)
+
+
+def _texts_at(value: Value, steps: tuple[str, ...]) -> Iterator[str]:
+    if isinstance(value, tuple) and steps:
+        for item in value:
+            yield from _texts_at(item, steps)
+    elif isinstance(value, Mapping) and steps:
+        yield from _texts_at(value.get(steps[0]), steps[1:])
+    else:
+        # A text may have the field somewhere in it.
+        yield from texts_in(value)
+
+
+def texts_in(value: Value) -> Iterator[str]:
+    """Yield every text and number in a value, keys included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield key
+            yield from texts_in(item)
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from texts_in(item)
+    elif value is not None and not isinstance(value, bool | Absent):
+        yield str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
