@@ -15,7 +15,7 @@ from policy.cli.workspace import Workspace, with_workspace
 from policy.decision import Decision, GenerationId
 from policy.environment import Disk
 from policy.generation import Generation
-from policy.model import LimitUse, Reason, Resolvers, Terms, thaw
+from policy.model import Charge, LimitUse, Reason, Resolvers, Terms, Verdict, thaw
 
 # One byte more than JSON may have, so that a line cut there is rejected for its length.
 _LONGEST_LINE = 16 * 1024 * 1024 + 1
@@ -104,7 +104,15 @@ def decision_record(id: object, decision: Decision) -> dict[str, Any]:
         record["shadowed"] = [reason_record(reason) for reason in decision.shadowed]
     if decision.redactions:
         record["redactions"] = [_redaction(reason) for reason in decision.redactions]
+    if decision.charges and decision.verdict is not Verdict.DENY:
+        record["charges"] = [_charge(charge) for charge in decision.charges]
     return record
+
+
+def _charge(charge: Charge) -> dict[str, Any]:
+    """Return what the call charges to a limit once it runs; amounts are text, with all digits."""
+    record = {"rule": charge.reason.rule, "amount": str(charge.amount)}
+    return {**record, "of": charge.budget.value} if charge.budget.value is not None else record
 
 
 def _redaction(reason: Reason) -> dict[str, Any]:

@@ -115,6 +115,9 @@ class _Account:
             yield from self._text(text, indent=4)
         if reason.message:
             yield from self._text(visible(reason.message, _LONGEST_TEXT), indent=4)
+        if reason.limit is not None and reason.limit.used is not None:
+            used = f"{reason.limit.used} of {reason.limit.capacity} used"
+            yield from self._text(visible(used, _LONGEST_TEXT), indent=4)
 
     def _place(self, reason: Reason) -> str:
         if not reason.file:
@@ -187,6 +190,9 @@ class _Account:
 
 
 def _came_to(rule: RuleOutcome) -> str:
+    if rule.kind == "limit":
+        counted = "counts this call" if rule.counts else "does not count this call"
+        return f"indeterminate, {counted}" if rule.outcome == "indeterminate" else counted
     if rule.outcome == "indeterminate":
         return "indeterminate, treated as a match" if rule.counts else "indeterminate"
     return "matches" if rule.counts else "does not match"

@@ -49,6 +49,8 @@ def _hindrance(reason: Reason) -> str:
     who = f"`{reason.rule}`"
     if reason.rule in ("none", "default"):
         return "an `allow` must match"
+    if reason.limit is not None:
+        return f"{who} must have room: {reason.message}"
     if reason.clause:
         return f"{who} must not match: `{reason.clause}`"
     if reason.message:

@@ -10,9 +10,9 @@ from typing import Literal, TypeAlias
 from policy.decision.clause_outcome import ClauseOutcome, Outcome, clause_outcome, outcome_of
 from policy.evaluation import CallEffects, Evaluation, Indeterminate
 from policy.model import Caller, Facts, Reason, ToolCall, Verdict
-from policy.program import LayerPlan, Program, RedactionPlan, RewritePlan, RulePlan
+from policy.program import LayerPlan, LimitPlan, Program, RedactionPlan, RewritePlan, RulePlan
 
-RuleKind: TypeAlias = Literal["allow", "ask", "deny", "rewrite", "redact", "shadow"]
+RuleKind: TypeAlias = Literal["allow", "ask", "deny", "rewrite", "redact", "limit", "shadow"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +87,9 @@ def _layer_outcome(layer: LayerPlan, call: Evaluation, *, parts: bool) -> LayerO
         outcome(rule, kind="shadow" if rule.reason.shadow else "redact")
         for rule in layer.redactions
     ]
+    rules += [
+        outcome(limit, kind="shadow" if limit.reason.shadow else "limit") for limit in layer.limits
+    ]
     allowed = any(rule.kind == "allow" and rule.counts for rule in rules)
     return LayerOutcome(
         layer=layer.key.title,
@@ -108,7 +111,7 @@ def _kind(rule: RulePlan) -> Literal["allow", "ask", "deny"]:
 
 
 def _rule(
-    rule: RulePlan | RewritePlan | RedactionPlan,
+    rule: RulePlan | RewritePlan | RedactionPlan | LimitPlan,
     *,
     call: Evaluation,
     kind: RuleKind,

@@ -12,7 +12,9 @@ from policy.verify.examples import ExampleResult
 def unreached_rules(
     program: Program, results: Iterable[ExampleResult], *, without: Container[str] = ()
 ) -> tuple[tuple[str, str], ...]:
-    """Return the rules, rewrites and redactions, with their positions, that matched in no case.
+    """Return the rules, rewrites, redactions and limits, with their positions, of no case.
+
+    A limit is covered if it had no room in some case.
 
     Rules of the sources `without` are left out: their authors test them elsewhere.
     A rewrite that took effect is not a reason of a decision; it counts as covered if some case
@@ -38,6 +40,11 @@ def unreached_rules(
         unreached += [
             (r.id, str(r.span))
             for r in layer.redactions
+            if r.id not in reached and r.span.file not in without
+        ]
+        unreached += [
+            (r.id, str(r.span))
+            for r in layer.limits
             if r.id not in reached and r.span.file not in without
         ]
         unreached += [

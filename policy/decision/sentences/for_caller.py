@@ -13,6 +13,7 @@ from policy.decision.identity import closed_to, scope_of
 from policy.decision.sentences.conditions import code_span, listed
 from policy.decision.sentences.rules import (
     default_sentence,
+    limit_sentence,
     redaction_sentence,
     rewrite_sentence,
     rule_sentence,
@@ -79,7 +80,7 @@ class _LayerLines:
         )
 
     def rules(self) -> Iterator[str]:
-        """Yield a line for each rule and rewrite that covers some existing tool."""
+        """Yield a line for each rule, rewrite and limit that covers some existing tool."""
         for rule in self._layer.rules:
             specs = () if rule.shadow else self._matching(rule.tools)
             if specs:
@@ -94,6 +95,11 @@ class _LayerLines:
             specs = () if redaction.shadow else self._matching(redaction.tools)
             if specs:
                 yield redaction_sentence(redaction, self._subject(specs, redaction.tools))
+        for limit in self._layer.limits:
+            specs = () if limit.shadow else self._matching(limit.tools)
+            if specs:
+                subject = self._subject(specs, limit.tools).removeprefix("each of ")
+                yield limit_sentence(limit, subject.replace("every tool", "all tools"))
 
     def named_defaults(self) -> Iterator[str]:
         """Yield a line for each default that names its tools, and for delegated tools."""

@@ -1,7 +1,8 @@
-"""A rule, default or rewrite as one plain sentence for a model."""
+"""A rule, default, rewrite or limit as one plain sentence for a model."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import assert_never
 
 from policy.checks import checked
@@ -58,6 +59,39 @@ def redaction_sentence(redaction: checked.CheckedRedaction, subject: str) -> str
     )
 
 
+def limit_sentence(limit: checked.CheckedLimit, tools: str) -> str:
+    """Return how much a limit allows, of calls of `tools` together."""
+    each = "" if limit.scope == "service" else f" for each {_payer(limit)}"
+    within = "" if limit.window is None else f" within {_duration(limit.window)}"
+    if limit.amount is None:
+        calls = "call" if limit.capacity == 1 else "calls"
+        head = f"at most {limit.capacity} {calls} of {tools}{each} can run{within}"
+    else:
+        amount = value_text(limit.amount) or "an amount"
+        head = f"{amount} in the calls of {tools}{each} can add up to {limit.capacity}{within}"
+    return sentence_with_reason(f"{head}{_circumstances(limit)}", limit.because)
+
+
+def _payer(limit: checked.CheckedLimit) -> str:
+    if limit.scope == "field":
+        steps = (step for step in limit.steps if step != "*")
+        return f"value of {field_text(steps)}"
+    return "session with its sub-agents" if limit.scope == "session" else limit.scope
+
+
+_UNITS = {"week": 604_800, "day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
+
+
+def _duration(window: timedelta) -> str:
+    """Return `a minute`, `an hour` or `10 minutes`."""
+    for unit, seconds in _UNITS.items():
+        number, rest = divmod(window, timedelta(seconds=seconds))
+        if number and not rest:
+            article = "an" if unit == "hour" else "a"
+            return f"{article} {unit}" if number == 1 else f"{number} {unit}s"
+    return f"{window / timedelta(milliseconds=1):g} milliseconds"
+
+
 def sentence_with_reason(head: str, because: str | None = None) -> str:
     """Return a sentence with its reason, of bounded length and on one line."""
     if len(head) > _LONGEST_HEAD:
@@ -82,7 +116,10 @@ def _one_line(text: str, limit: int) -> str:
 
 
 def _circumstances(
-    rule: checked.CheckedRule | checked.CheckedRewrite | checked.CheckedRedaction,
+    rule: checked.CheckedRule
+    | checked.CheckedRewrite
+    | checked.CheckedRedaction
+    | checked.CheckedLimit,
 ) -> str:
     when = "" if rule.when is None else f" when {condition_text(rule.when)}"
     if rule.unless is None:
