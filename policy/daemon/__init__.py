@@ -12,6 +12,7 @@ from policy.daemon.control import (
     agent_settings,
     agent_tools,
     daemons,
+    hook_history,
     own_command,
     stop_daemon,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "answer_hook",
     "blocked",
     "daemons",
+    "hook_history",
     "input_in_time",
     "judged_unrecorded",
     "leads_elsewhere",

@@ -35,6 +35,13 @@ def daemons() -> list[dict[str, Any]]:
     return [status for socket in found if (status := _status(socket)) is not None]
 
 
+def hook_history(policy: str) -> str:
+    """Return the file that keeps the history of the sessions whose hooks a policy decides."""
+    from policy.daemon.hook_history import file_of
+
+    return str(file_of(policy))
+
+
 def stop_daemon(socket: str) -> None:
     """Stop the daemon at a socket; raise OSError if it does not answer."""
     _reply_of(socket, "stop")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from datetime import datetime
+from pathlib import Path
 
 from policy.generation import state_folder
 from policy.model import Balance, Caller, Charge, History
@@ -17,11 +18,16 @@ _NAME = "history.sqlite"
 _LOST = "a call could not be noted"
 
 
+def file_of(policy: str | os.PathLike[str]) -> Path:
+    """Return the file among this user's state that keeps the history under a policy."""
+    return state_folder(policy) / _NAME
+
+
 class HookHistory:
     """The history of all sessions under one policy, in a file among this user's state."""
 
     def __init__(self, policy: str | os.PathLike[str]) -> None:
-        self._path = state_folder(policy) / _NAME
+        self._path = file_of(policy)
         self._log: SqliteSessionLog | None = None
         self._lost = False
 

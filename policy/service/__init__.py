@@ -75,6 +75,7 @@ from policy.service.sessions import (
     SessionLog,
     SessionLogUnusable,
     SqliteSessionLog,
+    StoredBudget,
 )
 from policy.service.yaml import yaml_of
 from policy.tools import (
@@ -189,6 +190,7 @@ __all__ = [
     "SqliteSessionLog",
     "Step",
     "StoreUnusable",
+    "StoredBudget",
     "TerminalApprover",
     "TimedOut",
     "TimeoutLayer",

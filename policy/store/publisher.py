@@ -7,6 +7,7 @@ generation stays in force, and the status says since when and why.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from policy.catalog import Catalog
-from policy.diagnostics import Diagnostic
+from policy.diagnostics import Diagnostic, visible
 from policy.generation import (
     Builder,
     Built,
@@ -28,10 +29,12 @@ from policy.generation import (
     signature,
     unexpected,
 )
+from policy.layers import limits_begun_anew
 from policy.model import EMPTY, Source
 from policy.store.status import Reloaded, Status, first_error
 from policy.store.subscribers import Subscriber, Subscribers
 
+_LOG = logging.getLogger(__name__)
 # How often a folder that changes during a build is built again before the last result is published
 # anyway; the watcher will look again.
 _ROUNDS = 10
@@ -199,6 +202,7 @@ class Publisher:
         if built.generation is None:
             self._keep_stale(built.diagnostics, now)
             return
+        _tell_of_new_budgets(self.in_force.generation, built.generation)
         self.in_force = replace(
             self.in_force,
             generation=built.generation,
@@ -225,6 +229,18 @@ class Publisher:
         assert generation is not None
         status = _fresh(generation, generation.warnings, self._clock())
         self.in_force = replace(self.in_force, status=status, built=work)
+
+
+def _tell_of_new_budgets(before: Generation | None, after: Generation) -> None:
+    """Log which limits begin anew with an edit: nothing is freed without a word."""
+    if before is None or not before.program.has_limits:
+        return
+    for limit in limits_begun_anew(before.program.policy, after.program.policy):
+        _LOG.warning(
+            "the limit %s (%s) counts something else than before, and begins with nothing used",
+            visible(limit.id, 100),
+            limit.span,
+        )
 
 
 def _fresh(generation: Generation, diagnostics: tuple[Diagnostic, ...], now: datetime) -> Status:

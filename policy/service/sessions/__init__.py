@@ -1,6 +1,7 @@
 """The calls of each session tree, as later decisions may look at them."""
 
 from policy.service.sessions.call_outputs import outcome_of, told_by, told_by_error
+from policy.service.sessions.charging import StoredBudget
 from policy.service.sessions.hearing import Hearing
 from policy.service.sessions.kept_calls import KeepingBounds
 from policy.service.sessions.memory_log import MemorySessionLog
@@ -16,6 +17,7 @@ __all__ = [
     "SessionLog",
     "SessionLogUnusable",
     "SqliteSessionLog",
+    "StoredBudget",
     "open_session_log",
     "outcome_of",
     "told_by",

@@ -212,3 +212,21 @@ async def test_a_shadow_limit_is_listed_and_denies_nothing(tmp_path: Path) -> No
     (tmp_path / "rules" / "all.policy").write_text(RULES)
     store.reload()
     assert await said(service, "search", {"query": "q"}) == "limit-reached"
+
+
+async def test_an_edit_that_lets_a_budget_begin_anew_is_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store, service = service_of(tmp_path)
+    await searches(service, 3)
+    for edited, told in (
+        (RULES.replace("few: limit search to 3", "less: limit search to 1"), False),
+        (RULES.replace("per minute per session", "per minute per user"), True),
+        (RULES.replace("per minute per session", "per minute"), True),
+        (RULES.replace("few: limit search", "few: limit search, pay"), True),
+        (RULES.replace("few: limit search", "other: limit search"), False),
+    ):
+        caplog.clear()
+        (tmp_path / "rules" / "all.policy").write_text(edited)
+        store.reload()
+        assert ("begins with nothing used" in caplog.text) is told, edited

@@ -75,6 +75,7 @@ LOADING: dict[str, Words] = {
     "pin forget": _pinned,
     "doctor": lambda rules: (rules,),
     "status": lambda rules: (rules,),
+    "limits": lambda rules: (rules,),
 }
 # The others read the configuration at most.
 OTHERS: dict[str, Words] = {

@@ -1,0 +1,155 @@
+"""`placet limits`: what is used and what is left of the limits of a policy."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from math import ceil
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from policy.cli.fast_paths import fast_paths
+from policy.cli.limit_uses import BudgetUse, LimitUses, limit_uses, meters_of
+from policy.cli.loading import WRONG_POLICY, exit_with, prefix
+from policy.cli.options import format_option, path_argument
+from policy.daemon import hook_history
+from policy.diagnostics import has_errors, render, visible
+from policy.generation import Generation, read_policy
+from policy.service import SessionLogUnusable, SqliteSessionLog, StoredBudget
+
+_MOST_BUDGETS = 20
+_MOST_SESSIONS = 3
+_LONGEST = 200
+
+
+@click.command("limits")
+@path_argument
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path),
+    help="The file of the history; by default that of `[history] store`, or of the hooks.",
+)
+@format_option
+def command(path: Path, *, store: Path | None, format: Literal["text", "json"]) -> None:
+    """Show how much of each `limit` of the policy at PATH is used, and how much is left.
+
+    \b
+    Examples:
+      placet limits rules/
+      placet limits rules/ --store history.sqlite --format json
+
+    Exit status: 0 shown, 1 the policy has errors, 2 wrong usage, or the store cannot be read.
+    """
+    generation = _generation(path)
+    file = _store(path, generation, store)
+    uses = limit_uses(generation, _stored(file, generation), now=datetime.now(UTC))
+    if format == "json":
+        click.echo(json.dumps({"store": str(file), "limits": [_record(each) for each in uses]}))
+        return
+    for line in _lines(uses, root=prefix(path)):
+        click.echo(line)
+
+
+def _generation(path: Path) -> Generation:
+    ways = fast_paths()
+    built = read_policy(path, engine=ways.engine, shortcuts=ways.shortcuts)
+    if built.generation is None or has_errors(built.diagnostics):
+        click.echo(
+            render(built.diagnostics, sources=built.sources, root=prefix(path)), err=True, nl=False
+        )
+        raise SystemExit(WRONG_POLICY)
+    return built.generation
+
+
+def _store(path: Path, generation: Generation, named: Path | None) -> Path:
+    if named is not None:
+        if not named.exists():
+            exit_with(f"there is no file {named}")
+        return named
+    kept = generation.settings.history.store
+    if kept is not None:
+        return Path(kept)
+    hooks = Path(hook_history(os.fspath(path)))
+    if not hooks.exists():
+        exit_with(
+            "services keep what is used in memory, and no hook has kept anything: "
+            "set `[history] store` in placet.toml to keep it in a file"
+        )
+    return hooks
+
+
+def _stored(file: Path, generation: Generation) -> list[StoredBudget]:
+    """Return what is kept; a file that does not exist yet is empty, and is not made."""
+    if not file.exists():
+        return []
+    try:
+        with closing(SqliteSessionLog(file)) as log:
+            return log.budgets(meters_of(generation))
+    except SessionLogUnusable as error:
+        exit_with(str(error))
+
+
+def _record(uses: LimitUses) -> dict[str, Any]:
+    limit = uses.limit
+    return {
+        "limit": limit.id,
+        "file": limit.span.file,
+        "line": limit.span.line,
+        "text": limit.text,
+        "shadow": limit.shadow,
+        "scope": limit.scope,
+        "budgets": [
+            {
+                "of": use.payer,
+                "sessions": [{"user": user, "session": name} for user, name in use.sessions],
+                "used": str(use.used),
+                "left": str(use.left),
+                "frees_in_seconds": None if use.frees is None else round(use.frees, 3),
+            }
+            for use in uses.budgets
+        ],
+    }
+
+
+def _lines(uses: tuple[LimitUses, ...], *, root: str) -> Iterator[str]:
+    if not uses:
+        yield "this policy has no limits"
+    for each in uses:
+        limit = each.limit
+        place = f"{visible(root + limit.span.file, _LONGEST)}:{limit.span.line}"
+        yield f"{visible(limit.id, _LONGEST)} ({place})"
+        yield f"  {visible(limit.text, 2 * _LONGEST)}"
+        if not each.budgets:
+            yield "    nothing is used"
+        for use in each.budgets[:_MOST_BUDGETS]:
+            yield f"    {_payer(limit.scope, use)}{_state(limit.capacity, use)}"
+        more = len(each.budgets) - _MOST_BUDGETS
+        if more > 0:
+            yield f"    and {more} more, of which less is used; --format json lists them"
+
+
+def _payer(scope: str, use: BudgetUse) -> str:
+    if scope == "service":
+        return ""
+    if scope != "session":
+        who = "no " + ("value" if scope == "field" else scope)
+        named = f"{'' if scope == 'field' else scope + ' '}{visible(use.payer or '', _LONGEST)}"
+        return f"{who if use.payer is None else named}: "
+    names = [
+        visible(name if user is None else f"{name} of {user}", _LONGEST)
+        for user, name in use.sessions
+    ]
+    more = len(names) - _MOST_SESSIONS
+    others = f" and {more} more" if more > 0 else ""
+    return f"session {', '.join(names[:_MOST_SESSIONS])}{others}: "
+
+
+def _state(capacity: object, use: BudgetUse) -> str:
+    left = f"{use.left} left" if use.left >= 0 else f"{-use.left} too much"
+    frees = "" if use.frees is None else f"; the oldest counts for {ceil(use.frees)} s more"
+    return f"{use.used} of {capacity} used, {left}{frees}"
