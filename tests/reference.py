@@ -26,11 +26,15 @@ Readmit: TypeAlias = Callable[[ToolCall], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The verdict, the input that would run, and every rule that matched with what it said."""
+    """The verdict, the input that would run, and every rule that matched with what it said.
+
+    `redactions` are the `redact results` in force that match the call.
+    """
 
     verdict: Verdict
     input: Any
     rules: frozenset[Opinion]
+    redactions: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +64,25 @@ def reference_decide(
     if spec is None or not readmit(call):
         return _answer(call.input, {("schema", Verdict.DENY)})
     layers = layers_of(files)
+    answer = _decided(layers, spec, call, caller=caller, facts=facts, readmit=readmit)
+    redactions: set[str] = set()
+    for input in (call.input, answer.input):
+        matching, undecided = redactions_of(layers, spec, input, caller=caller, facts=facts)
+        redactions |= matching
+        denials = {(rule, Verdict.DENY) for rule in undecided}
+        answer = _answer(answer.input, set(answer.rules) | denials)
+    return replace(answer, redactions=frozenset(redactions))
+
+
+def _decided(
+    layers: list[Layer],
+    spec: ToolSpec,
+    call: ToolCall,
+    *,
+    caller: Caller,
+    facts: Facts,
+    readmit: Readmit,
+) -> Answer:
     opinions = _judged(layers, spec, call.input, caller=caller, facts=facts)
     changed = _changed(layers, spec, call.input, caller=caller, facts=facts)
     if isinstance(changed, Refusal):
@@ -403,6 +426,33 @@ def _resource_tests(expr: tree.Expr, scene: Scene) -> list[tree.ResourceTest]:
             return _resource_tests(scene.lets[name], scene)
         case _:
             return []
+
+
+# ------------------------------------------------------------------ redactions of results
+
+
+def redactions_of(
+    layers: list[Layer], spec: ToolSpec, input: Any, *, caller: Caller, facts: Facts
+) -> tuple[set[str], set[str]]:
+    """Return the redactions that match the call for some caller, and those nobody can decide."""
+    matching: set[str] = set()
+    undecided: set[str] = set()
+    for one in caller.chain():
+        applying = _matching(layers, one)
+        base = [layer for layer in applying if isinstance(layer.binding, tree.EveryAgent)]
+        for layer in applying:
+            scene = _scene(layer, base, spec, input=input, caller=one, facts=facts)
+            for rule_id, redaction in layer.statements():
+                if not isinstance(redaction, tree.RedactResults) or redaction.shadow:
+                    continue
+                if not tools_fit(redaction.tools, scene, grants=False):
+                    continue
+                truth = _clauses(redaction.clauses, scene, grants=False, permits=False)
+                if truth is None:
+                    undecided.add(rule_id)
+                elif truth:
+                    matching.add(rule_id)
+    return matching, undecided
 
 
 # ------------------------------------------------------------------ rewrites

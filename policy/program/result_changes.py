@@ -70,8 +70,8 @@ class ResultRedactor:
     def value(self, value: Any, *, words: frozenset[str] = frozenset(), depth: int = 0) -> Any:
         """Return a JSON value, redacted; the same object if nothing has changed.
 
-        `words` belong to a protocol: keys of these names keep them, and so does a `type` or a
-        `role` that is one of them.
+        `words` belong to a protocol: keys of these names stay, and so do the numbers below them
+        and the types and roles that are among them.
         """
         if isinstance(value, str):
             return self.text(value)
@@ -143,7 +143,7 @@ class ResultRedactor:
             if not isinstance(key, str):
                 raise self._withheld("a part of it is not JSON")
             name = key if key in words else self.text(key)
-            kept = key in ("type", "role") and isinstance(item, str) and item in words
+            kept = key in words and _is_of_protocol(key, item, words)
             items[key] = item if kept else self.value(item, words=words, depth=depth + 1)
             same = same and name == key and items[key] is item
             names.append((key, name))
@@ -188,6 +188,17 @@ class ResultRedactor:
             kept = {key: item for key, item in others.items() if key not in _MEDIA_TYPES}
             return {**kept, "mimeType": "text/plain", "text": UNSEARCHED}
         return {**others, content: UNSEARCHED}
+
+
+def _is_of_protocol(key: str, item: Any, words: frozenset[str]) -> bool:
+    """Return whether the value of a key of a protocol is not the tool's own."""
+    if isinstance(item, int | float):
+        return True
+    if key in ("type", "role"):
+        return isinstance(item, str) and item in words
+    if key != "audience" or not isinstance(item, list | tuple):
+        return False
+    return all(isinstance(one, str) and one in words for one in item)
 
 
 def _binary_content(value: Mapping[Any, Any]) -> str | None:

@@ -102,6 +102,16 @@ def _rewrite(draw: DrawFn, call: ToolCall) -> str:
     return f"rewrite {_pattern(draw, call)}{clauses} {change}"
 
 
+_REDACTIONS = ("matching /p/", 'matching /q/ with "r"', 'matching /pq/ with ""')
+
+
+def _redaction(draw: DrawFn, call: ToolCall) -> str:
+    clauses = _clauses(draw, call, permits=False) if once_in(draw, 2) else ""
+    shadow = "shadow " if once_in(draw, 6) else ""
+    matching = pick(draw, _REDACTIONS)
+    return f"{shadow}redact results of {_pattern(draw, call)} {matching}{clauses}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyText:
     """One generated policy: the statements of each file, the first of them its header."""
@@ -163,6 +173,7 @@ def policies(draw: DrawFn, call: ToolCall, *, rewriting: bool = True) -> PolicyT
     statements += [_rule(draw, call, verdicts=verdicts) for _ in range(pick(draw, range(1, 5)))]
     if rewriting:
         statements += [_rewrite(draw, call) for _ in range(pick(draw, range(3)))]
+        statements += [_redaction(draw, call)] * once_in(draw, 3)
     files = [(GLOBAL, "policy for every agent", statements)]
     for name in others:
         grants = ("allow", "allow", "ask", "deny") if name == delegated else ("ask", "deny")
@@ -170,6 +181,7 @@ def policies(draw: DrawFn, call: ToolCall, *, rewriting: bool = True) -> PolicyT
         body += pick(draw, ([], [], ["default ask"], ["default deny"], [f"default ask for {own}"]))
         if rewriting:
             body += [_rewrite(draw, call) for _ in range(pick(draw, range(2)))]
+            body += [_redaction(draw, call)] * once_in(draw, 3)
         files.append((name, _HEADERS[name], body))
     shared = _declarations(statements, known=[])
     return PolicyText(

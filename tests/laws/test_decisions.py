@@ -93,10 +93,13 @@ def test_the_program_agrees_with_the_oracle() -> None:
         if found.verdict is not Verdict.DENY:
             assert thaw(found.call.input) == thaw(expected.input)
             assert by_name(opinions(found)) == by_name(expected.rules)
+            live = {reason.rule for reason in found.redactions if not reason.shadow}
+            assert live == expected.redactions
         tally.case(
             found.verdict.value,
             *(f"rule {verdict.value}" for _, verdict in by_name(opinions(found))),
             "rewritten" if found.rewritten else "as asked",
+            *("redacted",) * bool(found.redactions),
         )
 
     law()
@@ -104,6 +107,7 @@ def test_the_program_agrees_with_the_oracle() -> None:
         tally.shows(verdict)
         tally.shows(f"rule {verdict}")
     tally.shows("rewritten", share=0.05)
+    tally.shows("redacted", share=0.05)
 
 
 def test_an_ask_states_the_approval_it_requires() -> None:

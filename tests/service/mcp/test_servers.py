@@ -507,6 +507,29 @@ async def test_clients_get_results_with_all_of_their_keys(tmp_path: Path, mode: 
     assert failed["content"] == [{"type": "text", "text": "no such file"}]
 
 
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_clients_get_redacted_results_with_all_other_keys(tmp_path: Path, mode: str) -> None:
+    rules = (
+        "allow one__echo, one__fails\n"
+        'names: redact results of mcp one/* matching /ada|such/ with "[name]"\n'
+    )
+    s = reviewed(tmp_path, rules)
+    server = tool_server(lambda client: s.service, ListChanges())
+    async with s.serving(scripted(tmp_path)), Client(server, mode=mode) as client:
+
+        async def call(name: str) -> dict[str, Any]:
+            params = CallToolRequestParams(name=name, arguments={"text": "hi ada"})
+            return (await client.session.send_request(CallToolRequest(params=params), Raw)).root
+
+        echoed, failed = await call("one__echo"), await call("one__fails")
+    assert echoed["content"] == [{"type": "text", "text": "hi [name]", "vendorKey": "kept"}]
+    assert echoed["vendorKey"] == "kept"
+    assert echoed["_meta"]["example.com/vendor"] == {"kept": True}
+    assert failed["isError"]
+    assert failed["content"] == [{"type": "text", "text": "no [name] file"}]
+    assert [one.places for record in s.sink.records for one in record.redactions] == [1, 1]
+
+
 async def test_an_error_of_the_protocol_is_a_failure_of_the_tool(tmp_path: Path) -> None:
     s = Stage(
         tmp_path, "allow one__gone\n", placet_toml=LISTED, one_json=json.dumps([tool("gone")])

@@ -310,12 +310,16 @@ def test_all_parts_of_a_result_of_a_server_are_redacted(tmp_path: Path) -> None:
 def test_names_of_the_protocol_stay(tmp_path: Path) -> None:
     rules = (
         "policy for every agent\n\ndefault allow\n"
-        'all: redact results of * matching /text|type|data/ with "#"\n'
+        'all: redact results of * matching /text|type|data|user|[0-9]/ with "#"\n'
     )
-    service, _ = service_of(tmp_path, relayed({"type": "text", "text": "a text"}), rules=rules)
+    marks = {"audience": ["user"], "priority": 0.5, "x": 0.5}
+    block = {"type": "text", "text": "a text", "annotations": marks}
+    service, _ = service_of(tmp_path, relayed(block), rules=rules)
     output = run(service)
     assert output.relayed is not None
-    assert output.relayed.content == ({"type": "text", "text": "a #"},)
+    (kept,) = output.relayed.content
+    marks = {"audience": ["user"], "priority": 0.5, "x": "#.#"}
+    assert kept == {"type": "text", "text": "a #", "annotations": marks}
 
 
 def test_the_record_counts_content_that_was_withheld(tmp_path: Path) -> None:
