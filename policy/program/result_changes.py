@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from policy.values import RedactedText, Redaction, Unsearchable, redact_text
+from policy.values import RedactedText, Redaction, Unsearchable, redact_text, texts_to_redact
 
 # Bounds on one result: levels of nesting, values, characters, and work as of `Regex.spans`.
 _DEEPEST = 100
@@ -67,7 +67,7 @@ class ResultRedactor:
             self.places[redaction.rule] += count
         return redacted.text
 
-    def value(self, value: Any, *, words: frozenset[str] = frozenset(), depth: int = 0) -> Any:
+    def value(self, value: Any, *, words: frozenset[str] = frozenset()) -> Any:
         """Return a JSON value, redacted; the same object if nothing has changed.
 
         `words` belong to a protocol: keys of these names stay, and so do the numbers below them
@@ -75,20 +75,67 @@ class ResultRedactor:
         """
         if isinstance(value, str):
             return self.text(value)
+        texts: list[str] = []
+        has_binary = self._collect(value, texts, 0)
+        self._characters += sum(map(len, texts))
+        if self._characters > _MOST_TEXT:
+            raise self._withheld("it is too large to be searched")
+        matching = texts_to_redact(texts, self._redactions)
+        if not matching and not has_binary:
+            return value
+        self._known.update((text, None) for text in texts if text not in matching)
+        return self._value(value, words)
+
+    def _collect(self, value: Any, texts: list[str], depth: int) -> bool:
+        """Collect strings, numbers and keys; return whether there is binary content.
+
+        Raises ResultWithheld for what is not JSON, or is too large.
+        """
         self._values += 1
         if self._values > _MOST_VALUES or depth > _DEEPEST:
             raise self._withheld("it is too large to be searched")
+        kind = type(value)
+        if kind is str:
+            texts.append(value)
+            return False
+        if kind is dict or isinstance(value, Mapping):
+            return self._collect_fields(value, texts, depth)
+        if kind is list or isinstance(value, list | tuple):
+            has_binary = False
+            for item in value:
+                has_binary = self._collect(item, texts, depth + 1) or has_binary
+            return has_binary
+        if isinstance(value, str):
+            texts.append(value)
+        elif isinstance(value, int | float | Decimal):
+            if kind is not bool:
+                texts.append(self._spelled(value))
+        elif value is not None:
+            raise self._withheld("a part of it is not JSON")
+        return False
+
+    def _collect_fields(self, value: Mapping[Any, Any], texts: list[str], depth: int) -> bool:
+        has_binary = False
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise self._withheld("a part of it is not JSON")
+            texts.append(key)
+            has_binary = self._collect(item, texts, depth + 1) or has_binary
+        return has_binary or _binary_content(value) is not None
+
+    def _value(self, value: Any, words: frozenset[str]) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, int | float | Decimal):
             return self._number(value)
         if isinstance(value, Mapping):
-            return self._object(value, words, depth)
-        if isinstance(value, list | tuple):
-            items = [self.value(item, words=words, depth=depth + 1) for item in value]
-            same = all(new is old for new, old in zip(items, value, strict=True))
-            return value if same else tuple(items) if isinstance(value, tuple) else items
-        raise self._withheld("a part of it is not JSON")
+            return self._object(value, words)
+        items = [self._value(item, words) for item in value]
+        if all(new is old for new, old in zip(items, value, strict=True)):
+            return value
+        return tuple(items) if isinstance(value, tuple) else items
 
     def _withheld(self, why: str, rule: str | None = None) -> ResultWithheld:
         return ResultWithheld(why, rule=rule or self._redactions[0].rule)
@@ -96,8 +143,7 @@ class ResultRedactor:
     # -------------------------------------------------------------- strings and numbers
 
     def _redacted(self, text: str) -> RedactedText | None:
-        self._characters += len(text)
-        if self._characters > _MOST_TEXT:
+        if len(text) > _MOST_TEXT:
             raise self._withheld("it is too large to be searched")
         redacted = self._searched(text)
         if redacted is None:
@@ -120,31 +166,32 @@ class ResultRedactor:
 
     def _number(self, number: int | float | Decimal) -> int | float | Decimal | str:
         """Return a number, or a string if a redaction matches what JSON writes for it."""
-        try:
-            spelled = str(number)
-        except ValueError:
-            raise self._withheld("a number in it is too long to be searched") from None
+        spelled = self._spelled(number)
         redacted = self.text(spelled)
         return number if redacted == spelled else redacted
 
+    def _spelled(self, number: int | float | Decimal) -> str:
+        try:
+            return str(number)
+        except ValueError:
+            raise self._withheld("a number in it is too long to be searched") from None
+
     # -------------------------------------------------------------- objects
 
-    def _object(self, value: Mapping[Any, Any], words: frozenset[str], depth: int) -> Any:
+    def _object(self, value: Mapping[str, Any], words: frozenset[str]) -> Any:
         content = _binary_content(value)
         if content is not None:
-            return self._binary(value, content, words, depth)
-        return self._fields(value, words, depth)
+            return self._binary(value, content, words)
+        return self._fields(value, words)
 
-    def _fields(self, value: Mapping[Any, Any], words: frozenset[str], depth: int) -> Any:
+    def _fields(self, value: Mapping[str, Any], words: frozenset[str]) -> Any:
         names: list[tuple[str, str]] = []
         items: dict[str, Any] = {}
         same = True
         for key, item in value.items():
-            if not isinstance(key, str):
-                raise self._withheld("a part of it is not JSON")
             name = key if key in words else self.text(key)
             kept = key in words and _is_of_protocol(key, item, words)
-            items[key] = item if kept else self.value(item, words=words, depth=depth + 1)
+            items[key] = item if kept else self._value(item, words)
             same = same and name == key and items[key] is item
             names.append((key, name))
         if same:
@@ -168,14 +215,12 @@ class ResultRedactor:
 
     # -------------------------------------------------------------- binary content
 
-    def _binary(
-        self, value: Mapping[str, Any], content: str, words: frozenset[str], depth: int
-    ) -> Any:
+    def _binary(self, value: Mapping[str, Any], content: str, words: frozenset[str]) -> Any:
         """Return an object with encoded content: text in it is redacted, other content withheld."""
         decoded = _decoded(value[content])
         if decoded is None and _media_type(value).startswith(_TEXT_TYPES):
-            return self._fields(value, words, depth)
-        others = self._fields({k: v for k, v in value.items() if k != content}, words, depth)
+            return self._fields(value, words)
+        others = self._fields({k: v for k, v in value.items() if k != content}, words)
         if decoded is not None:
             redacted = self.text(decoded)
             if redacted == decoded:
@@ -203,10 +248,10 @@ def _is_of_protocol(key: str, item: Any, words: frozenset[str]) -> bool:
 
 def _binary_content(value: Mapping[Any, Any]) -> str | None:
     """Return the key under which an object holds encoded content, None if it has none."""
-    for key in ("data", "blob"):
-        if isinstance(value.get(key), str) and (value.get("type") in _MEDIA or _media_type(value)):
-            return key
-    return None
+    key = "data" if "data" in value else "blob"
+    if not isinstance(value.get(key), str):
+        return None
+    return key if value.get("type") in _MEDIA or _media_type(value) else None
 
 
 def _media_type(value: Mapping[Any, Any]) -> str:

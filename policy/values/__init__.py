@@ -60,6 +60,7 @@ from policy.values.redaction import (
     Redaction,
     Unsearchable,
     redact_text,
+    texts_to_redact,
 )
 from policy.values.regex.regex import Regex, compile_regex, compile_without_shortcuts
 from policy.values.regex.string_tests import StringRegex
@@ -197,6 +198,7 @@ __all__ = [
     "spelled_path",
     "step_text",
     "subtract",
+    "texts_to_redact",
     "tree_reaches",
     "url_parts",
     "user_messages",

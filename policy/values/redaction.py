@@ -5,10 +5,13 @@ Inputs and results are redacted by this one implementation.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
-from policy.values.regex.regex import Regex
+from policy.values.regex.regex import Regex, compile_regex
 
 DEFAULT_REPLACEMENT = "[redacted]"
 
@@ -65,6 +68,31 @@ def redact_text(
         done = end
     pieces.append(text[done:])
     return RedactedText("".join(pieces), tuple(places))
+
+
+# What depends on the very ends of a text, or may switch off that `^` and `$` match at lines.
+_OF_WHOLE_TEXTS = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-")
+
+
+def texts_to_redact(texts: Sequence[str], redactions: Sequence[Redaction]) -> set[str]:
+    """Return the strings in which some redaction may match; all others have no match.
+
+    They are searched together, as lines of one text: a search costs far more than the text of a
+    short string. What matches in a string then matches there too, or an earlier match reaches it.
+    """
+    joined = "\n".join(texts)
+    starts = (0, *accumulate(len(text) + 1 for text in texts))
+    found: set[str] = set()
+    for redaction in redactions:
+        source = redaction.regex.source
+        lines = None if _OF_WHOLE_TEXTS.search(source) else compile_regex(f"(?m){source}")
+        spans = lines.spans(joined) if isinstance(lines, Regex) else None
+        if spans is None:
+            return set(texts)
+        for start, end in spans:
+            first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1)
+            found.update(texts[first:last])
+    return found
 
 
 def _united(found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
