@@ -43,7 +43,14 @@ class Filed:
 
 
 class AnswerRefused(Exception):
-    """An answer that cannot be taken: the request has ended, or the person is not entitled."""
+    """An answer that cannot be taken: the request has ended, or the person is not entitled.
+
+    `groups` are those of which somebody is needed, if that is why.
+    """
+
+    def __init__(self, why: str, *, groups: tuple[str, ...] = ()) -> None:
+        super().__init__(why)
+        self.groups = groups
 
 
 _STATES: dict[State, str] = {
@@ -86,7 +93,11 @@ def agreed(filed: Filed, person: Person) -> Filed:
         )
     left = unanswered(request.reasons, filed.people, request.caller)
     if left and not any(may_answer(person, reason) for reason in left):
-        raise AnswerRefused(f"{visible(person.id, 80)} may not answer this: {_needed(filed)}")
+        groups = _groups_needed(filed)
+        needed = f"it needs somebody of {' or '.join(visible(group, 80) for group in groups)}"
+        raise AnswerRefused(
+            f"{visible(person.id, 80)} may not answer this: {needed}", groups=groups
+        )
     others = (other for other in filed.people if identity(other) != identity(person))
     people = (*others, person)
     done = not unanswered(request.reasons, people, request.caller)
@@ -119,7 +130,7 @@ def _must_be_pending(filed: Filed) -> None:
         raise AnswerRefused(f"this request {_STATES[filed.state]}")
 
 
-def _needed(filed: Filed) -> str:
+def _groups_needed(filed: Filed) -> tuple[str, ...]:
     left = unanswered(filed.request.reasons, filed.people, filed.request.caller)
-    groups = {group: None for reason in left if reason.terms for group in reason.terms.groups}
-    return "it needs somebody of " + " or ".join(visible(group, 80) for group in groups)
+    groups = (group for reason in left if reason.terms for group in reason.terms.groups)
+    return tuple(dict.fromkeys(groups))

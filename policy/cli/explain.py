@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import click
 
-from policy.catalog import builtin_catalog
+from policy.catalog import NAMES_ELSEWHERE, builtin_catalog
 from policy.cli.calls import CallToDecide, NotACall
 from policy.cli.decision_lines import ask, decision_record, lines_of, workspace_record
 from policy.cli.explain_hook import explain_hook, hook_input
@@ -152,9 +152,22 @@ def command(
     # What is not in force is no result: a program that reads the output must find nothing there.
     click.echo(shown, err=not is_in_force)
     click.echo(workspace_text(where), err=not is_in_force)
+    if generation.catalog.get(explanation.decision.call.tool) is None:
+        click.echo(f"placet: {_about_unknown(asked.tool)}", err=True)
     if not is_in_force:
         click.echo(err=True)
         show_errors_in_short(built, path, note=_not_in_force(built))
+
+
+def _about_unknown(tool: str) -> str:
+    """Return how a tool gets known, whose calls are denied because it is not."""
+    here = NAMES_ELSEWHERE.get(tool)
+    if here is not None:
+        return f"here that tool is `{here}`; --hook explains calls of an agent's own tools"
+    return (
+        "calls of tools that are not in the catalogue are denied: list the tool with `--catalog` "
+        "or `[catalogue]`; `placet catalog export MODULE:OBJECT` writes a list of your own tools"
+    )
 
 
 def _as_option(path: Path, rest: tuple[str, ...]) -> str:

@@ -175,8 +175,19 @@ def _path_of(first: str | None, path: Path) -> Path:
 def _answered(counter: PolicyApprovals, work: _Work) -> Filed:
     outcome = counter.run(work)
     if isinstance(outcome, AnswerRefused):
-        exit_with(str(outcome), code=WRONG_POLICY)
+        exit_with(f"{outcome}{_members_of(outcome.groups, counter)}", code=WRONG_POLICY)
     return outcome
+
+
+def _members_of(groups: tuple[str, ...], counter: PolicyApprovals) -> str:
+    """Return who is in the groups that an answer needs, and where that is written."""
+    if not groups:
+        return ""
+    members = (
+        f"{group}: {', '.join(counter.settings.groups.get(group, ())) or 'nobody'}"
+        for group in groups
+    )
+    return f" (`[approvals.groups]` in `placet.toml` has {'; '.join(members)})"
 
 
 def _agreement(filed: Filed) -> str:

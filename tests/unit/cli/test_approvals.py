@@ -148,7 +148,9 @@ def test_an_answer_is_given_in_the_name_of_the_user_with_its_groups(
     assert (again.code, again.out) == (1, "")
     assert run("approvals", "approve", "b1", rules).code == 1
     monkeypatch.setattr(person, "_user", lambda: "bob")
-    assert run("approvals", "approve", "a1", rules).code == 1
+    refused = run("approvals", "approve", "a1", rules)
+    assert refused.code == 1
+    assert "(`[approvals.groups]` in `placet.toml` has finance: ada)" in refused.err
     # The groups are those of the file as it is now.
     (rules / "placet.toml").write_text(SETTINGS.replace('["ada"]', '["ada", "bob"]'), "utf-8")
     assert run("approvals", "approve", "a1", rules).out.startswith("approved: ")

@@ -369,6 +369,18 @@ def test_many_errors_are_counted_where_a_call_is_explained(tmp_path: Path) -> No
         assert len(lines) == 12
 
 
+@pytest.mark.parametrize(
+    ("tool", "said"), [("pay", "placet catalog export"), ("Bash", "here that tool is `bash_exec`")]
+)
+def test_how_an_unknown_tool_gets_known(tmp_path: Path, tool: str, said: str) -> None:
+    rules = rules_in(tmp_path)
+    ran = run("explain", rules, "--tool", tool)
+    assert (ran.code, ran.out.split()[:2]) == (0, ["deny", tool])
+    assert said in ran.err
+    for known in ("file_list", "FileList"):
+        assert run("explain", rules, "--tool", known).err == ""
+
+
 def test_a_command_is_explained_as_it_is_typed(tmp_path: Path) -> None:
     rules, script = rules_in(tmp_path), "echo 'a \"b\"' > c"
     input = json.dumps({"command": script})
