@@ -15,7 +15,14 @@ from policy.evaluation.link_changes import LinkChanges
 from policy.evaluation.plain_names import prints_plain_names
 from policy.evaluation.uri_arguments import uri_accesses
 from policy.model import HasOtherNames
-from policy.programs import Invocation, Profiles, ScriptAnalysis, analyse_script, tells_to_write
+from policy.programs import (
+    Invocation,
+    Profiles,
+    ScriptAnalysis,
+    analyse_script,
+    listed_folders,
+    tells_to_write,
+)
 from policy.shell import Assignment, Word
 from policy.values import PathContext, Unreadable
 
@@ -251,4 +258,7 @@ def _is_own(assignment: Assignment, command: Invocation, profiles: Profiles) -> 
     role = profiles.variable_set(assignment, unseen=command.only_unseen)
     if role is None:
         return not command.command.words or (assignment.kept and command.profiled)
+    if role == "folders":
+        # What it reads is among the effects of the command.
+        return listed_folders(assignment.value) is not None
     return role == "harmless"

@@ -27,6 +27,7 @@ from policy.programs.profiles.faults import ProfileFault
 from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.profile_file import SUFFIX as PROFILE_SUFFIX
 from policy.programs.profiles.registry import NO_PROFILES, Profiles
+from policy.programs.profiles.variables import listed_folders
 from policy.programs.program_file import ProgramFile
 from policy.programs.script_analysis import analyse_command, analyse_script
 from policy.programs.words.rewriting import tells_to_write
@@ -54,6 +55,7 @@ __all__ = [
     "check_examples",
     "covers",
     "is_harmless_redirection",
+    "listed_folders",
     "matches_bare",
     "matches_command",
     "matches_path_glob",

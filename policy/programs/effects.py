@@ -192,9 +192,11 @@ class CommandEffects:
         elif role == "command":
             self.run(self.nesting.script(value, label=name, folder=()))
         elif role == "folders":
+            start = value.below_start is not None
             for folder in listed_folders(value) or ():
-                self.note_access("list-tree", Word(folder), option="")
-                self.note_access("read", Word(folder), option="")
+                word = value if start else Word(folder)
+                self.note_access("list-tree", word, option="")
+                self.note_access("read", word, option="")
             if listed_folders(value) is None:
                 self.note_access("read", value, option="")
         else:

@@ -148,6 +148,10 @@ def test_a_dangerous_command_is_not_allowed(command: str, workspace: Path) -> No
         "wc -l $(find . -name '*.py') && grep -n x $(find src -name '*.py' | head -3)",
         "for f in $(find src -name '*.py' | sort); do echo \"== $f\"; head -3 $f; done",
         "F=$(find src -name '*.py'); wc -l $F; cat $(rg -l x src)",
+        "find . -name package.json | xargs cat; cat $(find . -name package.json)",
+        "PYTHONPATH=$PWD/src pytest && PYTHONPATH=$(pwd)/src python -c 'import b'",
+        "PYTHONPATH=src python3 -c 'import b' && tmux -V",
+        "git add .env.example",
         "sed -i 's/a/b/' $(grep -rl x src)",
         # Settings of the project's own.
         "export APP_TIER=test; npm test",
@@ -243,6 +247,7 @@ def test_a_bypass_that_leaves_the_workspace_is_not_allowed(tmp_path: Path) -> No
         "cd src && rm -rf .",
         "jar xf a.jar",
         "yarn add left-pad && pnpm remove left-pad",
+        "brew install jq",
         "cd src && python -m http.server 8000",
     ],
 )

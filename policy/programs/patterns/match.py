@@ -170,7 +170,8 @@ def is_harmless_assignment(
     """
     role = profiles.variable_set(assignment, unseen=invocation.only_unseen)
     if role == "folders":
-        return invocation.unseen and listed_folders(assignment.value) is not None
+        runs_code = invocation.unseen or bool(invocation.inline_code)
+        return runs_code and listed_folders(assignment.value) is not None
     # Of the script's private variables only those matter that some program is known to use.
     return role == "harmless" or (role is None and assignment.kept)
 

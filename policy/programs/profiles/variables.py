@@ -84,10 +84,17 @@ def is_plain_setting(given: Assignment) -> bool:
 
 
 def listed_folders(value: Word) -> tuple[str, ...] | None:
-    """Return the folders of a list if all are the current one or plain names below it."""
-    if not value.known or value.home:
+    """Return the folders of a list if all are the current one or plain names below it.
+
+    One below the folder in which the script starts is relative to that.
+    """
+    text = value.text if value.below_start is None else value.below_start
+    if value.below_start is not None:
+        if ":" in text:
+            return None
+    elif not value.known or value.home:
         return None
-    folders = tuple(folder or "." for folder in value.text.split(":"))
+    folders = tuple(folder or "." for folder in text.split(":"))
     if any(each.startswith(("/", "~")) or ".." in each.split("/") for each in folders):
         return None
     return folders

@@ -28,6 +28,9 @@ def expansion_may_match(names: str, pattern: str) -> bool:
 def _may_be(given: str, asked: str) -> bool:
     if not given.strip("*"):
         return False
+    spelled = literal_text(given)
+    if spelled is not None:
+        return compile_name_glob(asked)(spelled)
     literal = literal_text(asked)
     if literal is not None:
         return compile_name_glob(given)(literal)
