@@ -24,7 +24,7 @@ from policy.programs.profiles.registry import Profiles
 from policy.programs.profiles.variables import listed_folders
 from policy.programs.standard_folders import STANDARD_PLACES
 from policy.programs.words.forwarded import may_load_code
-from policy.programs.words.possible_code import may_be_code
+from policy.programs.words.possible_code import is_prose, may_be_code
 from policy.shell import Assignment, Redirection, Word
 from policy.values import PathPattern, any_of, both, compile_name_glob
 
@@ -94,7 +94,7 @@ def matches_words(invocation: Invocation, pattern: CommandPattern) -> bool | Non
     if pattern.files is not None and program is None:
         return _matches_words_of_file(invocation, pattern)
     if program is None:
-        return operands_match(pattern.steps, _words_of_any(invocation))
+        return operands_match(pattern.steps, _words_of_any(invocation, pattern.profiles))
     if not invocation.program:
         return None
     shared = min(len(program), len(invocation.program))
@@ -320,7 +320,7 @@ def is_option_like(word: Word) -> bool:
 
 def _matches_unprofiled(invocation: Invocation, pattern: CommandPattern) -> bool | None:
     words = [one.word for one in invocation.operands]
-    answer = operands_match(pattern.steps, _with_doubt(words))
+    answer = operands_match(pattern.steps, _with_doubt(words, pattern.profiles))
     if answer is not False or not any(map(is_option_like, words)):
         return answer
     # An option of the command may be another spelling of one in the pattern.
@@ -352,18 +352,23 @@ def _is_harmless(invocation: Invocation) -> bool:
     )
 
 
-def _words_of_any(invocation: Invocation) -> list[GivenOperand]:
+def _words_of_any(invocation: Invocation, profiles: Profiles) -> list[GivenOperand]:
     """Return all words of a command, including its program's name."""
     words = invocation.command.words
     if invocation.profiled and _is_harmless(invocation):
         return [GivenOperand(word=word) for word in words]
-    return [GivenOperand(word=words[0]), *_with_doubt(words[1:])]
+    return [GivenOperand(word=words[0]), *_with_doubt(words[1:], profiles)]
 
 
-def _with_doubt(words: Sequence[Word]) -> list[GivenOperand]:
+def _with_doubt(words: Sequence[Word], profiles: Profiles) -> list[GivenOperand]:
+    def is_program(name: str) -> bool:
+        return profiles.profile(name) is not None
+
     return [
         GivenOperand(
-            word=word, guarded=may_be_code(word, before), may_be_option=is_option_like(word)
+            word=word,
+            guarded=may_be_code(word, before) and not is_prose(word, before, is_program),
+            may_be_option=is_option_like(word),
         )
         for word, before in zip(words, (None, *words), strict=False)
     ]

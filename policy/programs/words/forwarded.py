@@ -77,6 +77,15 @@ def _is_loading(word: Word | None) -> bool:
     return word is not None and (not word.known or _loads(word.text))
 
 
+def names_command(option: str) -> bool:
+    """Return whether the name of an option suggests that its value is a command: `-x`, `--exec`."""
+    name = option.lstrip("-").lower().replace("-", "")
+    short = len(option) == len("-x") and not option.startswith("--")
+    return option.startswith("-") and (
+        short or name in _LOADING or _COMMAND.search(name) is not None
+    )
+
+
 def _loads(option: str) -> bool:
     if not option.startswith("-"):
         return False

@@ -8,7 +8,9 @@ code; one with white space or the punctuation of a shell or a programming langua
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
+from policy.programs.words.forwarded import names_command
 from policy.shell import Word
 
 _PUNCTUATION = re.compile(r"[\s;&|()<>`'\"]|\$[({]")
@@ -23,6 +25,8 @@ _HARMLESS = (
     # A version, or a range of versions.
     re.compile(r"(@?[\w./-]*@)?[\^~<>=v]*\d[\w.+-]*( *[ |<>=^~-]+ *\d[\w.+-]*)*"),
 )
+# Words of letters and digits with single blanks between, and the punctuation of a sentence.
+_PROSE = re.compile(r"\w+(?:-\w+)*[,:]?(?: \w+(?:-\w+)*[,:]?)*[.!?]?")
 # Folders of routes, `app/(shop)/page.tsx`, and groups of extended globs: `!(*.spec).ts`.
 _GROUPS = re.compile(r"(^|/)\([\w.-]+\)(?=/|$)|[!@?+*]\([\w.*|-]+\)")
 # Options, by their name, whose value is a text of people or selects tests, and is not run.
@@ -52,6 +56,19 @@ def may_be_code(word: Word, before: Word | None) -> bool:
     if any(form.fullmatch(text) for form in _HARMLESS):
         return False
     return _PUNCTUATION.search(_GROUPS.sub("", text)) is not None
+
+
+def is_prose(word: Word, before: Word | None, is_program: Callable[[str], bool]) -> bool:
+    """Return whether a word is a text that a program without a profile cannot run as a command.
+
+    It consists of plain words, of which the first is no known program: spelled without the quotes,
+    they would be no more. The value of an option that is named for a command is none.
+    """
+    if not word.known or _PROSE.fullmatch(word.text) is None:
+        return False
+    if before is not None and (not before.known or names_command(before.text)):
+        return False
+    return not is_program(word.text.split(" ", 1)[0].rstrip(",:"))
 
 
 def _takes_text(option: str) -> bool:

@@ -81,3 +81,32 @@ def test_plain_words_are_no_commands(tmp_path: Path) -> None:
     commands = ("{program} src/a.ts --port 3000", "{program} build -t 'adds two numbers'")
     scripts = [each.format(program=program) for each in commands for program in _PASSING]
     assert _allowed(_RULES, scripts, tmp_path) == scripts
+
+
+@pytest.mark.parametrize(
+    ("command", "covered"),
+    [
+        ('frobnicate "hello world"', True),
+        ('frobnicate "Fix the bug, please."', True),
+        ('frobnicate "well-known words: three"', True),
+        ('frobnicate "git push"', False),
+        ('frobnicate "sudo evil"', False),
+        ('frobnicate -x "hello world"', False),
+        ('frobnicate run --exec "hello world"', False),
+        ('frobnicate $x "hello world"', False),
+        ('frobnicate "hello; world"', False),
+        ('frobnicate "hello $(id)"', False),
+        ('frobnicate "hello  world"', False),
+        ('frobnicate "./hello world"', False),
+        ('frobnicate "A=b hello"', False),
+        ('frobnicate "hello --world"', False),
+    ],
+)
+def test_a_text_of_plain_words_is_covered(command: str, covered: bool, tmp_path: Path) -> None:
+    rules = _COVERED.format(programs='"frobnicate *", "frobnicate -x *", "frobnicate * --exec *"')
+    assert _allowed(rules, [command], tmp_path) == ([command] if covered else [])
+
+
+def test_a_text_may_be_a_command_that_a_rule_denies(tmp_path: Path) -> None:
+    rules = _RULES.replace("git push *", "hello *")
+    assert _allowed(rules, ['frobnicate "hello world"'], tmp_path) == []
