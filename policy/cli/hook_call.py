@@ -31,7 +31,8 @@ Decide one tool call of a coding agent: reads the agent's hook input from standa
 answers in the agent's own format.
 
 The answer is to allow the call, to ask the agent's user, or to deny it. A resident process decides
-and is started if there is none. Every failure blocks the call.
+and is started if there is none. Every failure blocks the call. Events that only tell something,
+such as what the user wrote, are noted.
 """
 _EXAMPLES = """\
 Examples:
@@ -89,8 +90,8 @@ def _parser() -> ArgumentParser:
     add("--no-daemon", action="store_true", help="decide in this process, without a resident one")
     more = parser.add_argument_group("the agent's settings")
     add = more.add_argument
-    add("--install", action="store_true", help="add the hook to the settings file")
-    add("--uninstall", action="store_true", help="remove the hook from the settings file")
+    add("--install", action="store_true", help="add the hooks to the settings file")
+    add("--uninstall", action="store_true", help="remove the hooks from the settings file")
     add("--settings", metavar="FILE", help="the settings file [the user's own]")
     add("--dry-run", action="store_true", help="show the change and write nothing")
     add("--tools", action="store_true", help="list the agent's tools that access no resources")

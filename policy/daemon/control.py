@@ -55,6 +55,13 @@ def agent_settings(name: str) -> tuple[str, str, Mapping[str, str]]:
     return agent.event, agent.settings[0], agent.own_tools
 
 
+def agent_events(name: str) -> dict[str, bool]:
+    """Return the events of an agent that only tell something, each with whether it is of a tool."""
+    from policy.daemon.agents import AGENTS
+
+    return {event: kind in ("ended", "failed") for event, kind in AGENTS[name].events.items()}
+
+
 def agent_tools() -> dict[str, str]:
     """Return the names of the agents' own tools, each with the agents that have it."""
     from policy.daemon.agents import AGENTS

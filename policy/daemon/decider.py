@@ -12,14 +12,15 @@ from typing import Any
 
 from policy.audit import AuditFileUnfit, AuditRecord, JsonlSink
 from policy.catalog import builtin_catalog
-from policy.daemon.agents import AGENTS
-from policy.daemon.agents.agent import Agent, HookCall, mcp_tool, read_hook
+from policy.daemon.agents import AGENTS, AgentEvent, read_event
+from policy.daemon.agents.agent import Agent, HookCall, call_ids, mcp_tool, read_hook
 from policy.daemon.agents.mapping import Mapped, OurCall, Unmapped, mapped
 from policy.daemon.context import HookContext
 from policy.daemon.hook_history import HookHistory
 from policy.daemon.protocol import BLOCKED
 from policy.daemon.records import Arrived, record_of_call
 from policy.daemon.request import HookAnswer, Request
+from policy.daemon.session_events import SessionEvents
 from policy.daemon.updated_input import updated_input
 from policy.daemon.wording import (
     last_good_rules,
@@ -51,12 +52,14 @@ class HookOutcome:
     """The result for one call of an agent: verdict, reasons, and changes of its input.
 
     `judged` are the judgements of the calls of ours that it stands for; none where there are none.
+    `calls` are the names that the call may have in the event that tells of its end.
     """
 
     verdict: Verdict
     why: str = ""
     updated: Mapping[str, Any] | None = None
     judged: tuple[Judgement, ...] = ()
+    calls: tuple[str, ...] = ()
 
     def denied(self, why: str) -> HookOutcome:
         """Return this outcome as a denial."""
@@ -91,6 +94,7 @@ class Decider:
         self._disk = Disk()
         self._sinks: dict[str, JsonlSink] = {}
         self._history = HookHistory(context.policy)
+        self._events = SessionEvents(self._history)
 
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[Decider]:
@@ -99,18 +103,30 @@ class Decider:
             yield self
 
     async def answer(self, request: Request) -> HookAnswer:
-        """Return the answer to one hook call; nothing but an explicit allow ends in allow."""
+        """Return the answer to one hook call; nothing but an explicit allow ends in allow.
+
+        An event that only tells something is noted, and stops nothing.
+        """
         agent = AGENTS.get(request.agent)
         if agent is None:
             return HookAnswer(
                 status=BLOCKED, stderr=f"placet: no agent is called {request.agent}\n"
             )
         began, generation = time.monotonic(), self.store.current
+        if self._noted_event(agent, request, generation):
+            return agent.heard
         arrived, outcome = await self._noted(agent, request, generation)
         latency = round((time.monotonic() - began) * 1000)
         if not self._kept(self._records(arrived, outcome, latency), generation):
             outcome = outcome.denied(SENTENCES["cannot-record"])
         return outcome.answer(agent)
+
+    def _noted_event(self, agent: Agent, request: Request, generation: Generation | None) -> bool:
+        """Note what the agent tells of a session; False if it asks about a call instead."""
+        event = read_event(agent, request.input)
+        if event is not None:
+            self._events.note(agent, event, _calling(_caller(request, generation), event))
+        return event is not None
 
     async def judged(self, request: Request) -> tuple[Arrived, HookOutcome]:
         """Return a hook call as received, and its outcome; nothing is recorded."""
@@ -125,7 +141,7 @@ class Decider:
             if outcome.verdict is Verdict.DENY:
                 return arrived, outcome
             try:
-                if self._history.note(arrived.caller, outcome.judged):
+                if self._history.note(arrived.caller, outcome.judged, calls=outcome.calls):
                     return arrived, outcome
             except SessionLogUnusable:
                 return arrived, outcome.denied(SENTENCES["history-unavailable"])
@@ -173,6 +189,7 @@ class Decider:
             if unredacted is not None:
                 return outcome.denied(unredacted)
             updated = updated_input(agent, call, meant, decisions)
+            outcome = replace(outcome, calls=call_ids(call, updated))
         except Unmapped as problem:
             return outcome.denied(problem.message)
         if verdict is Verdict.ALLOW:
@@ -195,6 +212,7 @@ class Decider:
             disk=self._disk,
             git_elsewhere=request.git_elsewhere,
             history=self._history.recall,
+            said=self._events.hearing.recall,
         )
         return Adjudicator(
             source=lambda: generation,
@@ -277,7 +295,7 @@ def _caller(request: Request, generation: Generation | None) -> Caller:
     return replace(named or Caller(), agent=agent)
 
 
-def _calling(caller: Caller, call: HookCall) -> Caller:
+def _calling(caller: Caller, call: HookCall | AgentEvent) -> Caller:
     """Return the caller of one call: the agent in its session, or a sub-agent below it."""
     caller = replace(caller, session=call.session)
     if call.subagent is None:

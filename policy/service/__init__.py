@@ -70,6 +70,7 @@ from policy.service.recording.session_trace import (
 )
 from policy.service.refusal_messages import because, one_line, telling
 from policy.service.sessions import (
+    Hearing,
     JudgedHistory,
     MemorySessionLog,
     SessionLog,
@@ -151,6 +152,7 @@ __all__ = [
     "Grant",
     "GuardCell",
     "Guards",
+    "Hearing",
     "IdentityContext",
     "JudgedHistory",
     "Judgement",

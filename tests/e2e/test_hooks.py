@@ -68,10 +68,16 @@ def installed(shared: Scene) -> dict[str, str]:
         settings = shared.folder / f"{agent}.json"
         words = ("hook", agent, "--policy", str(shared.rules), "--settings", str(settings))
         assert shared.placet(*words, "--install").status == 0
-        ((group,),) = json.loads(settings.read_text("utf-8"))["hooks"].values()
+        commands = commands_in(settings)
         # No Gemini CLI is installed here, and so one that cannot ask is assumed.
-        found[agent] = group["hooks"][0]["command"].replace(" --deny-asks", "")
+        found[agent] = next(iter(commands.values())).replace(" --deny-asks", "")
     return found
+
+
+def commands_in(settings: Path) -> dict[str, str]:
+    """Return the command of each event, the one that asks first."""
+    hooks = json.loads(settings.read_text("utf-8"))["hooks"]
+    return {event: group["hooks"][0]["command"] for event, (group,) in hooks.items()}
 
 
 @pytest.mark.parametrize(("agent", "given", "answer"), tuple(recorded()))
@@ -93,6 +99,67 @@ def test_an_agents_input_gets_its_answer(
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout or "null") == json.loads(placed(answer))
+
+
+SESSION_RULES = """\
+policy for every agent
+
+default deny
+pages: allow web_fetch when input.url named by user
+reads: allow file_read when reads only workspace
+notes: allow file_write when writes only "b.txt" after file_read
+named: allow file_write when writes only workspace and call.writes named by user
+list: allow bash_exec when runs only "ls" after file_write
+"""
+
+
+@pytest.mark.parametrize("agent", [CLAUDE, GEMINI, CODEX])
+def test_a_session_is_known_by_what_the_agent_tells(scene: Scene, agent: str) -> None:
+    """Each step is what an agent writes to a hook of its settings, with the verdict it gets."""
+    scene.save(SESSION_RULES)
+    settings = scene.folder / "settings.json"
+    words = ("hook", agent, "--policy", str(scene.rules), "--settings", str(settings))
+    assert scene.placet(*words, "--install").status == 0
+    commands = commands_in(settings)
+    steps = json.loads((RECORDED / "sessions" / f"{agent}.json").read_text("utf-8"))
+    for number, step in enumerate(steps):
+        event = step["input"]["hook_event_name"]
+        given = json.dumps(step["input"]).replace("@PROJECT@", str(scene.project))
+        done = subprocess.run(
+            ["bash", "-c", commands[event]],
+            cwd=scene.project,
+            env=scene.environment,
+            input=given.replace("@HOME@", str(scene.home)),
+            capture_output=True,
+            text=True,
+        )
+        assert (number, done.returncode, done.stderr) == (number, 0, "")
+        answer = json.loads(done.stdout or "{}")
+        said = answer.get("hookSpecificOutput", {}).get(
+            "permissionDecision", answer.get("decision")
+        )
+        if agent == CODEX and step["answer"] == "allow":
+            step["answer"] = None  # it is told nothing where nothing changes
+        assert (number, said) == (number, step["answer"])
+    assert len(scene.daemons()) == 1
+
+
+def test_an_event_that_cannot_be_noted_stops_no_agent(scene: Scene) -> None:
+    settings = scene.folder / "settings.json"
+    words = ("hook", CLAUDE, "--policy", str(scene.rules), "--settings", str(settings))
+    assert scene.placet(*words, "--install").status == 0
+    command = commands_in(settings)["UserPromptSubmit"]
+    for given in (b"", b" " * (16 * 1024 * 1024 + 1), b'{"hook_event_name": "UserPromptSubmit"'):
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=scene.project,
+            env=scene.environment,
+            input=given,
+            capture_output=True,
+        )
+        assert done.returncode == 0
+    gone = command.replace(sys.executable, str(scene.folder / "python"))
+    assert subprocess.run(["bash", "-c", gone], capture_output=True).returncode == 0
 
 
 def test_codex_runs_a_command_only_where_it_was_judged(shared: Scene) -> None:

@@ -14,15 +14,15 @@ from policy.cli.agent_settings.entry import (
     gemini_can_ask,
     hook_command,
     hooks_are_off,
-    with_hook,
-    without_hook,
+    with_hooks,
+    without_hooks,
 )
 from policy.cli.agent_settings.json_text import read
 from policy.cli.agent_settings.own_tools import notes_on_policy, tools_list
 from policy.cli.loading import exit_with
 from policy.cli.people_only import refuse_agents
 from policy.config_edit import FileChanged, replace_file
-from policy.daemon import SETTINGS_VARIABLES, agent_settings
+from policy.daemon import SETTINGS_VARIABLES, agent_events, agent_settings
 
 _EMPTY = "{}\n"
 _BACKUP = ".before-placet"
@@ -32,6 +32,7 @@ _BOM = "\ufeff"
 def run(options: Namespace) -> int:
     """Edit the settings file, or print what was asked for, and return the exit status."""
     event, settings, _ = agent_settings(options.agent)
+    events = (event, *agent_events(options.agent))
     if options.tools:
         click.echo(tools_list(options.agent))
         return 0
@@ -47,13 +48,14 @@ def run(options: Namespace) -> int:
         if options.agent == "gemini-cli" and not options.deny_asks and not gemini_can_ask():
             options.deny_asks = True
             click.echo("note: this Gemini CLI is older than 0.36 or unknown, so asks are denied")
-        command = hook_command(options)
+        telling = hook_command(options, tells=True)
+        commands = dict.fromkeys(events, telling) | {event: hook_command(options)}
         status = _edit(
             file,
-            lambda text: with_hook(text, event, options.agent, command),
+            lambda text: with_hooks(text, commands, options.agent),
             dry_run=options.dry_run,
             is_installing=True,
-            is_first=lambda text: without_hook(text, event, options.agent) == text,
+            is_first=lambda text: without_hooks(text, events, options.agent) == text,
         )
         if status == 0:
             for note in notes_on_policy(options.policy, options.agent):
@@ -63,7 +65,7 @@ def run(options: Namespace) -> int:
         return status
     return _edit(
         file,
-        lambda text: without_hook(text, event, options.agent),
+        lambda text: without_hooks(text, events, options.agent),
         dry_run=options.dry_run,
         is_installing=False,
     )

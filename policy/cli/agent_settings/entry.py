@@ -8,11 +8,11 @@ import shlex
 import shutil
 import subprocess
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from policy.cli.agent_settings.json_text import Entry, Node, added, read, removed, replaced
-from policy.daemon import own_command
+from policy.daemon import agent_events, own_command
 
 # How many seconds the agent waits; longer than the time limit of a hook call.
 _SECONDS = 30
@@ -22,8 +22,11 @@ _BLOCKING = """\
 sh -c '"$@" || { [ $? = 2 ] || echo "placet: the hook gave no answer" >&2; exit 2; }' sh"""
 
 
-def hook_command(options: Namespace) -> str:
-    """Return the command line that is installed, with absolute paths."""
+def hook_command(options: Namespace, *, tells: bool = False) -> str:
+    """Return the command line that is installed, with absolute paths.
+
+    `tells`: for an event that only tells something, of which no failure may stop the agent.
+    """
     words = [*own_command(), "hook", options.agent, "--policy", os.path.abspath(options.policy)]
     for name in ("workspace", "audit"):
         value = getattr(options, name)
@@ -33,6 +36,8 @@ def hook_command(options: Namespace) -> str:
         words += ["--caller", options.caller]
     words += ["--deny-asks"] if options.deny_asks else []
     words += ["--no-daemon"] if options.no_daemon else []
+    if tells:
+        return f"{shlex.join(words)} || exit 0"
     # Without a POSIX shell, only the exit status is set.
     before = f"{_BLOCKING} " if os.name == "posix" else ""
     return f"{before}{shlex.join(words)} || exit 2"
@@ -73,9 +78,23 @@ def is_ours(command: object, agent: str) -> bool:
     return is_program and words[place + 1 : place + 2] == [agent]
 
 
+def with_hooks(text: str, commands: Mapping[str, str], agent: str) -> str:
+    """Return settings with a hook for each event, by its command; raises as `with_hook` does."""
+    for event, command in commands.items():
+        text = with_hook(text, event, agent, command)
+    return text
+
+
+def without_hooks(text: str, events: Iterable[str], agent: str) -> str:
+    """Return settings without the hooks that `with_hooks` has added in this order of events."""
+    for event in reversed(tuple(events)):
+        text = without_hook(text, event, agent)
+    return text
+
+
 def with_hook(text: str, event: str, agent: str, command: str) -> str:
     """Return settings with the hook in them, once; raise ValueError if they are malformed."""
-    group = _group(agent, command)
+    group = _group(agent, event, command)
     whole = read(text)
     hooks = _part(whole, "hooks", dict)
     if hooks is None:
@@ -136,7 +155,7 @@ def _updated(text: str, found: Node, group: Mapping[str, Any], event: str, agent
         return replaced(text, found, group)
     hook = next(each for each in within.entries if _is_our_hook(each.node.value, agent))
     (wanted,) = group["hooks"]
-    if found.value.get("matcher") == group["matcher"]:
+    if found.value.get("matcher") == group.get("matcher"):
         return text if hook.node.value == wanted else replaced(text, hook.node, wanted)
     # The group is for fewer tools now, and the hook is for all.
     return with_hook(removed(text, within, hook), event, agent, wanted["command"])
@@ -146,18 +165,16 @@ def _entry(node: Node, key: str) -> Entry:
     return next(entry for entry in node.entries if entry.key == key)
 
 
-def _group(agent: str, command: str) -> Mapping[str, Any]:
-    hook: dict[str, Any] = {"type": "command", "command": command}
-    match agent:
-        case "gemini-cli":
-            return {
-                "matcher": ".*",
-                "hooks": [{"name": "placet", **hook, "timeout": _SECONDS * 1000}],
-            }
-        case "claude-code":
-            return {"matcher": "*", "hooks": [{**hook, "timeout": _SECONDS, "onFailure": "block"}]}
-        case _:
-            return {"matcher": "*", "hooks": [{**hook, "timeout": _SECONDS}]}
+def _group(agent: str, event: str, command: str) -> Mapping[str, Any]:
+    hook: dict[str, Any] = {"type": "command", "command": command, "timeout": _SECONDS}
+    tells = agent_events(agent)
+    if agent == "gemini-cli":
+        hook = {"name": "placet", **hook, "timeout": _SECONDS * 1000}
+    if agent == "claude-code" and event not in tells:
+        hook["onFailure"] = "block"
+    # Events that are not about a tool have no matcher, or one that does not mean tools.
+    every = ".*" if agent == "gemini-cli" else "*"
+    return {"matcher": every, "hooks": [hook]} if tells.get(event, True) else {"hooks": [hook]}
 
 
 def _holds_ours(group: object, agent: str) -> bool:

@@ -93,9 +93,26 @@ def _cannot_ask(call: HookCall) -> str | None:
     return None
 
 
+# What Claude Code tells the main session of its own accord: that a task in the background ended.
+_NOTIFICATION = "<task-notification>"
+
+
 CLAUDE_CODE = Agent(
     name="claude-code",
     event="PreToolUse",
+    events={
+        "SessionStart": "start",
+        "UserPromptSubmit": "prompt",
+        "PostToolUse": "ended",
+        "PostToolUseFailure": "failed",
+    },
+    is_own_prompt=lambda prompt: prompt.lstrip().startswith(_NOTIFICATION),
+    # These write prompts that arrive as the user's do.
+    prompts=frozenset(
+        {"CronCreate", "Monitor", "RemoteTrigger", "ScheduleWakeup", "SendMessage", "Workflow"}
+    ),
+    # A call that fails is told of by an event of its own.
+    outcome=lambda response: "ok",
     rows=ROWS,
     allow=lambda reason, updated: _answer("allow", reason, updated),
     ask=lambda reason, updated: _answer("ask", fitted(reason), updated),

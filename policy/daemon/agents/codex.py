@@ -10,6 +10,7 @@ from policy.daemon.agents.mapping import Row
 from policy.daemon.agents.patch import patch_applied
 from policy.daemon.agents.readers import command
 from policy.daemon.request import HookAnswer
+from policy.model import Outcome
 
 ROWS = {
     "Bash": Row(
@@ -43,9 +44,19 @@ def _cannot_ask(call: HookCall) -> str | None:
     return "it needs a person's answer, and a hook of Codex cannot ask"
 
 
+def _outcome(response: object) -> Outcome | None:
+    """Return how a call ended; Codex says so only in the results of MCP servers."""
+    failed = response.get("isError") if isinstance(response, dict) else None
+    if not isinstance(failed, bool):
+        return None
+    return "failed" if failed else "ok"
+
+
 CODEX = Agent(
     name="codex",
     event="PreToolUse",
+    events={"SessionStart": "start", "UserPromptSubmit": "prompt", "PostToolUse": "ended"},
+    outcome=_outcome,
     rows=ROWS,
     allow=_allow,
     ask=_deny,

@@ -19,6 +19,7 @@ from policy.daemon.agents.readers import (
     names_searched,
 )
 from policy.daemon.request import HookAnswer
+from policy.model import Outcome
 
 # What JavaScript takes for white space: the words of a prompt are told apart by it.
 _BLANKS = re.compile("[\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
@@ -101,9 +102,18 @@ def _can_always_ask(call: HookCall) -> str | None:
     return None
 
 
+def _outcome(response: object) -> Outcome | None:
+    if not isinstance(response, dict):
+        return None
+    return "failed" if response.get("error") is not None else "ok"
+
+
 GEMINI_CLI = Agent(
     name="gemini-cli",
     event="BeforeTool",
+    events={"SessionStart": "start", "BeforeAgent": "prompt", "AfterTool": "ended"},
+    heard=json_answer({}),
+    outcome=_outcome,
     rows=ROWS,
     allow=lambda reason, updated: _answer("allow", reason, updated),
     ask=lambda reason, updated: _answer("ask", fitted(reason), updated),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from policy.model import Caller, PermissionDenied, RecallSaid, UserSaid
-from policy.service.sessions.session_log import SessionKey, SessionLog, SessionLogUnusable
+from policy.service.sessions.session_log import SessionKey, SessionLogUnusable
 
 # The name in errors: no tool can have such a name.
 HEARD = "placet:heard"
@@ -14,10 +15,22 @@ _MOST_LOST = 10_000
 _LOST = "something that the user wrote could not be noted"
 
 
+class HearingLog(Protocol):
+    """What keeps the messages of users: a `SessionLog`, or a part of one."""
+
+    def hear(self, caller: Caller, texts: Sequence[str], *, missed: bool) -> bool:
+        """Note what the user of a session wrote; see `SessionLog.hear`."""
+        ...
+
+    def said(self, caller: Caller) -> UserSaid | str:
+        """Return what the user of a session wrote, or why that is not known."""
+        ...
+
+
 class Hearing:
     """Notes what users write, in the log of sessions; what could not be noted is not known."""
 
-    def __init__(self, log: SessionLog) -> None:
+    def __init__(self, log: HearingLog) -> None:
         self._log = log
         self._lost: set[SessionKey] = set()
 

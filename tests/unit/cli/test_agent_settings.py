@@ -14,9 +14,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.cli.agent_settings.entry import hook_command, is_ours, with_hook, without_hook
+from policy.cli.agent_settings.entry import (
+    hook_command,
+    is_ours,
+    with_hook,
+    with_hooks,
+    without_hook,
+    without_hooks,
+)
 from policy.cli.agent_settings.json_text import NotJson, read
 from policy.cli.agent_settings.own_tools import notes_on_policy
+from policy.daemon import agent_events
 from tests.unit.cli.running import run
 
 EVENT, AGENT = "PreToolUse", "claude-code"
@@ -69,6 +77,41 @@ def test_the_hook_is_put_in_once_and_taken_out_again(text: str) -> None:
         read(text).value
     )
     assert comments(installed) == comments(text) == comments(without_hook(installed, EVENT, AGENT))
+
+
+def _commands(agent: str) -> dict[str, str]:
+    return dict.fromkeys(("First", *agent_events(agent)), f"/opt/placet hook {agent} || exit 0")
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "gemini-cli", "codex"])
+@pytest.mark.parametrize("text", SETTINGS)
+def test_all_events_are_put_in_once_and_taken_out_again(text: str, agent: str) -> None:
+    commands = _commands(agent)
+    installed = with_hooks(text, commands, agent)
+    assert with_hooks(installed, commands, agent) == installed
+    assert comments(installed) == comments(text)
+    for event, command in commands.items():
+        groups = read(installed).value["hooks"][event]
+        assert [hook["command"] for group in groups for hook in group["hooks"]].count(command) == 1
+    left = without_hooks(installed, commands, agent)
+    assert _without_empty(read(left).value) == _without_empty(read(text).value)
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "gemini-cli", "codex"])
+def test_an_installation_of_one_event_gets_the_others(agent: str) -> None:
+    commands = _commands(agent)
+    older = with_hook('{"model": "x"}\n', "First", agent, commands["First"])
+    newer = with_hooks(older, commands, agent)
+    assert list(read(newer).value["hooks"]) == list(commands)
+    assert without_hooks(newer, commands, agent) == '{"model": "x"}\n'
+
+
+def test_only_what_asks_blocks_and_only_tools_are_matched() -> None:
+    hooks = read(with_hooks("{}", _commands(AGENT), AGENT)).value["hooks"]
+    assert "onFailure" not in hooks["PostToolUse"][0]["hooks"][0]
+    assert hooks["PostToolUse"][0]["matcher"] == "*"
+    assert "matcher" not in hooks["UserPromptSubmit"][0]
+    assert "matcher" not in hooks["SessionStart"][0]
 
 
 def test_in_an_ordinary_file_nothing_is_left_behind() -> None:
@@ -210,6 +253,10 @@ def test_installing_and_uninstalling_gives_the_same_bytes(text: str) -> None:
     installed = with_hook(text, EVENT, AGENT, COMMAND)
     assert with_hook(installed, EVENT, AGENT, COMMAND) == installed
     assert without_hook(installed, EVENT, AGENT) == text
+    commands = {EVENT: COMMAND, **_commands(AGENT)}
+    whole = with_hooks(text, commands, AGENT)
+    assert with_hooks(whole, commands, AGENT) == whole
+    assert without_hooks(whole, commands, AGENT) == text
 
 
 def test_a_hook_of_the_user_in_our_group_stays() -> None:
