@@ -328,7 +328,8 @@ def _clauses(
 
     In the `ask` of `with approval` an absent value is false, but its place still permits.
     """
-    inside = replace(scene, absent=None if grants else False, redirections_covered=grants)
+    # Both halves of an `allow … with approval` match the same commands.
+    inside = replace(scene, absent=None if grants else False, redirections_covered=permits)
     outside = replace(scene, absent=None)
     parts: list[Truth] = []
     for clause in clauses:

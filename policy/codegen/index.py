@@ -191,9 +191,9 @@ def index_keys(item: RuleItem) -> list[Key]:
     """Return the demands of a rule by which it can be found."""
     return [
         key
-        for test, _, refused in conjuncts(item)
-        if not refused
-        for key in _keys_of(test)
+        for demand in conjuncts(item)
+        if not demand.refused
+        for key in _keys_of(demand.test)
         if all(is_ordinary(text) for text in key.texts)
     ]
 

@@ -18,7 +18,7 @@ from policy.codegen.fields import Fields
 from policy.codegen.formula import Conjunct, Formulas, Sides, conjunction, negation
 from policy.codegen.functions import RuleFunction, compiled
 from policy.codegen.quoting import Quoting
-from policy.codegen.resources import ResourceTests, covers
+from policy.codegen.resources import Demand, ResourceTests
 from policy.evaluation import DeclaredResources, TestOf
 
 
@@ -35,7 +35,7 @@ class RuleItem:
     """One rule of the layer: its number, its clauses, and what decides it whole.
 
     `grants`: it matches only if it is true, and an absent value in `when` is indeterminate. `more`:
-    it requires more than its clauses.
+    it requires more than its clauses. `covering`: clauses of its `when` cover for each other.
     """
 
     number: int
@@ -43,6 +43,7 @@ class RuleItem:
     unless: checked.Test | None
     grants: bool
     more: bool
+    covering: bool
     whole: RuleTest
 
 
@@ -130,7 +131,7 @@ class Writer:
 
     def sides(self, item: RuleItem) -> tuple[Sides, bool]:
         """Return what can be written of a rule's formula, and whether that is all of it."""
-        parts = [self.demand(*demand) for demand in conjuncts(item)]
+        parts = [self.demand(demand) for demand in conjuncts(item)]
         whole = None not in parts
         cover = self.resources.cover(item.when) if item.more and whole else None
         if cover is not None:
@@ -139,12 +140,11 @@ class Writer:
         assert written is not None
         return written, whole
 
-    def demand(self, test: checked.Test, *how: bool) -> Sides | None:
+    def demand(self, demand: Demand) -> Sides | None:
         """Return one demand of a formula: a test that must be true, or one that must be false."""
-        absent_is_false, refused = how
-        self.formulas.covering = covers(absent_is_false=absent_is_false, refused=refused)
-        sides = self.formulas.sides(test, absent_is_false=absent_is_false)
-        return negation(sides) if refused else sides
+        self.formulas.covering = demand.covering
+        sides = self.formulas.sides(demand.test, absent_is_false=demand.absent_is_false)
+        return negation(sides) if demand.refused else sides
 
     def _written(self, item: RuleItem) -> _Written:
         sides, complete = self.sides(item)
@@ -193,16 +193,18 @@ def _alike(items: Sequence[RuleItem], written: Sequence[_Written]) -> list[Conju
     return [Conjunction(of[key], (*numbers,)) for key, numbers in found.items()]
 
 
-def conjuncts(item: RuleItem) -> list[tuple[checked.Test, bool, bool]]:
-    """Return what a formula is the conjunction of: test, whether absent is false, whether negated.
+def conjuncts(item: RuleItem) -> list[Demand]:
+    """Return what a formula is the conjunction of.
 
     `when` must hold, `unless` must not; an absent value makes the `when` of what takes false.
     """
-    found: list[tuple[checked.Test, bool, bool]] = []
+    found: list[Demand] = []
     if item.when is not None:
         tests = item.when.tests if isinstance(item.when, checked.AllOf) else (item.when,)
-        found += [(test, not item.grants, False) for test in tests]
+        found += [
+            Demand(test, absent_is_false=not item.grants, covering=item.covering) for test in tests
+        ]
     if item.unless is not None:
         tests = item.unless.tests if isinstance(item.unless, checked.AnyOf) else (item.unless,)
-        found += [(test, False, True) for test in tests]
+        found += [Demand(test, refused=True) for test in tests]
     return found

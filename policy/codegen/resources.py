@@ -103,46 +103,48 @@ class Numbered:
     number: int
 
 
-def numbered(
-    demands: Iterable[tuple[checked.Test, bool, bool]], declared: DeclaredResources
-) -> Numbered | None:
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """A test that must be true for a rule to be met, or false if it is `refused`.
+
+    `absent_is_false`: a test of an absent value is false, else indeterminate. `covering`: clauses
+    of the rule cover for each other.
+    """
+
+    test: checked.Test
+    absent_is_false: bool = False
+    refused: bool = False
+    covering: bool = False
+
+
+def numbered(demands: Iterable[Demand], declared: DeclaredResources) -> Numbered | None:
     """Return the first demand of a rule that is a test of a resource with a number."""
-    for test, absent_is_false, refused in demands:
-        if refused or not isinstance(test, checked.ResourceTest) or not declared.prepared:
+    for demand in demands:
+        test = demand.test
+        if demand.refused or not isinstance(test, checked.ResourceTest) or not declared.prepared:
             continue
         if resource_tests.known_answer(test, declared) is not None:
             continue
         number = batch_tests(test.verb, declared).number(
             test,
-            covering=covers(absent_is_false=absent_is_false, refused=refused),
-            absent_is_false=absent_is_false,
+            covering=demand.covering,
+            absent_is_false=demand.absent_is_false,
         )
         if number is not None:
             return Numbered(test.verb, number)
     return None
 
 
-def number_tests(
-    demands: Iterable[tuple[checked.Test, bool, bool]], declared: DeclaredResources
-) -> None:
-    """Give numbers to the tests of resources in demands of a rule, before any call is asked about.
-
-    A demand is a test, whether what is absent makes it false, and whether it must be false.
-    """
+def number_tests(demands: Iterable[Demand], declared: DeclaredResources) -> None:
+    """Give numbers to the tests of resources in demands of a rule, before any call is decided."""
     if not declared.prepared:
         return
-    for demanded, absent_is_false, refused in demands:
-        covering = covers(absent_is_false=absent_is_false, refused=refused)
-        for test in _resource_tests(demanded):
+    for demand in demands:
+        for test in _resource_tests(demand.test):
             if resource_tests.known_answer(test, declared) is None:
                 batch_tests(test.verb, declared).number(
-                    test, covering=covering, absent_is_false=absent_is_false
+                    test, covering=demand.covering, absent_is_false=demand.absent_is_false
                 )
-
-
-def covers(*, absent_is_false: bool, refused: bool) -> bool:
-    """Return whether a demand is of the `when` of an `allow`, where clauses cover each other."""
-    return not (absent_is_false or refused)
 
 
 def _resource_tests(test: checked.Test) -> Iterator[checked.ResourceTest]:

@@ -149,6 +149,7 @@ def _items(plan: LayerPlan) -> list[RuleItem]:
             unless=rule.rule.unless,
             grants=isinstance(rule, RulePlan) and rule.grants,
             more=isinstance(rule, RulePlan) and rule.more,
+            covering=isinstance(rule, RulePlan) and rule.covering,
             whole=rule,
         )
         for number, rule in enumerate(plan.rules)

@@ -109,6 +109,12 @@ class RulePlan:
     more: bool = False
 
     @property
+    def covering(self) -> bool:
+        """Whether clauses cover for each other: for an `allow`, and what asks about its calls."""
+        rule = self.rule
+        return self.grants or (isinstance(rule, checked.CheckedRule) and rule.with_approval)
+
+    @property
     def matches(self) -> TestOf:
         """The whole formula as a function of the call."""
         return self.closures.get().matches
@@ -375,10 +381,11 @@ class Program:
         return plan
 
     def _build(self, spec: ToolSpec, layers: tuple[int, ...]) -> ToolPlan:
-        plans = tuple(self._layer_plan(index, spec) for index in layers)
+        plans = tuple(self.layer_plan(index, spec) for index in layers)
         return ToolPlan(layers=plans)
 
-    def _layer_plan(self, index: int, spec: ToolSpec) -> LayerPlan:
+    def layer_plan(self, index: int, spec: ToolSpec) -> LayerPlan:
+        """Return the plan of one layer, by its index in the policy, for a tool of the catalogue."""
         found = self._layer_plans.get((index, spec.name))
         if found is None:
             found = self._plan_layer(index, spec)

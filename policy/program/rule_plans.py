@@ -97,6 +97,11 @@ def _rule_plan(
     )
 
 
+def _asks_too(rule: AnyRule) -> bool:
+    """Return whether a rule asks about what it allows: then both halves match the same commands."""
+    return isinstance(rule, checked.CheckedRule) and rule.with_approval
+
+
 def _compiled(rule: AnyRule, declared: DeclaredResources, *, grants: bool) -> CompiledFormula:
     clauses = _clauses(rule, declared, grants=grants)
     tests = [_demand(clause) for clause in clauses]
@@ -111,7 +116,7 @@ def _possible_truths(
     """Return the function for the formula's possible truths while only some fields are known."""
     parts: list[PossibleTruthsOf] = []
     if rule.when is not None:
-        place = _place(declared, absent_is_false=not grants, covering=grants)
+        place = _place(declared, absent_is_false=not grants, covering=grants or _asks_too(rule))
         parts.append(compile_partial(rule.when, place, known))
     if rule.unless is not None:
         place = _place(declared, absent_is_false=False, covering=False)
@@ -190,7 +195,7 @@ def _clauses(
 ) -> tuple[Clause, ...]:
     clauses: list[Clause] = []
     if rule.when is not None:
-        place = _place(declared, absent_is_false=not grants, covering=grants)
+        place = _place(declared, absent_is_false=not grants, covering=grants or _asks_too(rule))
         clauses.append(_clause("when", rule.when, place))
     if rule.unless is not None:
         place = _place(declared, absent_is_false=False, covering=False)

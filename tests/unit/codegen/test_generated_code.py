@@ -90,6 +90,7 @@ def _items(name: str, text: str) -> list[RuleItem]:
             unless=made[number - 1] if number % 2 else None,
             grants=grants,
             more=False,
+            covering=False,
             whole=Never(),
         )
         for number, (test, grants) in enumerate((t, g) for t in made for g in (True, False))
@@ -147,6 +148,7 @@ def test_a_hostile_text_is_still_compared(text: str, indexed: bool) -> None:
             unless=None,
             grants=True,
             more=False,
+            covering=False,
             whole=Never(),
         )
         for number in range(40)
@@ -186,6 +188,7 @@ def test_what_the_compiler_cannot_take_is_left_to_the_closures() -> None:
         unless=None,
         grants=True,
         more=False,
+        covering=False,
         whole=Never(),
     )
     assert write_layer([item], TOOL, indexed=True) is None
@@ -199,7 +202,9 @@ def _found(item: RuleItem, **given: object) -> object:
 
 def _demanding(*tests: checked.Test) -> RuleItem:
     when = checked.AllOf(tests=tests, text="")
-    return RuleItem(number=0, when=when, unless=None, grants=True, more=False, whole=Never())
+    return RuleItem(
+        number=0, when=when, unless=None, grants=True, more=False, covering=False, whole=Never()
+    )
 
 
 def test_a_field_is_looked_at_only_where_what_was_demanded_before_held() -> None:
