@@ -6,6 +6,7 @@ from policy.checks.checked import CheckedPolicy, CheckedRule, ExampleSuite, Laye
 from policy.checks.checker import check
 from policy.checks.conditions.value_types import CONTEXT_KINDS, FACTS, FUNCTIONS
 from policy.checks.rules.reader import rule_id
+from policy.checks.satisfiability.bounds import bounds_at
 from policy.checks.sources import DEFAULT_BINDERS, Checked, PolicySources, Table
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "PolicySources",
     "Table",
     "Unit",
+    "bounds_at",
     "check",
     "checked",
     "rule_id",

@@ -577,6 +577,7 @@ class CheckedInvariant:
     tools: ToolSelector
     when: Test | None
     unless: Test | None
+    slots: int
     text: str
     span: Span = _span()
 

@@ -20,6 +20,7 @@ _COMMANDS = {
     "check": "Check a policy and show every problem.",
     "fmt": "Rewrite rule files in canonical form.",
     "test": "Run the tests written in the rule files.",
+    "prove": "Prove the claims of a policy for every possible call.",
     "decide": "Decide calls given as JSON lines.",
     "explain": "Explain one decision: which rules match, and why others do not.",
     "serve": "Serve the governed tools to MCP clients.",

@@ -142,7 +142,9 @@ CODES: dict[str, Code] = {
     "unlimited-allow": _warning("an `allow` to run or connect to anything, without saying so"),
     "shallow-pattern": _warning("a pattern that matches less than it seems to"),
     "redundant-allow": _warning("an `allow` without effect beside another rule"),
-    "not-proved-yet": _warning("an invariant that is not proved yet"),
+    "invariant-broken": _error("a `prove` or `assume` that a call breaks"),
+    "invariant-undecided": _error("a `prove` that is neither proved nor refuted"),
+    "assumption-undecided": _warning("an `assume` that is neither proved nor refuted"),
     # statements that do nothing
     "effect-not-covered": _error("an `allow` that never covers the effects of its tools"),
     "never-holds": _error("a rule whose condition can never hold"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from typing import TypeAlias
 from policy.catalog import Catalog
 from policy.checks import Checked, PolicySources, check
 from policy.decision import GenerationId
-from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, visible
+from policy.diagnostics import Diagnostic, Severity, diagnose, has_errors, in_order, visible
 from policy.generation.catalogue import Catalogues
 from policy.generation.consequences import without_consequences
 from policy.generation.data_files import data_files
@@ -26,7 +26,7 @@ from policy.generation.generation import Generation
 from policy.generation.mcp_files import with_listed_servers
 from policy.generation.profiles import profiles_of, program_sources
 from policy.generation.protected_files import ProtectedFiles, floor_of
-from policy.generation.settings import Settings
+from policy.generation.settings import ProofMode, Settings
 from policy.generation.settings_file import read_settings
 from policy.generation.shipped import used_packs
 from policy.generation.stray_files import stray
@@ -37,7 +37,7 @@ from policy.layers import merge
 from policy.model import EMPTY, Source
 from policy.program import ALL_SHORTCUTS, Shortcuts, compile_policy
 from policy.syntax import Engine, Parsed, parse, tables_to_layers, tree
-from policy.verify import ExampleResult, run_examples
+from policy.verify import ExampleResult, Proof, problem_of, prove, run_examples
 
 _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
 
@@ -59,14 +59,16 @@ class Configured:
 class Built:
     """The outcome of a build: a generation unless some diagnostic is an error.
 
-    `examples` are the results of the tests in the files, empty if they were not run. `failing` is
-    what would be in force if its tests passed: it may be explained, and must decide nothing.
+    `examples` are the results of the tests in the files, and `proofs` those of its claims, empty if
+    they were not looked for. `failing` is what would be in force if its tests passed and its claims
+    held: it may be explained, and must decide nothing.
     """
 
     generation: Generation | None
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
     examples: tuple[ExampleResult, ...] = ()
+    proofs: tuple[Proof, ...] = ()
     failing: Generation | None = None
 
 
@@ -174,6 +176,10 @@ class Builder:
         )
         examples = run_examples(checked.suites, program, catalog=tools) if checked.suites else ()
         work.problems += (problem for result in examples for problem in result.diagnostics)
+        proofs: tuple[Proof, ...] = ()
+        if settings.reload.proofs != "off" and not has_errors(work.problems):
+            proofs = tuple(prove(program, steps=settings.reload.steps))
+            work.problems += _unproved(proofs, settings.reload.proofs)
         generation = Generation(
             id=GenerationId(number=number, digest=snapshot.digest),
             program=program,
@@ -188,12 +194,13 @@ class Builder:
             lock=made.lock,
         )
         if has_errors(work.problems):
-            return replace(work.failed(), examples=examples, failing=generation)
+            return replace(work.failed(), examples=examples, proofs=proofs, failing=generation)
         return Built(
             generation=generation,
             diagnostics=generation.warnings,
             sources=generation.sources,
             examples=examples,
+            proofs=proofs,
         )
 
     def _checked(
@@ -265,6 +272,16 @@ class _Reading:
             diagnostics=in_order(self.problems),
             sources=MappingProxyType(dict(self.sources)),
         )
+
+
+def _unproved(proofs: tuple[Proof, ...], mode: ProofMode) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the claims of a policy."""
+    for proof in proofs:
+        problem = problem_of(proof)
+        if problem is not None and mode == "warn":
+            problem = replace(problem, severity=Severity.WARNING)
+        if problem is not None:
+            yield problem
 
 
 def unexpected(error: Exception) -> Diagnostic:

@@ -117,6 +117,18 @@ class HistorySettings:
     retention: timedelta | None = None
 
 
+# What a claim does that is broken or undecided: keep the rules from being in force, or warn.
+ProofMode: TypeAlias = Literal["require", "warn", "off"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReloadSettings:
+    """What is proved before rules are in force, and with how many steps of search for each tool."""
+
+    proofs: ProofMode = "require"
+    steps: int = 20_000
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinSettings:
     """What becomes of calls of a server's tool that is not pinned yet: `ask` or `deny`."""
@@ -149,6 +161,7 @@ class Settings:
     plugins: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: EMPTY)
     pins: PinSettings = field(default_factory=PinSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
+    reload: ReloadSettings = field(default_factory=ReloadSettings)
     mcp_servers: tuple[McpServer, ...] = ()
     mcp_files: tuple[str, ...] = ()
     tables: Mapping[str, Any] = field(default_factory=lambda: EMPTY)

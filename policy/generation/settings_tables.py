@@ -21,6 +21,8 @@ from policy.generation.settings import (
     CatalogueSettings,
     HistorySettings,
     PinSettings,
+    ProofMode,
+    ReloadSettings,
     ServiceSettings,
     Settings,
     ToolSettings,
@@ -154,6 +156,11 @@ class _History(_Table):
     retention: LongSpan | None = None
 
 
+class _Reload(_Table):
+    proofs: ProofMode = ReloadSettings().proofs
+    steps: int = Field(default=ReloadSettings().steps, ge=1, le=100_000_000)
+
+
 class _Approvals(_Table):
     store: str | None = Field(default=None, min_length=1)
     timeout: Seconds = ApprovalSettings().timeout
@@ -178,6 +185,7 @@ class SettingsTables(_Table):
     plugins: dict[str, _Plugin] = {}
     pins: _Pins = _Pins()
     history: _History = _History()
+    reload: _Reload = _Reload()
     mcp: McpTable = McpTable()
 
 
@@ -226,6 +234,7 @@ def settings_of(file: SettingsTables, tables: Mapping[str, Any], *, root: str) -
         caller=None if file.serve is None else _caller(file.serve),
         clients=_clients(file.serve),
         history=_history(file.history, root),
+        reload=ReloadSettings(proofs=file.reload.proofs, steps=file.reload.steps),
         approvals=None if file.approvals is None else _approvals(file.approvals, root),
         plugins=MappingProxyType(
             {name: tuple(dict.fromkeys(one.grant)) for name, one in file.plugins.items()}

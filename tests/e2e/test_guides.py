@@ -12,7 +12,7 @@ from tests.page_session import session
 pytestmark = pytest.mark.people
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-REFERENCE = [DOCS / "pins.md", DOCS / "gateway.md"]
+REFERENCE = [DOCS / "pins.md", DOCS / "gateway.md", DOCS / "proofs.md"]
 PAGES = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md")), *REFERENCE]
 
 
@@ -81,6 +81,14 @@ RELIED_ON = {
         "+ description",
         "1 tool changed",
         "this is not what was reviewed",
+    ),
+    "proofs": (
+        "5 claims: 5 hold",
+        "kept by guests (claims.policy:10)",
+        '{"command": "git status", "timeout": 30} -> deny',
+        "1 broken",
+        "error[invariant-broken]",
+        "holds prove always deny",
     ),
     "gateway": (
         "server git: 1 server new",

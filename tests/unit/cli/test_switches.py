@@ -62,6 +62,7 @@ LOADING: dict[str, Words] = {
     "check": lambda rules: (rules,),
     "fmt": lambda rules: (rules, "--check"),
     "test": lambda rules: (rules,),
+    "prove": lambda rules: (rules,),
     "decide": lambda rules: (rules,),
     "explain": lambda rules: (rules, *CALL),
     "serve": lambda rules: (rules,),

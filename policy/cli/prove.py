@@ -1,0 +1,188 @@
+"""`placet prove`: proves the claims of a policy, or shows the calls that break them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from policy.cli.loading import (
+    WRONG_POLICY,
+    as_json,
+    build_at,
+    counted,
+    exit_with,
+    prefix,
+    show_errors,
+)
+from policy.cli.options import catalog_option, path_argument
+from policy.diagnostics import Severity, display_name, visible
+from policy.verify import Proof, prove
+
+_UNPROVED = frozenset({"invariant-broken", "invariant-undecided"})
+_TITLE = "breaks: {}"
+
+
+@click.command("prove")
+@path_argument
+@catalog_option
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    help="Conflicts that the search may meet for each tool; the default is that of placet.toml.",
+)
+@click.option(
+    "--write-tests",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the calls that break claims to a file, as tests for the rule files.",
+)
+@click.option(
+    "--format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="text for people, json for programs.",
+)
+def command(
+    path: Path,
+    *,
+    catalog_file: Path | None,
+    steps: int | None,
+    write_tests: Path | None,
+    format: str,
+) -> None:
+    """Prove the `prove` and `assume` statements of the policy at PATH.
+
+    A claim holds for every possible call, or a call that breaks it is shown, or it is undecided.
+    The exit status is 0 if every claim holds, an `assume` may be undecided, and 1 otherwise.
+
+    \b
+    Examples:
+      placet prove rules/
+      placet prove rules/ --write-tests broken.policy
+      placet prove rules/ --format json
+    """
+    proofs = _proofs(path, catalog_file, steps)
+    if write_tests is not None:
+        _write(write_tests, proofs)
+    if format == "json":
+        click.echo(as_json({"claims": [_record(proof) for proof in proofs]}))
+    else:
+        _print(proofs, before=prefix(path))
+    if any(_is_bad(proof) for proof in proofs):
+        raise SystemExit(WRONG_POLICY)
+
+
+def _proofs(path: Path, catalog_file: Path | None, steps: int | None) -> tuple[Proof, ...]:
+    """Return the proofs of the claims of a policy whose only errors may be claims."""
+    built = build_at(path, catalog_file)
+    wrong = {found.code for found in built.diagnostics if found.severity is Severity.ERROR}
+    generation = built.generation or built.failing
+    if generation is None or wrong - _UNPROVED:
+        show_errors(built, path)
+    if steps is None and built.proofs:
+        return built.proofs
+    bound = generation.settings.reload.steps if steps is None else steps
+    return tuple(prove(generation.program, steps=bound))
+
+
+def _is_bad(proof: Proof) -> bool:
+    return proof.status == "broken" or (
+        proof.status == "undecided" and proof.invariant.kind == "prove"
+    )
+
+
+def _print(proofs: tuple[Proof, ...], *, before: str) -> None:
+    for proof in proofs:
+        span = proof.invariant.span
+        place = f"{display_name(span.file, root=before)}:{span.line}"
+        click.echo(f"{proof.status:<9} {visible(place)}  {visible(proof.invariant.text, 300)}")
+        for line in _reasons(proof):
+            click.echo(f"          {line}")
+    if not proofs:
+        click.echo(
+            "there are no claims; a statement such as `prove never allow * when "
+            'session.role == "guest"` is one',
+            err=True,
+        )
+        return
+    counts = {
+        status: sum(proof.status == status for proof in proofs)
+        for status in ("holds", "broken", "undecided")
+    }
+    click.echo(
+        f"{counted(len(proofs), 'claim')}: {counts['holds']} hold, {counts['broken']} broken, "
+        f"{counts['undecided']} undecided"
+    )
+
+
+def _reasons(proof: Proof) -> list[str]:
+    if proof.counterexample is not None:
+        shown = proof.counterexample.as_test(_TITLE.format(proof.invariant.text)).splitlines()
+        verdict, rules = _verdict(proof)
+        note = "; the claim's condition is indeterminate" if proof.counterexample.unclear else ""
+        return [f"a call gets `{verdict}` by {rules}{note}:", *map(visible, shown)]
+    if proof.undecided:
+        return [f"for {', '.join(visible(name, 60) for name in proof.undecided)}"]
+    if not proof.tools:
+        return ["no known tool has such a name"]
+    if not proof.basis:
+        return ["no call meets the claim's conditions"]
+    return [f"kept by {', '.join(_basis_names(proof))}"]
+
+
+def _verdict(proof: Proof) -> tuple[str, str]:
+    assert proof.counterexample is not None
+    decision = proof.counterexample.decision
+    return str(decision.verdict), ", ".join(visible(r.rule, 60) for r in decision.deciding)
+
+
+def _basis_names(proof: Proof) -> list[str]:
+    return [
+        f"{visible(basis.rule, 60)} ({visible(basis.place)})" if basis.place else basis.rule
+        for basis in proof.basis
+    ]
+
+
+def _record(proof: Proof) -> dict[str, Any]:
+    shown, span = proof.counterexample, proof.invariant.span
+    record: dict[str, Any] = {
+        "claim": proof.invariant.text,
+        "kind": proof.invariant.kind,
+        "file": span.file,
+        "line": span.line,
+        "layer": proof.layer.title,
+        "status": proof.status,
+        "tools": proof.tools,
+        "kept_by": [
+            {"rule": basis.rule, "layer": basis.layer, "place": basis.place}
+            for basis in proof.basis
+        ],
+        "undecided_for": list(proof.undecided),
+        "counterexample": None,
+    }
+    if shown is not None:
+        verdict, _ = _verdict(proof)
+        record["counterexample"] = {
+            "tool": shown.situation.spec.name,
+            "input": shown.situation.input,
+            "given": dict(shown.given()),
+            "verdict": verdict,
+            "by": [reason.rule for reason in shown.decision.deciding],
+            "unclear": shown.unclear,
+            "test": shown.as_test(_TITLE.format(proof.invariant.text)),
+        }
+    return record
+
+
+def _write(file: Path, proofs: tuple[Proof, ...]) -> None:
+    tests = [
+        proof.counterexample.as_test(_TITLE.format(proof.invariant.text))
+        for proof in proofs
+        if proof.counterexample is not None
+    ]
+    try:
+        file.write_text("\n\n".join(tests) + "\n" if tests else "", encoding="utf-8")
+    except OSError as error:
+        exit_with(f"{file} cannot be written: {error.strerror or error}")

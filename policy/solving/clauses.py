@@ -1,0 +1,67 @@
+"""`Clauses`: a Boolean formula in conjunctive normal form, built gate by gate.
+
+A literal is a variable's number, or the negative number for its negation, as in DIMACS. Gates are
+added by Tseitin's transformation: one variable for each, and clauses that make both sides equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+Literal = int
+
+
+class Clauses:
+    """The clauses so far. `true` and `false` are the literals of the constants."""
+
+    def __init__(self) -> None:
+        self.all: list[list[Literal]] = []
+        self.count = 0
+        self.true: Literal = self.variable()
+        self.false: Literal = -self.true
+        self.require(self.true)
+
+    def variable(self) -> Literal:
+        """Return the literal of a new variable."""
+        self.count += 1
+        return self.count
+
+    def require(self, *literals: Literal) -> None:
+        """Require that at least one of these holds."""
+        self.all.append(list(literals))
+
+    def all_of(self, literals: Iterable[Literal]) -> Literal:
+        """Return a literal that holds exactly if all of these do."""
+        return -self.any_of([-literal for literal in literals])
+
+    def any_of(self, literals: Iterable[Literal]) -> Literal:
+        """Return a literal that holds exactly if one of these does."""
+        parts: dict[Literal, None] = dict.fromkeys(p for p in literals if p != self.false)
+        if self.true in parts or any(-part in parts for part in parts):
+            return self.true
+        if not parts:
+            return self.false
+        if len(parts) == 1:
+            return next(iter(parts))
+        gate = self.variable()
+        self.require(-gate, *parts)
+        for part in parts:
+            self.require(gate, -part)
+        return gate
+
+    def exactly_one(self, literals: Sequence[Literal]) -> None:
+        """Require that exactly one of these holds.
+
+        A chain of variables, each of which says that one of the literals so far holds, takes three
+        clauses for each literal, instead of one for each pair (Sinz, *Towards an Optimal CNF
+        Encoding of Boolean Cardinality Constraints*, 2005).
+        """
+        self.require(*literals)
+        before: Literal | None = None
+        for literal in literals:
+            so_far = self.variable()
+            self.require(-literal, so_far)
+            if before is not None:
+                self.require(-before, so_far)
+                self.require(-literal, -before)
+            before = so_far

@@ -1,0 +1,220 @@
+"""`AllCalls`: reads conditions so that every possible call is among the readings.
+
+What is not modelled may come out as anything. So a formula that cannot be satisfied has no call,
+while one that can be satisfied need not have any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from policy.catalog import SchemaView, ToolSpec
+from policy.checks import LayerKey, checked
+from policy.decision import identity_reasons
+from policy.evaluation import (
+    ABSENT,
+    DeclaredResources,
+    covering_tests,
+    known_answer,
+)
+from policy.layers import applies_to
+from policy.model import Caller, GuestScope
+from policy.program import RulePlan
+from policy.solving import Clauses
+from policy.symbolic.field_values import accepted_values, is_always_there
+from policy.symbolic.reading import Choice, Scope, compiled, fixed, table
+from policy.symbolic.resource_facts import ResourceFacts
+from policy.symbolic.samples import complete_samples, constants_of, simple_subject
+from policy.symbolic.situation import Situation
+from policy.symbolic.subjects import Subject, meaning_of, plain_subject, subjects_of
+from policy.symbolic.truths import Truths, constant, unknown
+
+NAME: Subject = ("agent", "name")
+ROLE: Subject = ("session", "role")
+_ROLES = ("owner", "guest", "anonymous", "")
+_ALWAYS_THERE = frozenset({NAME, ROLE, ("session", "id")})
+# The tests of values that contain no tests.
+_OF_VALUES = (
+    checked.Comparison,
+    checked.LikeTest,
+    checked.Membership,
+    checked.RegexTest,
+    checked.TextRelation,
+    checked.TypeTest,
+    checked.WindowTest,
+)
+# The facts that are strings, where they are there.
+_STRINGS = _ALWAYS_THERE | {("user", "id"), ("agent", "parent")}
+
+
+class AllCalls:
+    """A reading of the conditions about one tool, for every call.
+
+    `tests` are all tests that will be asked about; `layers` the keys of all layers.
+    """
+
+    def __init__(
+        self,
+        clauses: Clauses,
+        spec: ToolSpec,
+        view: SchemaView,
+        *,
+        tests: Iterable[checked.Test],
+        layers: Iterable[LayerKey],
+        slots: int,
+    ) -> None:
+        self.clauses = clauses
+        self._spec = spec
+        self._view = view
+        self._slots = slots
+        self._layers = tuple(layers)
+        self._base = Situation(spec=spec, base={})
+        self._simple: dict[Subject, list[checked.Test]] = {NAME: [], ROLE: []}
+        for test in tests:
+            subject = simple_subject(test)
+            if subject is not None and self._can_be_set(subject):
+                self._simple.setdefault(subject, []).append(test)
+        self._choices: dict[Subject, list[Choice]] = {}
+        self._known: dict[Any, Truths] = {}
+        self._applying: dict[LayerKey, int] = {}
+        self._resources = ResourceFacts(clauses)
+
+    def leaf(self, test: checked.Test, scope: Scope) -> Truths:
+        """Return the truth of a test that is no combination of others."""
+        meaning = meaning_of(test)
+        if isinstance(test, checked.ResourceTest):
+            answer = known_answer(test, scope.declared)
+            if answer is not None:
+                return constant(self.clauses, answer)
+            return self._resources.truth_of(test, scope)
+        key = (meaning, scope.absent_is_false)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._leaf(test, scope)
+        return found
+
+    def covered(self, plan: RulePlan, declared: DeclaredResources) -> int:
+        """Return the literal that the effects of a call may all be covered by an `allow`."""
+        return self._resources.covered(covering_tests(plan.rule.when), self._spec, declared)
+
+    def applies(self, layer: LayerKey) -> int:
+        """Return the literal that a layer applies to the caller."""
+        found = self._applying.get(layer)
+        if found is None:
+            found = self._applying[layer] = self._applies(layer)
+        return found
+
+    def admitted(self) -> int:
+        """Return the literal that the caller's role does not deny the call."""
+        scope = GuestScope(allowed_tools=("*",))
+        return self.clauses.any_of(
+            choice.literal
+            for choice in self._choices_of(ROLE)
+            if not any(identity_reasons(Caller(role=choice.value, scope=scope), self._spec, None))
+        )
+
+    def _leaf(self, test: checked.Test, scope: Scope) -> Truths:
+        subject = simple_subject(test)
+        if subject is not None and subject in self._simple:
+            return table(self.clauses, compiled(test, scope), self._choices_of(subject))
+        if subjects_of(test):
+            return self._unknown(test, scope)
+        return fixed(self.clauses, compiled(test, scope), self._base.evaluation(slots=self._slots))
+
+    def _unknown(self, test: checked.Test, scope: Scope) -> Truths:
+        """Return the truth of a test that may come out as anything.
+
+        Where its value is absent, a test is false or indeterminate, by its scope. So a test that is
+        true is true in both scopes, and one that is false in one of them in the other as well.
+        """
+        if not isinstance(test, _OF_VALUES) or not scope.absent_is_false:
+            return unknown(self.clauses)
+        other = self.leaf(test, replace(scope, absent_is_false=False))
+        if self._is_always_there(test.left) and _is_fixed(getattr(test, "right", None)):
+            return other
+        fails = self.clauses.any_of([other.fails, self.clauses.variable()])
+        self.clauses.require(-other.holds, -fails)
+        return Truths(other.holds, fails)
+
+    def _is_always_there(self, value: checked.Value) -> bool:
+        subject = plain_subject(value)
+        if subject is None:
+            return False
+        if subject[0] == "input":
+            return is_always_there(self._view, subject[1])
+        return subject in _ALWAYS_THERE
+
+    def _choices_of(self, subject: Subject) -> list[Choice]:
+        """Return values of which exactly one stands for that of the call."""
+        found = self._choices.get(subject)
+        if found is None:
+            found = self._choices[subject] = [
+                Choice(
+                    value,
+                    self.clauses.variable(),
+                    self._base.having({subject: value}).evaluation(slots=self._slots),
+                )
+                for value in self._values(subject)
+            ]
+            self.clauses.exactly_one([choice.literal for choice in found])
+        return found
+
+    def _values(self, subject: Subject) -> tuple[Any, ...]:
+        values = complete_samples(self._simple[subject], more=self._named(subject))
+        if subject[0] == "input":
+            return accepted_values(self._view, subject[1], values)
+        if subject[0] == "context":
+            return (None, *values)
+        texts = tuple(value for value in values if isinstance(value, str))
+        if subject == ROLE:
+            return tuple(dict.fromkeys((*texts, *map(str.upper, texts), *(f" {t}" for t in texts))))
+        return texts if subject in _ALWAYS_THERE else (ABSENT, *texts)
+
+    def _named(self, subject: Subject) -> tuple[str, ...]:
+        """Return what the headers of layers compare a fact with."""
+        if subject == ROLE:
+            return (*_ROLES, *self._names_of("role"))
+        return self._names_of("agent") if subject == NAME else ()
+
+    def _names_of(self, kind: str) -> tuple[str, ...]:
+        return tuple(name for key in self._layers if key.kind == kind for name in key.names)
+
+    def _can_be_set(self, subject: Subject) -> bool:
+        return subject[0] in ("input", "context") or subject in _STRINGS
+
+    def _applies(self, layer: LayerKey) -> int:
+        match layer.kind:
+            case "every":
+                return self.clauses.true
+            case "role":
+                return self.clauses.any_of(
+                    choice.literal
+                    for choice in self._choices_of(ROLE)
+                    if applies_to(layer, agent="", role=choice.value)
+                )
+            case _:
+                return self.clauses.any_of(self._applying_names(layer))
+
+    def _applying_names(self, layer: LayerKey) -> Iterator[int]:
+        """Yield the literals of names to which a layer applies.
+
+        A name that nothing spells out stands for all others, which patterns may match or not.
+        """
+        spelled = set(self._named(NAME))
+        for test in self._simple[NAME]:
+            spelled.update(constants_of(test))
+        for choice in self._choices_of(NAME):
+            if choice.value in spelled or layer.kind == "agent":
+                if applies_to(layer, agent=choice.value, role=""):
+                    yield choice.literal
+            else:
+                yield self.clauses.all_of([choice.literal, self.clauses.variable()])
+
+
+def _is_fixed(other: checked.Value | checked.ValueSet | None) -> bool:
+    """Return whether what a test compares its value with, if anything, is there for every call."""
+    if isinstance(other, checked.Constant):
+        return other.value is not None
+    return other is None or isinstance(other, checked.ValueSet)

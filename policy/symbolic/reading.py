@@ -1,0 +1,125 @@
+"""`Reading`: how the tests of rules become truths, for all calls or for those that can be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from policy.checks import LayerKey, checked
+from policy.evaluation import (
+    ConditionScope,
+    DeclaredResources,
+    Evaluation,
+    Indeterminate,
+    TestOf,
+    compile_test,
+)
+from policy.program import RulePlan
+from policy.solving import Clauses
+from policy.symbolic.truths import Truths, all_of, any_of, constant
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where a condition stands, as far as its meaning depends on it; as in `ConditionScope`."""
+
+    declared: DeclaredResources
+    absent_is_false: bool
+    covering: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One value of a field or fact, the literal that the call has it, and such a call."""
+
+    value: Any
+    literal: int
+    call: Evaluation
+
+
+def table(clauses: Clauses, test: TestOf, choices: Iterable[Choice]) -> Truths:
+    """Return the truth of a test by what it gives for each value."""
+    holding: list[int] = []
+    failing: list[int] = []
+    for choice in choices:
+        truth = test(choice.call)
+        if truth is True:
+            holding.append(choice.literal)
+        elif truth is False:
+            failing.append(choice.literal)
+    return Truths(clauses.any_of(holding), clauses.any_of(failing))
+
+
+def fixed(clauses: Clauses, test: TestOf, call: Evaluation) -> Truths:
+    """Return the truth of a test that is the same for every call."""
+    truth = test(call)
+    return constant(clauses, None if isinstance(truth, Indeterminate) else truth)
+
+
+def compiled(test: checked.Test, scope: Scope) -> TestOf:
+    """Return the engine's own test of a call."""
+    place = ConditionScope(
+        declared=scope.declared,
+        absent_is_false=scope.absent_is_false,
+        covering=scope.covering,
+        test=compile_test,
+    )
+    return compile_test(test, place)
+
+
+class Reading(Protocol):
+    """One way to read conditions; every literal belongs to `clauses`."""
+
+    clauses: Clauses
+
+    def leaf(self, test: checked.Test, scope: Scope) -> Truths:
+        """Return the truth of a test that is no combination of others."""
+        ...
+
+    def covered(self, plan: RulePlan, declared: DeclaredResources) -> int:
+        """Return the literal that every effect of the call is covered by an `allow`."""
+        ...
+
+    def applies(self, layer: LayerKey) -> int:
+        """Return the literal that a layer applies to the caller."""
+        ...
+
+    def admitted(self) -> int:
+        """Return the literal that the caller's role does not deny the call."""
+        ...
+
+
+def truth_of(test: checked.Test, scope: Scope, reading: Reading) -> Truths:
+    """Return the truth of a condition."""
+    match test:
+        case checked.AllOf(tests=tests):
+            return all_of(reading.clauses, [truth_of(part, scope, reading) for part in tests])
+        case checked.AnyOf(tests=tests):
+            return any_of(reading.clauses, [truth_of(part, scope, reading) for part in tests])
+        case checked.NotOf(test=part):
+            return truth_of(part, scope, reading).negated()
+        case _:
+            return reading.leaf(test, scope)
+
+
+def demands(
+    when: checked.Test | None,
+    unless: checked.Test | None,
+    declared: DeclaredResources,
+    reading: Reading,
+    *,
+    grants: bool,
+    covering: bool = False,
+) -> Truths:
+    """Return the truth of the clauses of a statement: `when` holds, and `unless` does not.
+
+    `grants` and `covering` are those of its plan.
+    """
+    parts: list[Truths] = []
+    if when is not None:
+        scope = Scope(declared, absent_is_false=not grants, covering=covering)
+        parts.append(truth_of(when, scope, reading))
+    if unless is not None:
+        parts.append(truth_of(unless, Scope(declared, absent_is_false=False), reading).negated())
+    return all_of(reading.clauses, parts)

@@ -1,0 +1,110 @@
+"""`ResourceFacts`: what resource tests of one call imply about each other.
+
+A test itself may come out as anything. But the same test is the same for every rule; what is in a
+set is in every larger one; and where only resources of one set are accessed, none is of a set that
+shares nothing with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from policy.catalog import ToolSpec
+from policy.checks import checked
+from policy.evaluation import DeclaredResources
+from policy.solving import Clauses
+from policy.symbolic.reading import Scope
+from policy.symbolic.set_relations import includes, shares_nothing
+from policy.symbolic.truths import Truths, unknown
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fact:
+    """One resource test and its truth."""
+
+    test: checked.ResourceTest
+    declared: DeclaredResources
+    truth: Truths
+    key: tuple[object, ...]
+
+
+class ResourceFacts:
+    """The truths of resource tests of one call, consistent with each other."""
+
+    def __init__(self, clauses: Clauses) -> None:
+        self._clauses = clauses
+        self._facts: list[_Fact] = []
+
+    def truth_of(self, test: checked.ResourceTest, scope: Scope) -> Truths:
+        """Return the truth of a test."""
+        form = "only" if test.operand is not None and not test.operand.included else test.form
+        # Only an `only` can be about arguments that are absent; redirections matter to commands.
+        absent_is_false = scope.absent_is_false and form == "only"
+        covering = (scope.covering or test.any_redirection) and test.verb == "runs"
+        key = (test.verb, form, test.operand, test.beside, test.surely, absent_is_false, covering)
+        for fact in self._facts:
+            if fact.key == key and fact.declared.says_the_same(scope.declared):
+                return fact.truth
+        made = _Fact(test, scope.declared, unknown(self._clauses), key)
+        for fact in self._facts:
+            if fact.declared.says_the_same(made.declared):
+                self._relate(fact, made)
+                self._relate(made, fact)
+        self._facts.append(made)
+        return made.truth
+
+    def covered(
+        self, tests: Iterable[checked.ResourceTest], spec: ToolSpec, declared: DeclaredResources
+    ) -> int:
+        """Return the literal that the effects of a call may be covered by these clauses."""
+        covering: dict[str, list[int]] = {}
+        for test in tests:
+            scope = Scope(declared, absent_is_false=False, covering=True)
+            covering.setdefault(test.verb, []).append(self.truth_of(test, scope).holds)
+        return self._clauses.all_of(
+            self._clauses.any_of(covering.get(verb, ()))
+            for verb in sorted(_certain_verbs(spec, declared))
+        )
+
+    def _relate(self, one: _Fact, other: _Fact) -> None:
+        """Require what the truth of one test implies for another one."""
+        form, verb = one.key[1], one.test.verb
+        small, large = one.test.operand, other.test.operand
+        if verb != other.test.verb or small is None or large is None:
+            return
+        if one.key[:2] + one.key[3:] == other.key[:2] + other.key[3:] and includes(large, small):
+            # In a larger set: more is in it, and less is outside of it.
+            smaller, larger = (other, one) if form == "outside" else (one, other)
+            self._implies(smaller.truth.holds, larger.truth.holds)
+            self._implies(larger.truth.fails, smaller.truth.fails)
+        if one.key[:5] + one.key[6:] == other.key[:5] + other.key[6:]:
+            # The two differ in what an absent argument means: indeterminate, or false.
+            self._implies(one.truth.holds, other.truth.holds)
+            if other.key[5]:
+                self._implies(one.truth.fails, other.truth.fails)
+        if form == "only" and other.key[1] == "some" and shares_nothing(small, large):
+            self._implies(one.truth.holds, -other.truth.holds)
+            if other.declared.complete and "runs" not in other.declared.verbs:
+                self._implies(one.truth.holds, other.truth.fails)
+        if form == "only" and other.key[1] == "outside" and small == large:
+            self._implies(other.truth.holds, -one.truth.holds)
+            if other.declared.complete and "runs" not in other.declared.verbs:
+                self._implies(one.truth.holds, other.truth.fails)
+
+    def _implies(self, one: int, other: int) -> None:
+        self._clauses.require(-one, other)
+
+
+def _certain_verbs(spec: ToolSpec, declared: DeclaredResources) -> frozenset[str]:
+    """Return the verbs of arguments that every call of a tool has, as strings."""
+    required = spec.schema.get("required", ())
+    properties = spec.schema.get("properties", {})
+    return frozenset(
+        resource.verb
+        for resource in declared.resources
+        if resource.only_for is None
+        and len(resource.steps) == 1
+        and resource.steps[0] in required
+        and properties.get(resource.steps[0], {}).get("type") == "string"
+    )

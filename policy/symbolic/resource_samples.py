@@ -1,0 +1,123 @@
+"""Arguments of a tool that access resources in and outside of the sets that rules name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+from typing import Any, TypeAlias
+
+from policy.catalog import Resource
+from policy.checks import checked
+from policy.evaluation import ABSENT
+from policy.symbolic.situation import HOME, WORKSPACE
+
+Arguments: TypeAlias = dict[str, Any]
+
+_MOST = 300  # combinations of arguments
+_PLACES = 4  # files that commands with a wildcard are tried with
+_WORD = "a"  # what stands for a wildcard
+_ELSEWHERE = {
+    "reads": ("/elsewhere/a",),
+    "writes": ("/elsewhere/a",),
+    "connects": ("https://elsewhere.example/",),
+    "sends": ("a@elsewhere.example",),
+    "runs": ("true", "unknown-program a"),
+}
+# An address of each kind of network.
+_IN_NETWORKS = {
+    "private": "10.0.0.1",
+    "loopback": "127.0.0.1",
+    "link_local": "169.254.0.1",
+    "metadata": "169.254.169.254",
+    "unspecified": "0.0.0.0",  # noqa: S104 (a host in a call)
+    "shared": "100.64.0.1",
+    "multicast": "224.0.0.1",
+    "reserved": "240.0.0.1",
+}
+# A command that accesses what a word names.
+_COMMANDS = {"reads": "cat {}", "writes": "touch {}", "connects": "curl {}"}
+
+
+def argument_samples(
+    resources: Iterable[Resource], tests: Iterable[checked.ResourceTest]
+) -> Iterator[Arguments]:
+    """Yield values of the fields that are resources; those of one field come first."""
+    named: dict[str, dict[str, None]] = {}
+    for test in tests:
+        for text in () if test.operand is None else _texts(test.operand):
+            named.setdefault(test.verb, {})[text] = None
+    by_field: dict[str, list[Any]] = {}
+    for resource in resources:
+        found = by_field.setdefault(resource.steps[0], [])
+        for text in _samples_for(resource.verb, named):
+            value = _at(resource.steps[1:], text)
+            if value not in found:
+                found.append(value)
+    fields = list(by_field)
+    for values in _bounded(by_field[name] for name in fields):
+        yield dict(zip(fields, values, strict=True))
+    if len(fields) > 1:
+        for name in fields:
+            for value in by_field[name]:
+                yield {other: value if other == name else ABSENT for other in fields}
+
+
+def _bounded(choices: Iterable[list[Any]]) -> Iterator[tuple[Any, ...]]:
+    lists = list(choices)
+    if not lists:
+        return
+    share = max(int(_MOST ** (1 / len(lists))), 2)
+    yield from product(*(each[: _MOST if len(lists) == 1 else share] for each in lists))
+
+
+def _samples_for(verb: str, named: dict[str, dict[str, None]]) -> Iterator[str]:
+    yield from named.get(verb, ())
+    if verb == "runs":
+        places = (*tuple(named.get("reads", ()))[:_PLACES], *_ELSEWHERE["reads"])
+        for text in named.get(verb, ()):
+            if text.endswith(f" {_WORD}"):
+                yield from (f"{text.removesuffix(_WORD)}{place}" for place in places)
+        for other, command in _COMMANDS.items():
+            texts = (*named.get(other, ()), *_ELSEWHERE[other])
+            yield from (command.format(text) for text in texts if " " not in text)
+    yield from _ELSEWHERE.get(verb, ())
+
+
+def _at(steps: tuple[str, ...], text: str) -> Any:
+    value: Any = text
+    for step in reversed(steps):
+        value = [value] if step == "*" else {step: value}
+    return value
+
+
+def _texts(values: checked.ValueSet) -> Iterator[str]:
+    """Yield a resource for each item of a set, those that it leaves out as well."""
+    for item in (*values.included, *values.excluded):
+        match item:
+            case checked.ValueSet():
+                yield from _texts(item)
+            case checked.WorkspaceItem():
+                yield f"{WORKSPACE}/a"
+            case str() if values.kind == "paths":
+                yield _path(item)
+            case str() if values.kind == "hosts":
+                yield _url(item)
+            case str():
+                yield item.replace("*", _WORD).replace("?", _WORD)
+            case _:
+                continue
+
+
+def _path(item: str) -> str:
+    text = item.removeprefix("./")
+    text = text.replace("**/", "a/") if text.startswith("**/") else text.replace("/**/", "/a/")
+    text = text.replace("**", "a").replace("*", "a").replace("?", "a")
+    if text.startswith("~"):
+        return HOME + text[1:]
+    return text if text.startswith("/") else f"{WORKSPACE}/{text}"
+
+
+def _url(item: str) -> str:
+    host = _IN_NETWORKS.get(item, item).replace("**", "a").replace("*", "a")
+    host = host.partition("/")[0] if "://" not in host and "/" in host else host
+    return host if "://" in host else f"https://{host}/"

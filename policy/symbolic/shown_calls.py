@@ -1,0 +1,208 @@
+"""`ShownCalls`: reads conditions for calls that can be written down, and finds such a call.
+
+Each field and fact has a few values; what a test gives for each comes from the engine itself. So
+every assignment is a call, but not every call is an assignment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from policy.catalog import SchemaView, ToolSpec
+from policy.checks import LayerKey, checked
+from policy.decision import identity_reasons
+from policy.evaluation import (
+    ABSENT,
+    DeclaredResources,
+    TestOf,
+    compile_cover,
+    covering_tests,
+)
+from policy.layers import applies_to
+from policy.program import RulePlan
+from policy.solving import Clauses, Model
+from policy.symbolic.all_calls import NAME, ROLE
+from policy.symbolic.field_values import accepted_values
+from policy.symbolic.reading import Choice, Scope, compiled, fixed, table
+from policy.symbolic.resource_samples import argument_samples
+from policy.symbolic.samples import complete_samples, guessed_samples, times
+from policy.symbolic.situation import SETTABLE, Situation, least_input
+from policy.symbolic.subjects import RESOURCES, Subject, meaning_of, subjects_of
+from policy.symbolic.truths import Truths, unknown
+
+_MOST_VALUES = 60  # of one field or fact
+
+
+class ShownCalls:
+    """A reading of the conditions about one tool, for calls of a few values.
+
+    `tests` are all tests that will be asked about; `layers` the keys of all layers; `declared` what
+    they know of the tool's resources.
+    """
+
+    def __init__(
+        self,
+        clauses: Clauses,
+        spec: ToolSpec,
+        view: SchemaView,
+        *,
+        tests: Iterable[checked.Test],
+        layers: Iterable[LayerKey],
+        declared: Iterable[DeclaredResources],
+        slots: int,
+    ) -> None:
+        self.clauses = clauses
+        self._view = view
+        self._slots = slots
+        self._layers = tuple(layers)
+        self._base = Situation(spec=spec, base=least_input(spec.schema))
+        self._resources = tuple({r: None for each in declared for r in each.resources})
+        self._of_resources = {("input", resource.steps[0]) for resource in self._resources}
+        self._tests: dict[Subject, list[checked.Test]] = {NAME: [], ROLE: []}
+        for test in tests:
+            for subject in self._subjects(test):
+                self._tests.setdefault(subject, []).append(test)
+        self._choices: dict[Subject, list[Choice]] = {}
+        self._known: dict[Any, Truths] = {}
+
+    def leaf(self, test: checked.Test, scope: Scope) -> Truths:
+        """Return the truth of a test that is no combination of others."""
+        key = (meaning_of(test), scope)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._table(compiled(test, scope), self._subjects(test))
+        return found
+
+    def covered(self, plan: RulePlan, declared: DeclaredResources) -> int:
+        """Return the literal that every effect of the call is covered by an `allow`."""
+        tests = tuple(covering_tests(plan.rule.when))
+        key = (tests, declared)
+        found = self._known.get(key)
+        if found is None:
+            cover = compile_cover(tests, declared)
+            found = self._known[key] = self._table(cover, frozenset({RESOURCES}))
+        return found.holds
+
+    def applies(self, layer: LayerKey) -> int:
+        """Return the literal that a layer applies to the caller."""
+        if layer.kind == "every":
+            return self.clauses.true
+        subject = ROLE if layer.kind == "role" else NAME
+        return self.clauses.any_of(
+            choice.literal
+            for choice in self._choices_of(subject)
+            if applies_to(layer, agent=choice.value, role=choice.value)
+        )
+
+    def admitted(self) -> int:
+        """Return the literal that the caller's role does not deny the call."""
+        return self.clauses.any_of(
+            choice.literal
+            for choice in self._choices_of(ROLE)
+            if not any(identity_reasons(choice.call.caller, self._base.spec, None))
+        )
+
+    def shown(self, model: Model) -> tuple[Situation, tuple[int, ...]]:
+        """Return the call of an assignment, and the literals of its values."""
+        chosen = {
+            subject: choice
+            for subject, choices in self._choices.items()
+            for choice in choices
+            if choice.literal in model.holding
+        }
+        values = {subject: choice.value for subject, choice in chosen.items()}
+        return self._base.having(values), tuple(choice.literal for choice in chosen.values())
+
+    def values_of(self, subject: Subject) -> tuple[Any, ...]:
+        """Return the values that calls are tried with, those that rules name first."""
+        return tuple(choice.value for choice in self._choices.get(subject, ()))
+
+    def _subjects(self, test: checked.Test) -> frozenset[Subject]:
+        """Return what a test depends on; a field that is a resource belongs to the resources."""
+        return frozenset(
+            RESOURCES if subject in self._of_resources else subject for subject in subjects_of(test)
+        )
+
+    def _table(self, test: TestOf, subjects: frozenset[Subject]) -> Truths:
+        settable = [subject for subject in subjects if self._choices_of(subject)]
+        if len(settable) > 1:
+            return unknown(self.clauses)
+        if not settable:
+            return fixed(self.clauses, test, self._base.evaluation(slots=self._slots))
+        return table(self.clauses, test, self._choices_of(settable[0]))
+
+    def _choices_of(self, subject: Subject) -> list[Choice]:
+        """Return the values of a subject; none if it is the same for every call that is shown."""
+        found = self._choices.get(subject)
+        if found is None:
+            found = self._choices[subject] = [
+                Choice(
+                    value,
+                    self.clauses.variable(),
+                    self._base.having({subject: value}).evaluation(slots=self._slots),
+                )
+                for value in self._values(subject)
+            ]
+            if found:
+                self.clauses.exactly_one([choice.literal for choice in found])
+        return found
+
+    def _values(self, subject: Subject) -> Iterator[Any]:
+        tests = self._tests.get(subject, [])
+        if subject == RESOURCES:
+            found = (test for test in tests if isinstance(test, checked.ResourceTest))
+            yield from argument_samples(self._resources, found)
+        elif subject == ("now",):
+            yield from times(tests)
+        elif subject[0] == "input" and len(subject) > 1:
+            values = (*complete_samples(tests), *guessed_samples(tests))
+            yield from accepted_values(self._view, subject[1], values[:_MOST_VALUES])
+        elif subject in _SHAPES or subject[0] == "context":
+            named = _names_in(self._layers, subject)
+            usual = getattr(self._base.caller, subject[1], None) if subject in SETTABLE else None
+            values = (usual, *complete_samples(tests, more=named), *guessed_samples(tests), *named)
+            fits = _SHAPES.get(subject, lambda value: True)
+            yield from list(_distinct(value for value in values if fits(value)))[:_MOST_VALUES]
+
+
+def _names_in(layers: Iterable[LayerKey], subject: Subject) -> tuple[str, ...]:
+    """Return names or roles to which layers apply."""
+    if subject not in (NAME, ROLE):
+        return ()
+    kinds = ("role",) if subject == ROLE else ("agent", "agents")
+    names = (name for key in layers if key.kind in kinds for name in key.names)
+    found = tuple(name.replace("*", "x").replace("?", "x") for name in names)
+    return (*found, "guest", "anonymous") if subject == ROLE else found
+
+
+def _distinct(values: Iterable[Any]) -> Iterator[Any]:
+    """Yield each value once; `1` and `True` are two."""
+    seen: list[Any] = []
+    for value in values:
+        if not any(type(value) is type(other) and value == other for other in seen):
+            seen.append(value)
+            yield value
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_text_or_absent(value: Any) -> bool:
+    return value is ABSENT or isinstance(value, str)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(item, str) for item in value)
+
+
+# The values that facts of the caller can have.
+_SHAPES: Mapping[Subject, Callable[[Any], bool]] = {
+    NAME: _is_text,
+    ROLE: _is_text,
+    ("session", "id"): _is_text,
+    ("user", "id"): _is_text_or_absent,
+    ("agent", "parent"): _is_text_or_absent,
+    ("user", "groups"): _is_texts,
+}

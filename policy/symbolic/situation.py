@@ -1,0 +1,118 @@
+"""`Situation`: a concrete call with its caller and facts, put together from values of subjects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from policy.catalog import ToolSpec
+from policy.evaluation import ABSENT, Absent, Evaluation
+from policy.model import EMPTY, Caller, Facts, GuestScope, ToolCall
+from policy.symbolic.subjects import RESOURCES, Subject
+
+# As in the tests of rule files: a caller whom nothing restricts, in folders that exist nowhere.
+HOME, WORKSPACE = "/home/user", "/workspace"
+_EVERY_TOOL = GuestScope(allowed_tools=("*",))
+
+# The value of each subject that is not as usual. That of RESOURCES is a mapping of input fields.
+Values = Mapping[Subject, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """One call of a tool. `base` is an input that the tool accepts, as a JSON object."""
+
+    spec: ToolSpec
+    base: Mapping[str, Any]
+    values: Values = field(default_factory=lambda: MappingProxyType({}))
+
+    def having(self, values: Values) -> Situation:
+        """Return the situation with these values, too."""
+        return replace(self, values=MappingProxyType({**self.values, **values}))
+
+    @property
+    def input(self) -> dict[str, Any]:
+        """The input of the call, as a JSON object."""
+        found = dict(self.base)
+        for subject, value in self.values.items():
+            if subject == RESOURCES:
+                found.update(value)
+            elif subject[0] == "input":
+                found[subject[1]] = value
+        return {name: value for name, value in found.items() if not isinstance(value, Absent)}
+
+    @property
+    def caller(self) -> Caller:
+        """Who makes the call; a guest may call every tool."""
+        found = Caller()
+        for subject, value in self.values.items():
+            if subject in _OF_THE_CALLER:
+                found = _OF_THE_CALLER[subject](found, None if value is ABSENT else value)
+        return replace(found, scope=_EVERY_TOOL)
+
+    @property
+    def facts(self) -> Facts:
+        """The facts of the call. It is the first of its session."""
+        facts = Facts(cwd=WORKSPACE, workspace=WORKSPACE, home=HOME, history=())
+        context: dict[str, Any] = {}
+        for subject, value in self.values.items():
+            if subject == ("now",):
+                facts = replace(facts, now=value if isinstance(value, datetime) else None)
+            elif subject[0] == "context" and value is not ABSENT:
+                context[subject[1]] = value
+        return replace(facts, context=MappingProxyType(context))
+
+    def evaluation(self, *, slots: int) -> Evaluation:
+        """Return the call as conditions read it."""
+        call = ToolCall(tool=self.spec.name, input=self.input)
+        return Evaluation(self.spec, call.input, caller=self.caller, facts=self.facts, slots=slots)
+
+
+_OF_THE_CALLER = {
+    ("agent", "name"): lambda caller, v: replace(caller, agent=v),
+    ("session", "role"): lambda caller, v: replace(caller, role=v),
+    ("session", "id"): lambda caller, v: replace(caller, session=v),
+    ("user", "id"): lambda caller, v: replace(caller, user=v),
+    ("user", "groups"): lambda caller, v: replace(caller, groups=v),
+    ("agent", "parent"): lambda caller, v: replace(
+        caller, parent=None if v is None else replace(caller, agent=v, parent=None)
+    ),
+}
+# The facts that a situation can have other values of, besides those of the context.
+SETTABLE: frozenset[Subject] = frozenset({*_OF_THE_CALLER, ("now",)})
+
+
+def least_input(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a small input with the fields that a schema requires, valid for most schemas."""
+    properties = schema.get("properties", EMPTY)
+    return {
+        name: _least(properties.get(name, EMPTY))
+        for name in schema.get("required", ())
+        if isinstance(properties, Mapping)
+    }
+
+
+def _least(schema: Any) -> Any:
+    if not isinstance(schema, Mapping):
+        return "a"
+    if "const" in schema:
+        return schema["const"]
+    if schema.get("enum"):
+        return schema["enum"][0]
+    kind = schema.get("type", "string")
+    match kind if isinstance(kind, str) else next(iter(kind), "string"):
+        case "integer" | "number":
+            return schema.get("minimum", 1)
+        case "boolean":
+            return False
+        case "array":
+            return [_least(schema.get("items", EMPTY))] * int(schema.get("minItems", 0))
+        case "object":
+            return least_input(schema)
+        case "null":
+            return None
+        case _:
+            return "a" * max(int(schema.get("minLength", 1)), 1)

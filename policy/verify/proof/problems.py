@@ -1,0 +1,55 @@
+"""The diagnostics of claims that are broken or undecided."""
+
+from __future__ import annotations
+
+from policy.diagnostics import Diagnostic, diagnose, visible
+from policy.model import Verdict
+from policy.verify.proof.counterexample import Counterexample
+from policy.verify.proof.prover import Proof
+
+_LONGEST_CALL = 300  # characters
+_TOOLS_NAMED = 3
+_WANTED = {Verdict.ASK: "asked about or denied", Verdict.DENY: "denied"}
+
+
+def problem_of(proof: Proof) -> Diagnostic | None:
+    """Return what is wrong with a claim; None if it holds."""
+    claim = proof.invariant
+    if proof.counterexample is not None:
+        return diagnose(
+            "invariant-broken",
+            f"a call breaks this `{claim.kind}`: {_described(proof.counterexample)}",
+            span=claim.span,
+            label=f"such a call must be {_WANTED[proof.counterexample.wanted]}",
+            help="`placet prove` shows the call as a test; add a rule that restricts it, or say in "
+            "the claim what it leaves out",
+        )
+    if not proof.undecided:
+        return None
+    code = "invariant-undecided" if claim.kind == "prove" else "assumption-undecided"
+    return diagnose(
+        code,
+        f"whether this `{claim.kind}` holds is undecided for {_named(proof.undecided)}",
+        span=claim.span,
+        label="no call that breaks it was found, and no proof that there is none",
+        help="a rule with the very condition of the claim decides it; otherwise claim it of fewer "
+        "tools, and test it for these"
+        + ("" if claim.kind == "assume" else ", or write `assume`, which only warns"),
+    )
+
+
+def _described(shown: Counterexample) -> str:
+    """Return a call with its verdict, in one line."""
+    call = shown.as_test("").splitlines()[-1].strip().removesuffix(" -> deny")
+    given = ", ".join(f"{name} = {value!r}" for name, value in shown.given())
+    rules = ", ".join(f"`{visible(reason.rule, 60)}`" for reason in shown.decision.deciding)
+    verdict = {"allow": "is allowed", "ask": "is asked about"}[str(shown.decision.verdict)]
+    where = f" where {visible(given, 100)}" if given else ""
+    unclear = "; the claim's condition is indeterminate for it" if shown.unclear else ""
+    return f"`{visible(call, _LONGEST_CALL)}`{where} {verdict} by {rules}{unclear}"
+
+
+def _named(tools: tuple[str, ...]) -> str:
+    first = ", ".join(f"`{visible(name, 60)}`" for name in tools[:_TOOLS_NAMED])
+    more = len(tools) - _TOOLS_NAMED
+    return first if more <= 0 else f"{first} and {more} more tools"

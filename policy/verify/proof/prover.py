@@ -1,0 +1,187 @@
+"""Proves claims: for each tool, either no call breaks one, or a call that does is shown.
+
+A claim that holds rests on a formula that has every call among its readings and still cannot be
+satisfied. A claim that is broken is shown by a call that the engine has decided. Where neither is
+found, the claim is undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from policy.catalog import Catalog, ToolSpec
+from policy.checks import LayerKey, checked
+from policy.program import LayerPlan, Program
+from policy.solving import Clauses, Model, Search, Unsatisfiable
+from policy.symbolic import (
+    AllCalls,
+    Basis,
+    Claim,
+    ShownCalls,
+    Situation,
+    leaves_of,
+    require_violation,
+)
+from policy.verify.proof.counterexample import Counterexample, decided, smallest
+
+# Conflicts of the solver for one tool; the same on every machine.
+STEPS = 20_000
+_MOST_REPLAYS = 100
+
+Status: TypeAlias = Literal["holds", "broken", "undecided"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What is known of one claim: it holds, is broken by a call, or neither could be found.
+
+    `basis` are rules, defaults and mechanisms that together keep it, none of them superfluous for
+    all tools. `undecided` are the tools for which nothing was found; `tools` is how many there are.
+    """
+
+    invariant: checked.CheckedInvariant
+    layer: LayerKey
+    status: Status
+    tools: int
+    basis: tuple[Basis, ...] = ()
+    counterexample: Counterexample | None = None
+    undecided: tuple[str, ...] = ()
+
+
+def prove(program: Program, *, steps: int = STEPS) -> Iterator[Proof]:
+    """Yield the proof of every claim of a policy, in the order of its layers."""
+    for index, layer in enumerate(program.policy.layers):
+        for invariant in layer.invariants:
+            yield prove_claim(program, invariant, index, steps=steps)
+
+
+def prove_claim(
+    program: Program, invariant: checked.CheckedInvariant, index: int, *, steps: int = STEPS
+) -> Proof:
+    """Return the proof of a claim of the layer `index`, about every known tool that it names.
+
+    `steps` bounds the conflicts of the solver for each tool.
+    """
+    layer = program.policy.layers[index].key
+    specs = tuple(_matching(program.catalog, invariant))
+    basis: dict[Basis, None] = {}
+    undecided: list[str] = []
+    for spec in specs:
+        question = _Question(program, spec, invariant, index, steps=steps)
+        kept = question.what_keeps_it()
+        if kept is not None:
+            basis.update(dict.fromkeys(kept))
+            continue
+        found = question.counterexample()
+        if found is not None:
+            return Proof(
+                invariant=invariant,
+                layer=layer,
+                status="broken",
+                tools=len(specs),
+                counterexample=found,
+            )
+        undecided.append(spec.name)
+    return Proof(
+        invariant=invariant,
+        layer=layer,
+        status="undecided" if undecided else "holds",
+        tools=len(specs),
+        basis=() if undecided else tuple(basis),
+        undecided=tuple(undecided),
+    )
+
+
+def _matching(catalog: Catalog, invariant: checked.CheckedInvariant) -> Iterator[ToolSpec]:
+    return (spec for spec in catalog.specs if invariant.tools.matches(spec))
+
+
+class _Question:
+    """Whether some call of one tool breaks a claim."""
+
+    def __init__(
+        self,
+        program: Program,
+        spec: ToolSpec,
+        invariant: checked.CheckedInvariant,
+        index: int,
+        *,
+        steps: int,
+    ) -> None:
+        self._program = program
+        self._spec = spec
+        self._steps = steps
+        count = len(program.policy.layers)
+        self._layers = tuple(program.layer_plan(number, spec) for number in range(count))
+        here = self._layers[index]
+        self._claim = Claim(invariant=invariant, layer=here.key, declared=here.declared)
+        self._tests = tuple(_tests(invariant, self._layers))
+        self._slots = max(program.slots, invariant.slots)
+
+    def what_keeps_it(self) -> tuple[Basis, ...] | None:
+        """Return what keeps the claim for every call of the tool; None if that is not certain."""
+        clauses = Clauses()
+        reading = AllCalls(
+            clauses,
+            self._spec,
+            self._program.catalog.views.of(self._spec.schema),
+            tests=self._tests,
+            layers=[layer.key for layer in self._layers],
+            slots=self._slots,
+        )
+        wrong = require_violation(self._claim, self._spec, self._layers, reading)
+        with Search(clauses, steps=self._steps) as search:
+            found = search.solve(wrong.bases)
+            if not isinstance(found, Unsatisfiable):
+                return None
+            return tuple(wrong.bases[literal] for literal in search.smallest_core(found.core))
+
+    def counterexample(self) -> Counterexample | None:
+        """Return a call that breaks the claim, as the engine decides it; None if none is found."""
+        clauses = Clauses()
+        reading = ShownCalls(
+            clauses,
+            self._spec,
+            self._program.catalog.views.of(self._spec.schema),
+            tests=self._tests,
+            layers=[layer.key for layer in self._layers],
+            declared=[layer.declared for layer in self._layers],
+            slots=self._slots,
+        )
+        wrong = require_violation(self._claim, self._spec, self._layers, reading)
+        with Search(clauses, steps=self._steps) as search:
+            # A call that certainly meets the claim's conditions persuades more than one that may.
+            for assumptions in ([*wrong.bases, wrong.clear], list(wrong.bases)):
+                found = self._replayed(search, reading, assumptions)
+                if found is not None:
+                    return found
+        return None
+
+    def _replayed(
+        self, search: Search, reading: ShownCalls, assumptions: list[int]
+    ) -> Counterexample | None:
+        """Return the first call of the search that the engine decides as expected."""
+        for _ in range(_MOST_REPLAYS):
+            model = search.solve(assumptions)
+            if not isinstance(model, Model):
+                return None
+            situation, chosen = reading.shown(model)
+            found = self._decided(situation)
+            if found is not None:
+                return smallest(found, self._decided, reading.values_of)
+            search.require(*(-literal for literal in chosen))
+        return None
+
+    def _decided(self, situation: Situation) -> Counterexample | None:
+        return decided(self._program, self._claim, situation, slots=self._slots)
+
+
+def _tests(
+    invariant: checked.CheckedInvariant, layers: Iterable[LayerPlan]
+) -> Iterator[checked.Test]:
+    yield from leaves_of(invariant.when, invariant.unless)
+    for layer in layers:
+        for plan in (*layer.allows, *layer.restricting):
+            yield from leaves_of(plan.rule.when, plan.rule.unless)
