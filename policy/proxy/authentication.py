@@ -7,6 +7,7 @@ opened it, and to no other.
 from __future__ import annotations
 
 import hmac
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -72,11 +73,21 @@ class _User(AuthenticatedUser):
 
 
 class TokenRequired:
-    """Passes requests with a known bearer token to an application, and refuses all others."""
+    """Passes requests with a known bearer token to an application, and refuses all others.
 
-    def __init__(self, app: ASGIApp, identities: Identities) -> None:
+    `metadata` returns the address at which clients read where they get a token, None without one.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        identities: Identities,
+        *,
+        metadata: Callable[[], str | None] = lambda: None,
+    ) -> None:
         self._app = app
         self._identities = identities
+        self._metadata = metadata
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on with its identity."""
@@ -86,7 +97,7 @@ class TokenRequired:
         identity = await self.identity_of(scope)
         if identity is None:
             if self._identities.required:
-                await _unauthorized(send)
+                await _unauthorized(send, scope, self._metadata())
             else:
                 await self._app(scope, receive, send)
             return
@@ -109,7 +120,12 @@ def identity_of(request: HTTPConnection) -> Identity | None:
     return user.placet_identity if isinstance(user, _User) else None
 
 
-async def _unauthorized(send: Send) -> None:
+async def _unauthorized(send: Send, scope: Scope, metadata: str | None) -> None:
+    challenge = 'Bearer realm="placet"'
+    if any(name == b"authorization" for name, _ in scope["headers"]):
+        challenge += ', error="invalid_token"'
+    if metadata is not None:
+        challenge += f', resource_metadata="{metadata}"'
     body = b'{"error": "a bearer token is required"}'
     await send(
         {
@@ -118,7 +134,7 @@ async def _unauthorized(send: Send) -> None:
             "headers": [
                 (b"content-type", b"application/json"),
                 (b"content-length", str(len(body)).encode()),
-                (b"www-authenticate", b'Bearer realm="placet"'),
+                (b"www-authenticate", challenge.encode()),
             ],
         }
     )

@@ -17,6 +17,7 @@ from policy.proxy.authentication import Identities, TokenRequired
 from policy.proxy.connection_limit import AdmittedConnections, ConnectionLimit, watched_protocol
 from policy.proxy.health import HealthEndpoint, ReadHealth
 from policy.proxy.request_ids import UniqueIds
+from policy.proxy.resource_metadata import IssuerNow, ResourceMetadata, metadata_url
 from policy.proxy.server import ToolServer
 from policy.proxy.session_ends import Left, SessionEnds
 
@@ -54,12 +55,13 @@ async def serve_http(
     listening: Callable[[str], None],
     health: ReadHealth | None = None,
     left: Left | None = None,
+    issuer: IssuerNow = lambda: None,
 ) -> None:
     """Serve until cancelled; `listening` gets the URL. Raises OSError if the address is not free.
 
     With `identities`, every request without a token that they know gets 401; without, every client
     is served. `health` returns the details for `/healthz`. `left` hears of clients who have ended
-    their session.
+    their session. `issuer` returns whose signed tokens are accepted now, for clients that ask.
     """
     # A web page that makes a browser on this machine send requests has another Host or Origin.
     hosts = (*_LOCAL, address.shown, *address.names)
@@ -76,8 +78,13 @@ async def serve_http(
         app = SessionEnds(app, left)
     limit = ConnectionLimit(seconds=_UNKNOWN_SECONDS, most=_MOST_UNKNOWN)
     app = AdmittedConnections(UniqueIds(app, largest=_LARGEST_BODY), limit)
-    protected = None if identities is None else TokenRequired(app, identities)
-    app = protected or app
+    protected = (
+        None
+        if identities is None
+        else TokenRequired(app, identities, metadata=lambda: metadata_url(issuer()))
+    )
+    # Like a health request, one for metadata does not admit its connection.
+    app = ResourceMetadata(protected or app, issuer)
     if health is not None:
         # A health request does not admit its connection.
         app = HealthEndpoint(app, health, _nobody if protected is None else protected.identity_of)

@@ -112,6 +112,7 @@ async def serve_clients(
                 listening=listening,
                 health=lambda: health_record(store.status, store.freezer.current()),
                 left=None if others is None else others.left,
+                issuer=lambda: governed.clients.jwt,
             )
         except OSError as error:
             if where is None:
