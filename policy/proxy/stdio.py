@@ -14,9 +14,9 @@ import anyio
 from mcp.server.stdio import stdio_server
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
-from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError
 
 from policy.proxy.server import ToolServer
+from policy.proxy.unreadable import NOT_UTF8, TOO_LONG, reply_to, stand_in
 
 _Messages: TypeAlias = ReadStream[SessionMessage | Exception]
 _Replies: TypeAlias = WriteStream[SessionMessage]
@@ -24,7 +24,7 @@ _Replies: TypeAlias = WriteStream[SessionMessage]
 _CHUNK = 65_536
 _READ_AHEAD = 16  # messages
 _LONGEST_LINE = 64_000_000  # bytes; no tool accepts a longer input
-_NOT_A_MESSAGE = "?"
+_KEPT = 1_000  # bytes of the beginning and the end of a longer line
 
 
 async def serve_stdio(server: ToolServer) -> None:
@@ -70,9 +70,7 @@ class _Answering:
         async for item in self._inner:
             if not isinstance(item, Exception):
                 return item
-            error = ErrorData(code=PARSE_ERROR, message="this line is not a JSON-RPC message")
-            reply = JSONRPCError(jsonrpc="2.0", id=None, error=error)
-            await self._replies.send(SessionMessage(reply))
+            await self._replies.send(SessionMessage(reply_to(item)))
         raise StopAsyncIteration
 
     async def receive(self) -> SessionMessage | Exception:
@@ -109,27 +107,20 @@ class _Lines:
             try:
                 text = line.decode("utf-8")
             except UnicodeDecodeError:
-                text = _NOT_A_MESSAGE
+                text = stand_in(line, why=NOT_UTF8)
             if text.strip():
                 yield text
 
     def _read(self) -> None:
-        partial = bytearray()
-        dropping = False
+        line = _Line()
         while chunk := self._chunk():
             *ended, rest = chunk.split(b"\n")
-            for line in ended:
-                whole = not dropping and len(partial) + len(line) <= _LONGEST_LINE
-                self._put(bytes(partial) + line if whole else _NOT_A_MESSAGE.encode())
-                partial.clear()
-                dropping = False
-            dropping = dropping or len(partial) + len(rest) > _LONGEST_LINE
-            if dropping:
-                partial.clear()
-            else:
-                partial += rest
-        if partial:
-            self._put(bytes(partial))
+            for part in ended:
+                line.add(part)
+                self._put(line.taken())
+            line.add(rest)
+        if line.has_begun:
+            self._put(line.taken())
         self._put(None)
 
     def _chunk(self) -> bytes:
@@ -142,3 +133,29 @@ class _Lines:
         self._room.acquire()
         with suppress(RuntimeError):  # the loop has ended, so nothing reads the queue
             self._loop.call_soon_threadsafe(self._queue.put_nowait, line)
+
+
+class _Line:
+    """A line that arrives in parts; of one that is too long, only both ends are kept."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+        self._is_long = False
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether any part has arrived."""
+        return bool(self._bytes)
+
+    def add(self, part: bytes) -> None:
+        """Take the next part."""
+        self._bytes += part
+        if self._is_long or len(self._bytes) > _LONGEST_LINE:
+            self._is_long = True
+            del self._bytes[_KEPT:-_KEPT]
+
+    def taken(self) -> bytes:
+        """Return the line, or what stands in for it, and begin the next."""
+        whole, was_long = bytes(self._bytes), self._is_long
+        self._bytes, self._is_long = bytearray(), False
+        return stand_in(whole, why=TOO_LONG).encode() if was_long else whole
