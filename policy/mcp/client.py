@@ -251,7 +251,7 @@ class McpClient:
     ) -> dict[str, Any]:
         # A server may ask when its session begins, too.
         with self._session_of(key).calls.open(asker):
-            return await self._call_in(key, name, arguments, progress, judged)
+            return await self._call_in(key, name, arguments, progress, judged, asker)
 
     async def _call_in(
         self,
@@ -260,12 +260,13 @@ class McpClient:
         arguments: Mapping[str, Any],
         progress: Progress | None,
         judged: Judged | None,
+        asker: Asker | None,
     ) -> dict[str, Any]:
         async with self._session(key) as connection:
             if judged is not None:
                 await self._require_as_judged(connection, name, judged)
             try:
-                return await connection.call_tool(name, arguments, progress=progress)
+                return await connection.call_tool(name, arguments, progress=progress, asker=asker)
             except NotSent as error:
                 connection.lost(str(error))
                 raise _SessionGone(str(error)) from error

@@ -45,7 +45,7 @@ from policy.mcp.input_requests import InputRequests
 from policy.mcp.listed_tool import Era, ListedTool, frozen
 from policy.mcp.offered import Announced, OfferedKind
 from policy.mcp.offers import Offers
-from policy.mcp.open_calls import OpenCalls
+from policy.mcp.open_calls import Asker, OpenCalls
 from policy.mcp.pages import MOST_PAGES, Pages
 from policy.mcp.stdio import stdio_streams
 from policy.mcp.websocket import websocket_streams
@@ -178,7 +178,12 @@ class Connection:
             return (await self._client.session.send_request(request, _Raw)).root
 
     async def call_tool(
-        self, name: str, arguments: Mapping[str, Any], *, progress: Progress | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        progress: Progress | None = None,
+        asker: Asker | None = None,
     ) -> dict[str, Any]:
         """Return the result of a call as the server sends it; raise McpFailure.
 
@@ -191,7 +196,7 @@ class Connection:
             for _ in range(_MOST_ROUNDS):
                 if result.get("resultType") != _INPUT_REQUIRED:
                     return result
-                params = params.model_copy(update=await self._input_for(result))
+                params = params.model_copy(update=await self._input_for(result, asker))
                 result = await self._sent(params, progress, again=True)
         raise Refused("the server asks for input again and again")
 
@@ -220,15 +225,15 @@ class Connection:
                 raise Uncertain(str(error)) from error
             raise
 
-    async def _input_for(self, result: Mapping[str, Any]) -> dict[str, Any]:
+    async def _input_for(self, result: Mapping[str, Any], asker: Asker | None) -> dict[str, Any]:
         """Return what the server asks for before a call can end; raise Refused."""
-        if self._inputs is None:
+        if self._inputs is None or asker is None:
             raise Refused("the server asks for input from its user, which it cannot be given here")
         with self._translated():
             needed = InputRequiredResult.model_validate(result, by_name=False)
         if not needed.input_requests:
             await asyncio.sleep(_ROUND_PAUSE)
-        answers = await self._inputs.answered(needed)
+        answers = await self._inputs.answered(needed, asker)
         return {"input_responses": answers, "request_state": needed.request_state}
 
     async def ask(

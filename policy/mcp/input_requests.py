@@ -28,7 +28,7 @@ from pydantic import BaseModel, ValidationError
 from policy.generation import McpServer
 from policy.mcp.client_requests import call_of
 from policy.mcp.errors import Refused
-from policy.mcp.open_calls import NotAnswered, OpenCalls
+from policy.mcp.open_calls import Asker, NotAnswered, OpenCalls
 
 _MOST_AT_ONCE = 10  # requests in one answer
 _METHODS = {
@@ -62,7 +62,7 @@ class InputRequests:
         named = self._server.client_features
         return {key: call for name in named for key, call in offered[name].items()}
 
-    async def answered(self, result: InputRequiredResult) -> dict[str, Result]:
+    async def answered(self, result: InputRequiredResult, asker: Asker) -> dict[str, Result]:
         """Return the answers to all that a call needs, by their names; raise Refused."""
         asked = result.input_requests or {}
         if len(asked) > _MOST_AT_ONCE:
@@ -70,23 +70,28 @@ class InputRequests:
         try:
             async with asyncio.TaskGroup() as tasks:
                 found = {
-                    name: tasks.create_task(self._needed(_METHODS[type(request)], request.params))
+                    name: tasks.create_task(
+                        self._needed(_METHODS[type(request)], request.params, asker)
+                    )
                     for name, request in asked.items()
                 }
         except ExceptionGroup as group:
             raise next((e for e in group.exceptions if isinstance(e, Refused)), group) from group
         return {name: task.result() for name, task in found.items()}
 
-    async def _needed(self, method: str, params: BaseModel | None) -> Result:
+    async def _needed(self, method: str, params: BaseModel | None, asker: Asker) -> Result:
         try:
-            return await self._asked(method, params)
+            return await self._asked(method, params, asker)
         except (NotAnswered, ValidationError) as error:
             raise Refused(f"the server asks for `{method}`: {_why(error)}") from error
 
-    async def _asked(self, method: str, params: BaseModel | None) -> Result:
+    async def _asked(
+        self, method: str, params: BaseModel | None, asker: Asker | None = None
+    ) -> Result:
         given = {} if params is None else written(params)
         tool, input = call_of(self._server.name, self._server.client_features, method, given)
-        return _RESULTS[method].model_validate(await self._calls.ask(tool, input), by_name=False)
+        answer = await self._calls.ask(tool, input, asker=asker)
+        return _RESULTS[method].model_validate(answer, by_name=False)
 
     async def _answer(self, method: str, params: BaseModel | None) -> Any:
         try:

@@ -28,7 +28,10 @@ class NotAnswered(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Asker:
-    """Asks on behalf of one running call. `origin` is equal for calls of one caller and client."""
+    """Asks on behalf of one running call.
+
+    `origin` is equal for the calls of one caller whose client is asked at one place.
+    """
 
     server: str
     origin: Hashable
@@ -96,22 +99,27 @@ class OpenCalls:
             for asking in tuple(asker.asked):
                 asking.cancel()
 
-    async def ask(self, tool: str, input: Mapping[str, Any]) -> Any:
-        """Return the answer to what the server asks now; raise NotAnswered.
+    async def ask(self, tool: str, input: Mapping[str, Any], *, asker: Asker | None = None) -> Any:
+        """Return the answer to what the server asks, for the call of `asker`; raise NotAnswered.
 
-        A session says not for which of its calls it asks. So all of them have to be those of one
-        client: nobody is asked about the call of somebody else.
+        Without an `asker`, it is one of those that run. A session with a handshake does not say for
+        which of its calls it asks. So all of them have to be those of one client: nobody is asked
+        about the call of somebody else.
         """
+        asker = self._only_origin() if asker is None else asker
+        asked = self._open.get(asker, 0)
+        if asked >= _MOST_ASKED:
+            raise NotAnswered(f"a call may ask for at most {_MOST_ASKED} answers")
+        self._open[asker] = asked + 1
+        return await asker.ask(tool, input)
+
+    def _only_origin(self) -> Asker:
         askers = tuple(self._open)
         if not askers:
             raise NotAnswered("no call is running whose client could be asked")
-        asker = askers[-1]
-        if any(other.origin != asker.origin for other in askers):
+        if any(other.origin != askers[-1].origin for other in askers):
             raise NotAnswered("calls of several clients are running, and it is not known whose")
-        if self._open[asker] >= _MOST_ASKED:
-            raise NotAnswered(f"a call may ask for at most {_MOST_ASKED} answers")
-        self._open[asker] += 1
-        return await asker.ask(tool, input)
+        return askers[-1]
 
 
 def _is_ending() -> bool:

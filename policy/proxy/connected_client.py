@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from starlette.requests import Request
 
@@ -28,9 +28,16 @@ class ConnectedClient:
     identity: Identity | None = None
     progress: Progress | None = None
     requests: ClientRequests | None = None
+    # Two calls that stand for themselves may come from two windows of one user.
+    _call: object = field(default_factory=object, compare=False, repr=False)
 
     @property
     def origin(self) -> Hashable:
+        """The connection; the call itself where there is none."""
+        return self._call if self.connection is None else self.connection
+
+    @property
+    def owner(self) -> Hashable:
         """The connection and the name of the identity: those of all calls of one client."""
         return self.connection, None if self.identity is None else self.identity.name
 

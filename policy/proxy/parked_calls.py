@@ -70,7 +70,7 @@ class ParkedCalls:
         """
         state = params.request_state or ""
         conversation = self._parked.get(state)
-        if conversation is None or conversation.client.origin != client.origin:
+        if conversation is None or conversation.client.owner != client.owner:
             ours = state.partition(".")[0] == self._run
             why, reason = (_NOT_PARKED, "not_parked") if ours else (_RESTARTED, "restarted")
             raise MCPError(INVALID_PARAMS, why, data={"reason": reason})
@@ -96,8 +96,8 @@ class ParkedCalls:
         """Return whether a call may be parked: no client takes the room of all others."""
         if len(self._parked) >= _MOST_PARKED:
             return False
-        parked = Counter(one.client.origin for one in self._parked.values())
-        return parked[client.origin] < _MOST_OF_ONE
+        parked = Counter(one.client.owner for one in self._parked.values())
+        return parked[client.owner] < _MOST_OF_ONE
 
     def _drop_later(self, state: str) -> None:
         asyncio.get_running_loop().call_later(_GRACE, self._parked.pop, state, None)

@@ -185,7 +185,7 @@ def tool_server(
 
 
 def _principal(ctx: Context) -> str:
-    return repr(client_of(ctx).origin)
+    return repr(client_of(ctx).owner)
 
 
 async def call_result(

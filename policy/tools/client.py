@@ -41,5 +41,5 @@ class Client(Protocol):
 
     @property
     def origin(self) -> Hashable:
-        """Where the call came from: equal for the calls of one client, and for no others."""
+        """Where its user is asked: equal for calls that show their questions at one place."""
         ...

@@ -325,6 +325,33 @@ async def test_nobody_is_asked_about_the_call_of_somebody_else(tmp_path: Path) -
         assert bob.asked == []
 
 
+@pytest.mark.parametrize("upstream", ["handshake", "stateless"])
+async def test_two_windows_of_one_user_are_not_taken_for_each_other(
+    tmp_path: Path, upstream: Upstream
+) -> None:
+    """Without a handshake both are in one session; only a server without one says who asks."""
+    first, second = User(), User()
+    first.go.clear()
+    second.answer = ElicitResult(action="accept", content={"name": "Bob"})
+    async with (
+        asking(upstream, tmp_path) as (g, _),
+        g.client("auto", **first.callbacks) as one,
+        g.client("auto", **second.callbacks) as other,
+    ):
+        waiting = asyncio.create_task(asks(one, ELICIT))
+        while not first.asked:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        _, text = await asks(other, ELICIT)
+        if upstream == "stateless":
+            assert answer_in(text)["content"] == {"name": "Bob"}
+        else:
+            assert "it is not known whose" in text
+            assert second.asked == []
+        first.go.set()
+        _, text = await waiting
+        assert answer_in(text)["content"] == {"name": "Ada"}
+
+
 FORMS: dict[str, dict[str, Any]] = {
     "nested": {"type": "object", "properties": {"a": {"type": "object", "properties": {}}}},
     "no object": {"type": "string"},
