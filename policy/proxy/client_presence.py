@@ -20,9 +20,10 @@ from mcp.types import (
 )
 from starlette.requests import Request
 
-from policy.proxy.list_changes import Context
+from policy.proxy.context import Context
 from policy.proxy.progress import ProgressToClient
 from policy.proxy.request_ids import ID_IN_USE
+from policy.proxy.session_ids import session_id_of
 
 # The result of a call, or what it needs before.
 Answer: TypeAlias = CallToolResult | InputRequiredResult
@@ -62,7 +63,7 @@ def _key(ctx: Context) -> tuple[str, str] | None:
 
     An answer finds its request by the text of the id, so `1` and `"1"` are the same.
     """
-    session = "" if ctx.request is None else ctx.request.headers.get("mcp-session-id")
+    session = "" if ctx.request is None else session_id_of(ctx)
     return None if session is None or ctx.request_id is None else (session, str(ctx.request_id))
 
 

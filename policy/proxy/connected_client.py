@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from starlette.requests import Request
 
 from policy.proxy.authentication import Identity, identity_of
-from policy.proxy.list_changes import Context
+from policy.proxy.context import Context
+from policy.proxy.session_ids import named_session, session_id_of
 from policy.tools import ClientRequests, Progress
 
 _STDIO = "stdio"
@@ -44,15 +45,14 @@ class ConnectedClient:
 
 def client_of(ctx: Context) -> ConnectedClient:
     """Return the client that a message came from."""
-    request = ctx.request
-    return ConnectedClient(connection=_STDIO) if request is None else client_of_request(request)
+    if ctx.request is None:
+        return ConnectedClient(connection=_STDIO)
+    return ConnectedClient(connection=_named(session_id_of(ctx)), identity=identity_of(ctx.request))
 
 
 def client_of_request(request: Request) -> ConnectedClient:
-    """Return the client that has sent an HTTP request."""
-    return ConnectedClient(
-        connection=_named(request.headers.get("mcp-session-id")), identity=identity_of(request)
-    )
+    """Return the client of the session that an HTTP request names, and that the SDK knows."""
+    return ConnectedClient(connection=_named(named_session(request)), identity=identity_of(request))
 
 
 def _named(session_id: str | None) -> str | None:

@@ -31,7 +31,7 @@ from mcp.types import (
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from policy.proxy.connected_client import ConnectedClient
-from policy.proxy.list_changes import Context
+from policy.proxy.context import Context
 from policy.proxy.relaying import carried, result_of_request
 
 Response: TypeAlias = (

@@ -7,9 +7,8 @@ import logging
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Literal, TypeAlias, assert_never
+from typing import Literal, TypeAlias, assert_never
 
-from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
@@ -18,6 +17,9 @@ from mcp.server.subscriptions import (
     ServerEvent,
     ToolsListChanged,
 )
+
+from policy.proxy.context import Context
+from policy.proxy.session_ids import session_id_of
 
 _LOG = logging.getLogger(__name__)
 _QUIET = 0.05  # seconds to wait for the end of a burst of changes
@@ -30,7 +32,6 @@ _EVENTS: Mapping[ListKind, ServerEvent] = {
     "resources": ResourcesListChanged(),
     "prompts": PromptsListChanged(),
 }
-Context: TypeAlias = ServerRequestContext[Any, Any]
 
 
 class ListChanges:
@@ -50,9 +51,8 @@ class ListChanges:
 
     def listed(self, ctx: Context) -> None:
         """Remember a connection on which a list was asked for."""
-        request = ctx.request
-        key = "" if request is None else str(request.headers.get("mcp-session-id", ""))
-        if request is not None and not key:
+        key = "" if ctx.request is None else session_id_of(ctx)
+        if key is None:
             return  # a single exchange: no client remains to be notified
         self._sessions[key] = ctx.session
         self._sessions.move_to_end(key)

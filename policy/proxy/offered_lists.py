@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from policy.catalog import GET_PROMPT, READ_RESOURCE
 from policy.decision import Visibility
 from policy.model import Caller, thaw
-from policy.proxy.list_changes import Context
+from policy.proxy.context import Context
 from policy.proxy.offered_names import shown_entry
 from policy.proxy.relaying import relay_keys
 from policy.runtime import Threads

@@ -22,8 +22,8 @@ from mcp.types import (
 )
 
 from policy.proxy.connected_client import ConnectedClient
+from policy.proxy.context import Context
 from policy.proxy.conversation import Conversation, current
-from policy.proxy.list_changes import Context
 from policy.proxy.progress import ProgressOfCall, ProgressToClient
 
 _MOST_PARKED = 1_000

@@ -36,9 +36,10 @@ from policy.model import ToolError, thaw
 from policy.proxy.client_presence import ClientPresence
 from policy.proxy.client_requests import RequestsToClient
 from policy.proxy.connected_client import ConnectedClient, client_of
+from policy.proxy.context import Context
 from policy.proxy.finished_calls import record_of_call
 from policy.proxy.kept_key import SealedWhenNeeded, new_key
-from policy.proxy.list_changes import Context, ListChanges
+from policy.proxy.list_changes import ListChanges
 from policy.proxy.offered_lists import OfferedBehind, OfferedLists
 from policy.proxy.parked_calls import LONGEST, ParkedCalls
 from policy.proxy.progress import ProgressOfCall, ProgressToClient

@@ -21,8 +21,8 @@ from mcp.types import (
 
 from policy.catalog import COMPLETE, GET_PROMPT, READ_RESOURCE
 from policy.model import NotFound, PermissionDenied, ToolError, ValidationFailed
+from policy.proxy.context import Context
 from policy.proxy.finished_calls import record_of_call
-from policy.proxy.list_changes import Context
 from policy.proxy.offered_names import Named, named_prompt, named_uri, shown_block, shown_contents
 from policy.proxy.relaying import relay_keys
 from policy.proxy.results import plain, reported, said_of

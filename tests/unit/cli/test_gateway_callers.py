@@ -18,6 +18,8 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jwt.algorithms import RSAAlgorithm
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from tests.unit.cli.gateways import LISTED, Era, Gateway, gateway, scripted_server, until
 from tests.unit.cli.running import rules_in, run
@@ -277,3 +279,25 @@ def test_a_token_file_with_the_token_of_a_client_is_refused(tmp_path: Path) -> N
     ran = run("gateway", rules, "--workspace", work, "--http", "127.0.0.1:0", "--token-file", file)
     assert ran.code == 2
     assert "that of the client ada too" in ran.err
+
+
+async def test_a_request_that_stands_for_itself_names_no_session(tmp_path: Path) -> None:
+    """A header of its own would put it into a session that it chooses, or that is another's."""
+    async with (
+        before_callers(tmp_path, CLIENTS) as g,
+        g.client("legacy", token=ADA) as old,
+        g.client(token=ADA) as plain,
+    ):
+        await old.call_tool("one__echo", {"text": "1"})
+        await plain.call_tool("one__echo", {"text": "2"})
+        for header in ("made-up", "0" * 32):
+            sent = {"Authorization": f"Bearer {ADA}", "Mcp-Session-Id": header}
+            async with (
+                httpx2.AsyncClient(headers=sent, timeout=60) as http,
+                Client(streamable_http_client(g.url, http_client=http)) as client,
+            ):
+                await client.call_tool("one__echo", {"text": "3"})
+        sessions = [record["caller"]["session"] for record in g.records()]
+        assert len(sessions) == 4
+        assert len(set(sessions)) == 2
+        assert set(sessions[1:]) == {sessions[1]}
