@@ -6,16 +6,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx2
-import pytest
 from mcp.client.auth.utils import (
     build_protected_resource_metadata_discovery_urls,
     extract_resource_metadata_from_www_auth,
 )
 from mcp.shared.auth import ProtectedResourceMetadata
 
-from policy.generation import JwtIssuer
-from policy.model import Caller
-from policy.proxy.resource_metadata import metadata_url
 from tests.unit.cli.gateways import Gateway
 from tests.unit.cli.test_gateway_callers import ADA, AUDIENCE, CLIENTS, ISSUER, before_callers
 
@@ -65,25 +61,3 @@ async def test_without_an_issuer_there_is_no_metadata(tmp_path: Path) -> None:
             assert (await get(g, path)).status_code == 401
         async with g.client(token=ADA) as client:
             assert (await client.list_tools()).tools
-
-
-@pytest.mark.parametrize(
-    ("audience", "url"),
-    [
-        ("https://a.example/mcp", "https://a.example/.well-known/oauth-protected-resource/mcp"),
-        ("https://a.example", "https://a.example/.well-known/oauth-protected-resource"),
-        ("https://a.example/", "https://a.example/.well-known/oauth-protected-resource"),
-        ("http://[::1]:8/x?y", "http://[::1]:8/.well-known/oauth-protected-resource/x?y"),
-        ("placet", None),
-        ('https://a.example/"', None),
-        ("https://a.example/\r\nX: y", None),
-        ("https://a.example/ä", None),
-        ("https://[a/mcp", None),
-        ("https://a.example/#x", None),
-    ],
-)
-def test_the_address_follows_from_the_audience(audience: str, url: str | None) -> None:
-    issuer = JwtIssuer(
-        issuer=ISSUER, audience=audience, jwks="", user="sub", groups="groups", caller=Caller()
-    )
-    assert metadata_url(issuer) == url
