@@ -50,12 +50,13 @@ def rewrite_sentence(rewrite: checked.CheckedRewrite, subject: str) -> str:
 
 def redaction_sentence(redaction: checked.CheckedRedaction, subject: str) -> str:
     """Return what a redaction does to what a call returns."""
-    becomes = f"becomes {code_span(redaction.replacement)}"
-    what = f"what matches {code_span(f'/{redaction.pattern}/')} {becomes}"
-    if redaction.result_when is not None or redaction.result_unless is not None:
-        what = f"{what}, depending on the result"
+    pattern, becomes = code_span(f"/{redaction.pattern}/"), code_span(redaction.replacement)
+    asks = redaction.result_when is not None or redaction.result_unless is not None
+    depending = ", depending on the result" if asks else ""
     return sentence_with_reason(
-        f"in the results of {subject}, {what}{_circumstances(redaction)}", redaction.because
+        f"in the results of {subject}, what matches {pattern} becomes {becomes}"
+        f"{_circumstances(redaction)}{depending}",
+        redaction.because,
     )
 
 

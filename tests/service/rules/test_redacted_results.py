@@ -378,3 +378,17 @@ def test_nothing_runs_where_no_layer_redacts(tmp_path: Path) -> None:
     bare = PermissionLayer(core, adjudicator=inner.adjudicator)
     with pytest.raises(PermissionDenied, match="nothing here can do that"):
         asyncio.run(bare.execute("records", {}))
+
+
+def test_the_history_has_what_the_agent_got(tmp_path: Path) -> None:
+    rules = (
+        PLAIN_RULES
+        + """
+seen: deny records unless input.path == "" or input.path in results(records).key
+"""
+    )
+    service, _ = service_of(tmp_path, lambda: {"key": KEY}, rules=rules)
+    assert run(service).value == {"key": "[key]"}
+    assert run(service, path="[key]").value == {"key": "[key]"}
+    with pytest.raises(PermissionDenied):
+        run(service, path=KEY)
