@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -75,53 +75,45 @@ class ResultRedactor:
         """
         if isinstance(value, str):
             return self.text(value)
-        texts: list[str] = []
-        has_binary = self._collect(value, texts, 0)
+        # Each string once: the keys of records are the same in all of them.
+        texts: dict[str, None] = {}
+        has_binary = self._collect((value,), texts, 0)
         self._characters += sum(map(len, texts))
         if self._characters > _MOST_TEXT:
             raise self._withheld("it is too large to be searched")
-        matching = texts_to_redact(texts, self._redactions)
+        matching = texts_to_redact(tuple(texts), self._redactions)
         if not matching and not has_binary:
             return value
         self._known.update((text, None) for text in texts if text not in matching)
         return self._value(value, words)
 
-    def _collect(self, value: Any, texts: list[str], depth: int) -> bool:
+    def _collect(self, values: Collection[Any], texts: dict[str, None], depth: int) -> bool:
         """Collect strings, numbers and keys; return whether there is binary content.
 
         Raises ResultWithheld for what is not JSON, or is too large.
         """
-        self._values += 1
+        self._values += len(values)
         if self._values > _MOST_VALUES or depth > _DEEPEST:
             raise self._withheld("it is too large to be searched")
-        kind = type(value)
-        if kind is str:
-            texts.append(value)
-            return False
-        if kind is dict or isinstance(value, Mapping):
-            return self._collect_fields(value, texts, depth)
-        if kind is list or isinstance(value, list | tuple):
-            has_binary = False
-            for item in value:
-                has_binary = self._collect(item, texts, depth + 1) or has_binary
-            return has_binary
-        if isinstance(value, str):
-            texts.append(value)
-        elif isinstance(value, int | float | Decimal):
-            if kind is not bool:
-                texts.append(self._spelled(value))
-        elif value is not None:
-            raise self._withheld("a part of it is not JSON")
-        return False
-
-    def _collect_fields(self, value: Mapping[Any, Any], texts: list[str], depth: int) -> bool:
         has_binary = False
-        for key, item in value.items():
-            if not isinstance(key, str):
+        for value in values:
+            if isinstance(value, str):
+                texts[value] = None
+            elif value is None or isinstance(value, bool):
+                continue
+            elif isinstance(value, int | float | Decimal):
+                texts[self._spelled(value)] = None
+            elif isinstance(value, Mapping):
+                if not all(isinstance(key, str) for key in value):
+                    raise self._withheld("a part of it is not JSON")
+                texts.update(dict.fromkeys(value))
+                inside = self._collect(value.values(), texts, depth + 1)
+                has_binary = inside or has_binary or _binary_content(value) is not None
+            elif isinstance(value, list | tuple):
+                has_binary = self._collect(value, texts, depth + 1) or has_binary
+            else:
                 raise self._withheld("a part of it is not JSON")
-            texts.append(key)
-            has_binary = self._collect(item, texts, depth + 1) or has_binary
-        return has_binary or _binary_content(value) is not None
+        return has_binary
 
     def _value(self, value: Any, words: frozenset[str]) -> Any:
         if isinstance(value, str):
