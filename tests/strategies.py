@@ -333,7 +333,7 @@ cases = node(
     verdict=verdicts,
     by=perhaps(rule_references),
     becoming=perhaps(json_values),
-    returned=perhaps(json_values),
+    returned=perhaps(json_values | node(t.Withheld)),
 )
 givens = node(t.Given, bindings=some(st.tuples(paths, json_values)))
 tests = node(t.Test, title=texts, steps=some(st.one_of(givens, cases)))

@@ -733,6 +733,9 @@ class NodeBuilder:
     def call(self, children: list[Child]) -> t.TestCall:
         return t.TestCall(tool=children[0], input=children[1], span=self._over(children))
 
+    def withheld(self, children: list[Child]) -> t.Withheld:
+        return t.Withheld(span=self._over(children))
+
     def outcome(self, children: list[Child]) -> tuple[Child, ...]:
         return tuple(children)
 

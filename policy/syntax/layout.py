@@ -270,7 +270,9 @@ def _past(past: t.Past) -> str:
     return " ".join(["after", *times, w.print_call(past.call), *_returning(past.returning), *ago])
 
 
-def _returning(value: t.Expr | None) -> list[str]:
+def _returning(value: t.Expr | t.Withheld | None) -> list[str]:
+    if isinstance(value, t.Withheld):
+        return ["returning withheld"]
     return [] if value is None else [f"returning {w.print_expr(value)}"]
 
 

@@ -809,6 +809,13 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Withheld:
+    """`withheld`, in place of what the agent gets of a result."""
+
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """One call of a test and its verdict.
 
@@ -822,7 +829,7 @@ class Case:
     verdict: Verdict
     by: str | None
     becoming: Expr | None
-    returned: Expr | None
+    returned: Expr | Withheld | None
     span: Span = field(compare=False, repr=False)
     by_span: Span | None = field(default=None, compare=False, repr=False)
 

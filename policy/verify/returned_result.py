@@ -20,8 +20,10 @@ def wrong_result(
 ) -> Diagnostic | None:
     """Return how the redacted result differs from the one that the case expects."""
     assert case.returning is not None and case.returned is not None
+    withholds = isinstance(case.returned, tree.Withheld)
     try:
-        result, expected = value_of(case.returning), value_of(case.returned)
+        result = value_of(case.returning)
+        expected = None if isinstance(case.returned, tree.Withheld) else value_of(case.returned)
     except NotData as found:
         return diagnose(
             "failed-test",
@@ -35,17 +37,21 @@ def wrong_result(
         )
         returned = ResultRedactor(rules.redactions).value(result) if rules.redactions else result
     except ResultWithheld as withheld:
+        if withholds:
+            return None
         return _failed(
             case,
             f"this test fails: the result is withheld because of `{visible(withheld.rule, 80)}`",
             help=f"{withheld.why}: {withheld.detail}" if withheld.detail else withheld.why,
         )
-    if same_json(returned, expected):
+    if not withholds and same_json(returned, expected):
         return None
     shown = json.dumps(thaw(returned), ensure_ascii=False, default=str)
     return _failed(
         case,
-        "this test fails: the agent gets another result",
+        "this test fails: the agent gets the result"
+        if withholds
+        else "this test fails: the agent gets another result",
         help=f"it is {visible(shown, _LONGEST)}",
     )
 
