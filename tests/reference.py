@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from policy.catalog import Resource, ToolSpec
-from policy.model import Caller, Facts, ToolCall, Verdict, strictest
+from policy.model import Caller, Facts, PastCall, ToolCall, Verdict, strictest
 from policy.syntax import tree
-from tests.reference_conditions import Scene, judge, marks_in
+from tests.reference_conditions import Scene, judge, marks_in, value_of
 from tests.reference_history import judge_after
+from tests.reference_limits import LimitReader, OneCall
 from tests.reference_resources import VERBS, effects_of
 from tests.reference_rewrites import Refusal, Wanted, rewritten
 from tests.reference_tools import name_fits, ref_fits, tools_fit
@@ -71,7 +72,19 @@ def reference_decide(
         redactions |= matching
         denials = {(rule, Verdict.DENY) for rule in undecided}
         answer = _answer(answer.input, set(answer.rules) | denials)
-    return replace(answer, redactions=frozenset(redactions))
+    answer = replace(answer, redactions=frozenset(redactions))
+    if answer.verdict is Verdict.DENY:
+        return answer
+    inputs = [call.input] if answer.input == call.input else [call.input, answer.input]
+    limits = {
+        (rule, Verdict.DENY)
+        for input in inputs
+        for rule in _used_up(
+            layers, specs, OneCall(spec=spec, input=input, caller=caller, facts=facts)
+        )
+    }
+    limited = _answer(answer.input, {*answer.rules, *limits})
+    return replace(limited, redactions=answer.redactions)
 
 
 def _decided(
@@ -83,6 +96,7 @@ def _decided(
     facts: Facts,
     readmit: Readmit,
 ) -> Answer:
+    """Decide a call by all statements but redactions and limits, which are asked last."""
     opinions = _judged(layers, spec, call.input, caller=caller, facts=facts)
     changed = _changed(layers, spec, call.input, caller=caller, facts=facts)
     if isinstance(changed, Refusal):
@@ -454,6 +468,53 @@ def redactions_of(
                 elif truth:
                     matching.add(rule_id)
     return matching, undecided
+
+
+# ------------------------------------------------------------------ limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """How the limits of one layer read calls."""
+
+    layer: Layer
+    layers: list[Layer]
+    specs: Sequence[ToolSpec]
+
+    def matches(self, limit: tree.Limit, call: OneCall) -> Truth:
+        scene = self._scene(call)
+        if not tools_fit(limit.tools, scene, grants=False):
+            return False
+        return _clauses(limit.clauses, scene, grants=False, permits=False)
+
+    def value(self, expr: tree.Expr, call: OneCall) -> Any:
+        return value_of(expr, self._scene(call))
+
+    def spec_of(self, past: PastCall) -> ToolSpec:
+        return next(spec for spec in self.specs if spec.name == past.tool)
+
+    def _scene(self, call: OneCall) -> Scene:
+        matching = _matching(self.layers, call.caller)
+        base = [layer for layer in matching if isinstance(layer.binding, tree.EveryAgent)]
+        return _scene(
+            self.layer, base, call.spec, input=call.input, caller=call.caller, facts=call.facts
+        )
+
+
+def _used_up(layers: list[Layer], specs: Sequence[ToolSpec], call: OneCall) -> Iterable[str]:
+    """Yield the limits that have no room for a call."""
+    for layer in layers:
+        reader = LimitReader(
+            asked=_Asked(layer=layer, layers=layers, specs=specs),
+            binds=lambda one, layer=layer: _binds(layer.binding, one),  # type: ignore[misc]
+        )
+        for rule_id, limit in layer.statements():
+            if (
+                isinstance(limit, tree.Limit)
+                and not limit.shadow
+                and reader.is_used_up(limit, call)
+            ):
+                yield rule_id
 
 
 # ------------------------------------------------------------------ rewrites

@@ -16,7 +16,7 @@ from policy.syntax import tree
 from tests.reference_tools import ref_fits
 from tests.reference_values import ABSENT, UNKNOWN, UNREADABLE, Truth, any_of, equal
 
-_UNITS = {
+UNITS = {
     "ms": timedelta(milliseconds=1),
     "s": timedelta(seconds=1),
     "m": timedelta(minutes=1),
@@ -114,7 +114,7 @@ def _young(past: PastCall, within: tree.Duration | None, facts: Facts) -> Truth:
     if past.at is None or facts.now is None:
         return None
     age = max(facts.now - past.at, timedelta(0))
-    return age < within.amount * _UNITS[within.unit]
+    return age < within.amount * UNITS[within.unit]
 
 
 # ------------------------------------------------------------------ calls and results
