@@ -9,8 +9,9 @@ from policy.mcp.listed_tool import Era, ListedTool
 from policy.mcp.names import refused_names
 from policy.mcp.resolved_program import program_of, resolved_program
 from policy.mcp.secrets import read_value, read_values
+from policy.mcp.served_server import ProgramOf, ServerReport
 from policy.mcp.server_requests import server_request_handlers
-from policy.mcp.servers import McpServers, ProgramOf, ServerReport, configured_servers
+from policy.mcp.servers import McpServers, configured_servers
 from policy.mcp.standing import ReviewFilter, Standing
 
 __all__ = [

@@ -4,57 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
-from policy.catalog import CatalogError, ToolSpec
 from policy.generation import Generation, McpServer
-from policy.mcp.client import McpClient, ServerStatus
+from policy.mcp.client import McpClient
 from policy.mcp.errors import McpFailure
-from policy.mcp.handler import McpHandler
-from policy.mcp.names import refused_names
 from policy.mcp.offered import KEY_OF, Entries, Offered, OfferedKind
-from policy.mcp.pinned_handler import PinnedHandler
 from policy.mcp.resolved_program import program_of
+from policy.mcp.served_server import REGISTERING, LockOf, ProgramOf, ServedServer, ServerReport
 from policy.mcp.standing import Standing, is_as_accepted
-from policy.model import Caller, PolicyInvalid, ToolError, thaw
+from policy.model import Caller
 from policy.pins import (
-    Comparison,
     Lock,
     PinState,
-    Program,
-    UnusableDefinitions,
-    compare,
-    definitions_of,
-    live_specs,
-    pinned_specs,
 )
 from policy.processes import Launcher, RestartLimits
-from policy.runtime import Threads
 from policy.service import GovernedService
-from policy.tools import ToolHandler, define
 
 _LOG = logging.getLogger(__name__)
-_QUIET = 0.1  # seconds to wait for the end of a burst of changes
-_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0  # seconds before a list that failed is asked for again
-# Registering builds the policy anew, which the event loop must not wait for.
-_REGISTERING = Threads("tools of MCP servers", most=1)
-
-# Returns the program of a server over stdio as it is pinned; the version is its own statement.
-ProgramOf: TypeAlias = Callable[[McpServer, str], Program | None]
 _NEW = Standing(state=PinState.NEW)
-LockOf: TypeAlias = Callable[[], Lock]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerReport:
-    """One server: how it is, the states of its pins, and what is wrong with it."""
-
-    status: ServerStatus
-    pins: Mapping[str, PinState]
-    problems: tuple[str, ...]
 
 
 class McpServers:
@@ -84,7 +54,7 @@ class McpServers:
         self._restarts = restarts
         self._in_a_list = listed
         self._offers_changed = offers_changed
-        self._served: dict[str, _Served] = {}
+        self._served: dict[str, ServedServer] = {}
         self._changing = asyncio.Lock()
 
     async def use(self, servers: Iterable[McpServer]) -> None:
@@ -179,7 +149,7 @@ class McpServers:
             self._served.clear()
 
     async def _begin(self, server: McpServer) -> None:
-        served = self._served[server.name] = _Served(
+        served = self._served[server.name] = ServedServer(
             server,
             self._service,
             lock=self._lock,
@@ -194,155 +164,7 @@ class McpServers:
         """End a server; its tools leave the service unless another takes its name."""
         await self._served.pop(name).end()
         if not kept:
-            await _REGISTERING.run(self._service.replace_all, name, ())
-
-
-class _Served:
-    """One server: its client, and the task that keeps its tools in the service."""
-
-    def __init__(
-        self,
-        server: McpServer,
-        service: GovernedService,
-        *,
-        lock: LockOf,
-        program_of: ProgramOf,
-        launcher: Launcher | None,
-        restarts: RestartLimits | None,
-        offers_changed: Callable[[OfferedKind], None] | None,
-    ) -> None:
-        self._service = service
-        self._lock = lock
-        self._program_of = program_of
-        self._changed = asyncio.Event()
-        self._tried = asyncio.Event()
-        self._problems: tuple[str, ...] = ()
-        self._pins: Mapping[str, PinState] = {}
-        self._handlers: Mapping[str, McpHandler] | None = None
-        self._listing = asyncio.Lock()
-        # How the server stands to its pins since it was listed last; None before.
-        self.state: PinState | None = None
-        self.client = McpClient(
-            server,
-            launcher=launcher,
-            restarts=restarts,
-            changed=self._changed.set,
-            offers_changed=offers_changed,
-        )
-        self._task = asyncio.create_task(self._keep())
-
-    def wake(self) -> None:
-        """Have the tools listed and registered again."""
-        self._changed.set()
-
-    async def listed(self) -> None:
-        """Wait until the tools have been listed for the first time, or could not be."""
-        await self._tried.wait()
-
-    def report(self) -> ServerReport:
-        return ServerReport(status=self.client.status, pins=self._pins, problems=self._problems)
-
-    async def end(self) -> None:
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-        await self.client.close()
-
-    async def _keep(self) -> None:
-        """List the tools whenever they may have changed, until the task is cancelled."""
-        pause = _FIRST_PAUSE
-        while True:
-            self._changed.clear()
-            try:
-                await self._list()
-                pause = _FIRST_PAUSE
-                self._tried.set()
-                await self.client.changes(self._changed)
-            except Exception as error:  # noqa: BLE001 - no server may end what serves the others
-                name = self.client.server.name
-                why = _text_of(error)
-                _LOG.warning("tools of the MCP server %s: %s", name, why)
-                self._problems = (why, *await self._register_pinned())
-                self._tried.set()
-                self._changed.clear()  # by the session that has failed
-                await self._changed_within(pause)
-                pause = min(2 * pause, _LONGEST_PAUSE)
-            else:
-                await asyncio.sleep(_QUIET)
-
-    async def _changed_within(self, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._changed.wait()
-        except TimeoutError:
-            return
-
-    async def _list(self) -> Mapping[str, McpHandler]:
-        """List the tools, and make them those of the service, in one change; return them."""
-        async with self._listing:
-            tools = await self.client.list_tools()
-            server = self.client.server
-            refused = refused_names(server.name, (tool.name for tool in tools))
-            definitions = definitions_of(
-                server.name,
-                tools=[thaw(tool.raw) for tool in tools if tool.name not in refused],
-                instructions=self.client.instructions,
-                program=self._program_of(server, self.client.server_version),
-            )
-            compared = compare(self._lock(), definitions)
-            handlers = {each.tool: each for each in _handlers(self.client, compared)}
-            await self._register(handlers.values())
-            self._handlers = handlers
-            self.state = compared.server_state
-            self._pins = {name: compared.state_of(name) for name in definitions.tools}
-            self._problems = (*refused.values(), *definitions.problems)
-            return handlers
-
-    async def require_listed(self) -> None:
-        """List the tools if they never were; raise McpFailure."""
-        if self._handlers is None:
-            try:
-                await self._list()
-            except (ToolError, CatalogError, PolicyInvalid, UnusableDefinitions) as error:
-                raise McpFailure(_text_of(error)) from error
-
-    async def _register(self, handlers: Iterable[ToolHandler]) -> None:
-        name = self.client.server.name
-        await _REGISTERING.run(self._service.replace_all, name, tuple(handlers))
-
-    async def _register_pinned(self) -> tuple[str, ...]:
-        """Register what was accepted of a server that has never listed its tools.
-
-        Calls of these tools say why they are not possible. Returns what went wrong.
-        """
-        name = self.client.server.name
-        if self._handlers is not None or name not in self._lock().servers:
-            return ()
-        pinned = [spec for spec in pinned_specs(self._lock()) if spec.origin.server == name]
-        try:
-            await self._register(self._pinned(spec) for spec in pinned)
-        except Exception as error:  # noqa: BLE001 - no server may end what serves the others
-            return (_text_of(error),)
-        return ()
-
-    def _pinned(self, spec: ToolSpec) -> PinnedHandler:
-        async def reach() -> McpHandler | None:
-            await self.require_listed()
-            return (self._handlers or {}).get(spec.origin.tool)
-
-        return PinnedHandler(
-            server=self.client.server.name, spec=spec, definition=define(spec), reach=reach
-        )
-
-
-def _handlers(client: McpClient, compared: Comparison) -> Iterator[McpHandler]:
-    for spec in live_specs(compared):
-        tool = spec.origin.tool
-        definition = define(spec)
-        now = compared.tools[tool].now or {}
-        if compared.state_of(tool) is not PinState.CHANGED:
-            output = now.get("outputSchema")
-            definition = replace(definition, output=output if isinstance(output, Mapping) else None)
-        yield McpHandler(client=client, tool=tool, spec=spec, definition=definition, listed=now)
+            await REGISTERING.run(self._service.replace_all, name, ())
 
 
 def _is_shown(
@@ -354,17 +176,6 @@ def _is_shown(
         return False
     pin = standing.pin_of(key) if standing is not None and what == "prompts" else None
     return pin is None or is_as_accepted(server, (entry,), pin)
-
-
-def _text_of(error: Exception) -> str:
-    match error:
-        case PolicyInvalid():
-            first = error.diagnostics[0].message if error.diagnostics else str(error)
-            return f"the policy has errors with these tools: {first}"
-        case McpFailure() | ToolError() | CatalogError() | UnusableDefinitions():
-            return str(error)
-        case _:
-            return f"{type(error).__name__}: {error}"
 
 
 class Store(Protocol):

@@ -220,14 +220,18 @@ class Adjudicator:
         guards, judge = self.guards.current, self._source()
         if judge is None:
             return Visibility.HIDDEN
-        facts, hosts = self._fact_source.facts_for_call(caller)
-        caller = self._lapsed.seen_on(caller, facts.now)
-        answer = judge.answer(tool, input, caller=caller, facts=facts)
-        if hosts.has_pending and answer.refused is None:
-            return Visibility.OPEN
-        spec = None if answer.admitted is None else answer.admitted.spec
-        decision = joined(answer, judge, guards=guards, caller=caller, facts=facts)
-        return _SEEN_AS[self._unless_frozen(decision, spec).verdict]
+        try:
+            facts, hosts = self._fact_source.facts_for_call(caller)
+            caller = self._lapsed.seen_on(caller, facts.now)
+            answer = judge.answer(tool, input, caller=caller, facts=facts)
+            if hosts.has_pending and answer.refused is None:
+                return Visibility.OPEN
+            spec = None if answer.admitted is None else answer.admitted.spec
+            decision = joined(answer, judge, guards=guards, caller=caller, facts=facts)
+            return _SEEN_AS[self._unless_frozen(decision, spec).verdict]
+        except Exception as error:  # noqa: BLE001 - what cannot be decided is denied
+            _LOG.error("deciding failed, so it is not shown: %s", type(error).__name__)
+            return Visibility.HIDDEN
 
     def _unless_frozen(self, decision: Decision, spec: ToolSpec | None) -> Decision:
         """Return the decision, or a denial if people have frozen the tool."""

@@ -195,7 +195,7 @@ async def test_tools_are_listed_again_after_the_session_was_lost(tmp_path: Path)
 async def test_a_server_that_starts_later_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("policy.mcp.servers._FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("policy.mcp.served_server._FIRST_PAUSE", 0.01)
     s = Stage(tmp_path, "allow one__echo\n")
     async with s.serving(scripted(tmp_path, mode="ends until told")) as servers:
         assert s.names == set()
@@ -400,7 +400,7 @@ async def test_other_instructions_in_a_session_count_for_what_was_reviewed_with_
 async def test_tools_that_were_accepted_say_why_their_server_cannot_be_called(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("policy.mcp.servers._FIRST_PAUSE", 3600)
+    monkeypatch.setattr("policy.mcp.served_server._FIRST_PAUSE", 3600)
     s = Stage(tmp_path, "allow one__echo, one__note\n")
     mode = "ends until told"
     lock = accepting(tmp_path, "echo", "note", mode=mode, changed="note")

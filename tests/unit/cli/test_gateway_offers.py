@@ -159,6 +159,22 @@ async def test_nothing_is_asked_of_a_server_that_no_rule_allows(tmp_path: Path) 
     assert asked(tmp_path) == []
 
 
+async def test_a_call_of_a_tool_that_no_list_has_is_judged_like_the_request(tmp_path: Path) -> None:
+    async with before(tmp_path) as g, g.client() as client:
+        for uri, fails in (("demo://note", False), ("demo://secret", True)):
+            input = {"server": "one", "uri": uri}
+            assert (await client.call_tool("mcp_read_resource", input)).is_error is fails
+
+
+async def test_a_list_knows_the_calls_of_its_session(tmp_path: Path) -> None:
+    rules = "allow mcp one/*\nread: allow mcp_read_resource after one__echo within 1h\n"
+    settings = LISTED + '[history]\nstore = "../history.sqlite"\n'
+    async with before(tmp_path, rules=rules, settings=settings) as g, g.client() as client:
+        assert await uris_of(client) == []
+        await client.call_tool("one__echo", {"text": "hi"})
+        assert len(await uris_of(client)) == 3
+
+
 async def test_two_servers_with_the_same_names_are_told_apart(tmp_path: Path) -> None:
     settings = LISTED + 'two = "one.json"\n'
     tables = offering(tmp_path) + offering(tmp_path, name="two")
