@@ -12,7 +12,7 @@ from policy.generation import Generation, load
 from policy.model import Caller, Facts, Verdict
 
 VERBS: tuple[Verb, ...] = ("reads", "connects")
-SCHEMES = st.sampled_from("file: FILE:// https:// ssh:// demo:// git+file: c:".split() + [""])
+SCHEMES = st.sampled_from([*"file: FILE:// https:// ssh:// demo:// git+file: c:".split(), ""])
 RESTS = st.text(max_size=20) | st.sampled_from(["/srv/a", "/srv/../b", "//h/x", "a.example/x"])
 TEXTS = st.builds("{}{}".format, SCHEMES, RESTS)
 
