@@ -18,7 +18,8 @@ def with_program_files(command: Invocation, paths: Paths) -> Invocation:
         return command
     inner = tuple(with_program_files(each, paths) for each in command.inner)
     context = paths(command.command)
-    file = _file(command.command.words[0], context) if command.place else None
+    spelled = command.place and "/" in command.command.words[0].text
+    file = _file(command.command.words[0], context) if spelled else None
     operands = command.operands
     if _has_script(command):
         operands = tuple(

@@ -25,6 +25,7 @@ from policy.programs.nested_commands import DEEPEST, TOO_DEEP, NestedCommands
 from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.registry import Profiles
 from policy.programs.standard_folders import STANDARD_PLACES
+from policy.programs.words.fetched_packages import split_version
 from policy.programs.words.own_command import own_commands
 from policy.programs.words.rewriting import rewrites_its_folder
 from policy.shell import COMPUTED_TEXT, SimpleCommand, Word, may_run_texts, read_script_uncached
@@ -114,6 +115,9 @@ class CommandAnalysis:
             self.effects.gap(TOO_DEEP if program.known else _NO_NAME)
             return self._unprofiled((), self.command.words[1:])
         place, name = _place_and_name(program.text)
+        if self.command.inside and not place:
+            # Another version may be another program of this name.
+            name, place = split_version(name, by=self.command.inside[-1])
         if self.command.is_function:
             return self._unprofiled((name,), self.command.words[1:], free=True)
         profile = self.profiles.profile(name)

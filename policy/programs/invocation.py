@@ -126,7 +126,8 @@ class Invocation:
 
     `program` is the canonical name without folder (`gsed` and `/bin/sed` are `sed`), followed by
     its subcommands (`("git", "stash", "pop")`); empty where the program is not known. `place` is
-    the folder that the program's name is spelled with (`/bin`, `.`), empty if none.
+    the folder that the program's name is spelled with (`/bin`, `.`), or the version in which it is
+    fetched (`@5`); empty if none.
 
     Without a profile (`profiled` False) `operands` has all words after the program, `options` is
     empty, and every word may be a resource.

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from policy.programs.invocation import GivenOperand, GivenOption, Invocation
+from policy.programs.patterns.other_names import by_usual_names
 from policy.programs.patterns.pattern import COMMAND_LINES, CommandPattern, option_of
 from policy.programs.patterns.wildcards import has_placeholder, shown
 from policy.programs.patterns.word_match import (
@@ -40,6 +41,19 @@ def matches_command(
 
     With `redirections_covered`, another clause of the rule covers the `uncovered_redirections`.
     """
+    answer = _matches_spelled(invocation, pattern, redirections_covered=redirections_covered)
+    if answer is True:
+        return True
+    alike = by_usual_names(invocation, pattern)
+    if alike is None:
+        return answer
+    other = _matches_spelled(*alike, redirections_covered=redirections_covered)
+    return any_of((answer, other))
+
+
+def _matches_spelled(
+    invocation: Invocation, pattern: CommandPattern, *, redirections_covered: bool
+) -> bool | None:
     answer = matches_program(invocation, pattern)
     if answer is False:
         return False

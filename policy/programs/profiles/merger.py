@@ -96,6 +96,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         means=MappingProxyType(
             {glob: _name(one, options) for part in sections for glob, one in part.means.items()}
         ),
+        same=MappingProxyType({k: v for part in sections for k, v in part.same.items()}),
         subcommands=_subcommands(sections, inherited),
         settings=settings,
         stdin=_last([section.stdin for section in sections]) or "text",

@@ -95,7 +95,8 @@ class Profile:
 
     `operands` are roles by position; one that ends in `...` takes any number, and others may follow
     it. `bare` are the effects (role, text) of a command without operands, `always` those of any.
-    `means` maps globs of operands to options that they stand for. `stdin` is the role of standard
+    `means` maps globs of operands to options that they stand for, `same` subcommands of
+    subcommands to those that they are under another name. `stdin` is the role of standard
     input where there are no operands. `hides`: it may run commands that its words do not show.
     `free`: it needs no pattern of its own if everything that it runs is covered.
 
@@ -132,6 +133,7 @@ class Profile:
     always: tuple[tuple[str, str], ...] = ()
     variants: tuple[Variant, ...] = ()
     means: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    same: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     subcommands: Mapping[str, Profile] = field(default_factory=lambda: MappingProxyType({}))
     settings: tuple[str, ...] = ()
     stdin: str = "text"

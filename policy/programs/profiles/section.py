@@ -45,6 +45,8 @@ class Section:
     always: Pairs = ()
     variants: tuple[Variant, ...] = ()
     means: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    # Subcommands of subcommands that are others under another name.
+    same: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     subcommands: Mapping[str, Section] = field(default_factory=lambda: MappingProxyType({}))
     settings: tuple[str, ...] = ()
     stdin: str | None = None
@@ -102,6 +104,7 @@ def read_section(
         always=_effects(table, "always", here),
         variants=_variants(table, here),
         means=_means(table, here),
+        same=_same(table, here),
         subcommands=_subcommands(table, here),
         settings=tuple(_text(table, "settings", here).lower().split()),
         stdin=_stdin(table, here),
@@ -132,7 +135,7 @@ _FLAGS = (
 _KEYS = (
     "names siblings style flags values operands bare always guarded settings like stdin options "
     "variant means links links_at follows_links kept_links leaves_out sources skipped outputs "
-    "paths_with passes_lines " + " ".join(_FLAGS)
+    "paths_with passes_lines same " + " ".join(_FLAGS)
 ).split()
 _KEYS_HELP = f"keys are {', '.join(_KEYS)}, replace, [sub.NAME] and [[examples]]"
 _VARIANT_KEYS = tuple(
@@ -359,6 +362,18 @@ def _means(table: Mapping[str, Any], here: _Here) -> Mapping[str, str]:
         else:
             here.wrong(
                 "means", "a value of `means` must be an option", help='such as "+*" = "--force"'
+            )
+    return MappingProxyType(found)
+
+
+def _same(table: Mapping[str, Any], here: _Here) -> Mapping[str, str]:
+    found = {}
+    for words, others in _table(table, "same", here).items():
+        if isinstance(others, str) and others.split() and words.split():
+            found[" ".join(words.split())] = " ".join(others.split())
+        else:
+            here.wrong(
+                "same", "a value of `same` must be a subcommand", help='such as "image rm" = "rmi"'
             )
     return MappingProxyType(found)
 
