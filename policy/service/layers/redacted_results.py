@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -13,6 +13,7 @@ from policy.decision import NO_RESULT, ResultRules
 from policy.generation import Generation
 from policy.model import SENTENCES, Execution, PermissionDenied, ToolError
 from policy.program import ResultRedactor, ResultWithheld
+from policy.runtime import Threads
 from policy.service.in_flight import InFlight
 from policy.service.judging.adjudicator import Judgement
 from policy.tools import (
@@ -32,6 +33,11 @@ _WORDS = frozenset(
     structuredContent text title tool_result tool_use type uri user _meta""".split()
 )
 _NO_WORDS: frozenset[str] = frozenset()
+
+# Searching a large result takes milliseconds, or seconds if it was made to be slow.
+_THREADS = Threads("redacting results", most=4)
+_LARGE_TEXT = 50_000
+_MANY_VALUES = 2_000
 
 
 async def execute_redacted(inner: ToolService, call: InFlight, judgement: Judgement) -> ToolOutput:
@@ -53,6 +59,8 @@ async def execute_redacted(inner: ToolService, call: InFlight, judgement: Judgem
     except ToolError as error:
         failure = redacted.error(error)
     else:
+        if _is_large((output.value, output.relayed and output.relayed.content)):
+            return await _THREADS.run(redacted.output, output)
         return redacted.output(output)
     # Its cause has the text that the tool has raised.
     failure.__cause__ = failure.__context__ = None
@@ -165,6 +173,23 @@ class _RedactedCall:
 
     def _note(self, redaction: ResultRedaction) -> None:
         self._call.redactions = (*(self._call.redactions or ()), redaction)
+
+
+def _is_large(value: Any) -> bool:
+    """Return whether a value has so much text, or so many values, that others should not wait."""
+    values, characters, todo = 0, 0, [value]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, str):
+            characters += len(part)
+        elif isinstance(part, Mapping):
+            todo.extend(part.values())
+        elif isinstance(part, list | tuple):
+            todo.extend(part)
+        values += 1
+        if characters > _LARGE_TEXT or values + len(todo) > _MANY_VALUES:
+            return True
+    return False
 
 
 def _relayed(result: RelayedResult, redactor: ResultRedactor) -> RelayedResult:

@@ -164,6 +164,22 @@ def test_a_result_that_is_too_deep_or_too_large_is_withheld(tmp_path: Path) -> N
         assert caught.value.code == "result-withheld"
 
 
+def test_others_do_not_wait_while_a_large_result_is_searched(tmp_path: Path) -> None:
+    lines = [f"line {number} of {KEY}" for number in range(20_000)]
+    service, _ = service_of(tmp_path, lambda: lines, rules=PLAIN_RULES)
+
+    async def both() -> tuple[Any, int]:
+        turns, searching = 0, asyncio.create_task(service.execute("records", {}))
+        while not searching.done():
+            turns += 1
+            await asyncio.sleep(0)
+        return searching.result().value, turns
+
+    value, turns = asyncio.run(both())
+    assert value == [f"line {number} of [key]" for number in range(20_000)]
+    assert turns > 100
+
+
 # ------------------------------------------------------------------ errors and progress
 
 
