@@ -14,6 +14,7 @@ from policy.checks import CheckedPolicy, LayerKey, checked
 from policy.diagnostics import Diagnostic, Severity, diagnose, did_you_mean, in_order
 from policy.layers.grants import GrantedTools
 from policy.layers.overruled_rules import find_overruled
+from policy.layers.redaction_conflicts import find_redaction_conflicts
 from policy.layers.rewrite_conflicts import find_rewrite_conflicts
 from policy.layers.selector_overlap import SelectorOverlaps
 from policy.model import Verdict, strictest
@@ -29,6 +30,7 @@ def find_conflicts(layers: tuple[CheckedPolicy, ...], catalog: Catalog) -> tuple
             *_unreached(scene),
             *_delegations_to_nobody(scene),
             *_rewrite_conflicts(scene),
+            *_redaction_conflicts(scene),
         ]
     )
 
@@ -42,6 +44,11 @@ def _overruled(scene: _Scene) -> Iterator[Diagnostic]:
 def _rewrite_conflicts(scene: _Scene) -> Iterator[Diagnostic]:
     if any(policy.rewrites for policy in scene.layers):
         yield from find_rewrite_conflicts(scene.layers, scene.overlaps)
+
+
+def _redaction_conflicts(scene: _Scene) -> Iterator[Diagnostic]:
+    if any(policy.redactions for policy in scene.layers):
+        yield from find_redaction_conflicts(scene.layers, scene.overlaps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

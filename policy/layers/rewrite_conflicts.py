@@ -41,7 +41,7 @@ def find_rewrite_conflicts(
                 pair = (id(other.change), id(made.change))
                 if other.rewrite is made.rewrite or pair in reported:
                     continue
-                if _meet(other.key, made.key) and _conflict(other.change, made.change):
+                if meet(other.key, made.key) and _conflict(other.change, made.change):
                     reported.add(pair)
                     yield _diagnostic(
                         other.change,
@@ -62,7 +62,7 @@ def _unconditional(layers: tuple[CheckedPolicy, ...]) -> Iterator[_Made]:
                 yield _Made(key=policy.key, rewrite=rewrite, change=change)
 
 
-def _meet(left: LayerKey, right: LayerKey) -> bool:
+def meet(left: LayerKey, right: LayerKey) -> bool:
     """Return whether one layer applies to every agent to which the other applies."""
     return left == right or "every" in (left.kind, right.kind)
 
