@@ -70,7 +70,9 @@ def _enforcing(effort: Effort) -> Part:
         note="One rule, one tool whose handler only counts. The five layers judge, ask nobody, "
         "watch the time and hand the handler an input of its own; the record goes to memory. "
         "Beside them five coroutines that only await the next one, which is what five layers cost "
-        "at least. A tool that does not say what its texts are costs a look at the disk: each may "
+        "at least. A limit per session counts each call, in memory or in an SQLite file, which "
+        "keeps its history as well. A tool that does not say what its texts are costs a look at "
+        "the disk: each may "
         "be a path to what no tool may write. A thousand questions that wait, and are then "
         "answered, are timed as one and divided.",
         unit="us",

@@ -16,6 +16,7 @@ from bench.timing import Round
 from policy.approvals import ApprovalOutcome, ApprovalRequest, Approved
 from policy.audit import MemorySink
 from policy.catalog import Origin, ToolSpec
+from policy.service import SqliteSessionLog
 from policy.tools import ExecutionContext, ToolDefinition
 
 _RULES = """policy for every agent
@@ -25,6 +26,7 @@ default deny
 small: allow count, undeclared when input.size < 100
 asked: allow careful with approval
 """
+_LIMIT = "few: limit count to 1_000_000 per hour per session\n"
 WRAPPERS = "five empty wrappers"
 LAYERS = "through the five layers"
 _WAITING = 1_000
@@ -111,6 +113,14 @@ class Enforcing:
             self.store, tools=tools, approver=self.later, asks_per_session=1_000_000_000
         )
         self.recorded = policy.build_tool_service(self.store, tools=tools, audit=MemorySink())
+        # A policy of its own: under one with a limit, every call is asked about limits.
+        self.limited_folder = tempfile.TemporaryDirectory()
+        Path(self.limited_folder.name, "rules").mkdir()
+        Path(self.limited_folder.name, "rules", "bench.policy").write_text(_RULES + _LIMIT)
+        limited = policy.PolicyStore(Path(self.limited_folder.name, "rules"), catalog=catalog)
+        self.limited = policy.build_tool_service(limited, tools=tools)
+        shared = SqliteSessionLog(Path(self.limited_folder.name, "history.sqlite"))
+        self.shared = policy.build_tool_service(limited, tools=tools, sessions=shared)
 
     def round(self, seconds: float) -> Round:
         """Return how long each way takes; every way but the decision reaches the handler."""
@@ -129,6 +139,10 @@ class Enforcing:
             WRAPPERS: lambda: self.wrappers.execute("count", _INPUT),
             LAYERS: lambda: self.plain.execute("count", _INPUT),
             "through them, with a record": lambda: self.recorded.execute("count", _INPUT),
+            "through them, under a limit": lambda: self.limited.execute("count", _INPUT),
+            "through them, under a limit kept in a file": lambda: self.shared.execute(
+                "count", _INPUT
+            ),
             "through them, effects undeclared": lambda: self.plain.execute("undeclared", _INPUT),
         }
         share = seconds / (len(ways) + 1)

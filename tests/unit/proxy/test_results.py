@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from types import MappingProxyType
@@ -12,7 +13,18 @@ from mcp.types import CallToolResult, TextContent
 
 from policy.audit import AuditRecord
 from policy.decision import GenerationId
-from policy.model import Caller, NotFound, PermissionDenied, Reason, Timeout, ToolError, Verdict
+from policy.model import (
+    Caller,
+    Decision,
+    LimitUse,
+    NotFound,
+    PermissionDenied,
+    Reason,
+    Timeout,
+    ToolCall,
+    ToolError,
+    Verdict,
+)
 from policy.proxy import answer, refusal
 from policy.tools import ToolOutput
 
@@ -112,3 +124,25 @@ def test_a_rule_without_a_name_is_not_told_by_its_place() -> None:
     assert result.meta is not None
     assert result.meta["placet"]["reasons"] == [{"rule": "a rule without a name"}]
     assert "policy:12" not in result.model_dump_json(by_alias=True)
+
+
+def test_a_refusal_by_a_limit_says_how_long_to_wait() -> None:
+    waiting = LimitUse(used=20, capacity=20, wait=12.3456)
+    reasons: tuple[Reason, ...] = (
+        Reason(rule="few", verdict=Verdict.DENY, limit=waiting),
+        Reason(rule="less", verdict=Verdict.DENY, limit=replace(waiting, wait=3.0)),
+    )
+    call = ToolCall(tool="t")
+    decision = Decision(verdict=Verdict.DENY, call=call, asked=call, reasons=reasons)
+    denied = PermissionDenied("t", "a limit is used up", decision=decision, code="limit-reached")
+    said = refusal(denied, None).structured_content
+    assert said is not None
+    assert said["error"]["code"] == "limit-reached"
+    assert said["error"]["wait_seconds"] == 12.346
+    for never in (replace(waiting, wait=None), None):
+        reasons = (*reasons, Reason(rule="never", verdict=Verdict.DENY, limit=never))
+        decision = Decision(verdict=Verdict.DENY, call=call, asked=call, reasons=reasons)
+        denied = PermissionDenied("t", "no", decision=decision, code="limit-reached")
+        said = refusal(denied, None).structured_content
+        assert said is not None
+        assert "wait_seconds" not in said["error"]
