@@ -104,6 +104,7 @@ def _certain_verbs(spec: ToolSpec, declared: DeclaredResources) -> frozenset[str
         resource.verb
         for resource in declared.resources
         if resource.only_for is None
+        and not resource.uri
         and len(resource.steps) == 1
         and resource.steps[0] in required
         and properties.get(resource.steps[0], {}).get("type") == "string"

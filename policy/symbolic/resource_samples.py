@@ -50,7 +50,8 @@ def argument_samples(
     for resource in resources:
         found = by_field.setdefault(resource.steps[0], [])
         for text in _samples_for(resource.verb, named):
-            value = _at(resource.steps[1:], text)
+            spelled = f"file://{text}" if resource.uri and text.startswith("/") else text
+            value = _at(resource.steps[1:], spelled)
             if value not in found:
                 found.append(value)
     fields = list(by_field)

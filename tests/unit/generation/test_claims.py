@@ -52,6 +52,22 @@ def test_an_edit_that_breaks_a_claim_leaves_the_last_good_rules_in_force(tmp_pat
     assert store.status.diagnostics == ()
 
 
+@pytest.mark.parametrize(
+    ("rule", "codes"),
+    [
+        ('reads only "/srv/**"', {"invariant-broken": "error"}),
+        ('connects only to "a.example"', {"invariant-broken": "error"}),
+        ('reads only "/srv/**" and input.server == "a"', {"invariant-broken": "error"}),
+        ("reads nothing and connects to nothing", {"invariant-undecided": "error"}),
+    ],
+)
+def test_a_uri_is_a_file_or_a_host_and_not_both(
+    tmp_path: Path, rule: str, codes: dict[str, str]
+) -> None:
+    text = f"policy for every agent\n\ndefault deny\nr: allow mcp_read_resource when {rule}\n"
+    assert _codes(_folder(tmp_path, f"{text}prove never allow mcp_read_resource\n")) == codes
+
+
 @pytest.mark.parametrize(("mode", "codes"), [("warn", ["invariant-broken"]), ("off", [])])
 def test_the_configuration_may_warn_or_prove_nothing(
     tmp_path: Path, mode: str, codes: list[str]
