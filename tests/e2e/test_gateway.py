@@ -11,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import Client, MCPError
@@ -45,7 +46,9 @@ isolation = "shared"
 
 
 @asynccontextmanager
-async def client_of(folder: Path, era: Era, *options: str) -> AsyncIterator[Client]:
+async def client_of(
+    folder: Path, era: Era, *options: str, **callbacks: Any
+) -> AsyncIterator[Client]:
     """Connect a client to a gateway that it starts."""
     work = folder / "work"
     work.mkdir(exist_ok=True)
@@ -56,7 +59,7 @@ async def client_of(folder: Path, era: Era, *options: str) -> AsyncIterator[Clie
     with (folder / "gateway.log").open("a", encoding="utf-8") as log:
         async with (
             asyncio.timeout(PATIENCE),
-            Client(stdio_client(server, errlog=log), mode=era) as client,
+            Client(stdio_client(server, errlog=log), mode=era, **callbacks) as client,
         ):
             yield client
 

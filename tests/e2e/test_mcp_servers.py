@@ -15,13 +15,14 @@ from pathlib import Path
 
 import pytest
 from mcp import MCPError
-from mcp.types import PromptReference, ResourceTemplateReference
+from mcp.types import ElicitResult, PromptReference, ResourceTemplateReference
 
 from policy.generation import McpServer, StdioServer
 from policy.mcp import McpClient
 from tests.e2e.serving import BOTH_ERAS, Era
 from tests.e2e.test_gateway import client_of as client_of_gateway
 from tests.e2e.test_gateway import rules_in
+from tests.unit.cli.test_gateway_client_requests import User
 
 NODE_MODULES = os.environ.get("PLACET_NPM_SERVERS", "")
 in_javascript = pytest.mark.skipif(
@@ -138,6 +139,55 @@ async def test_both_behind_a_gateway(tmp_path: Path, era: Era) -> None:
         await client.call_tool("all__trigger-long-running-operation", long, progress_callback=hear)
         assert len(heard) >= 3
         assert heard == sorted(set(heard))
+
+
+ASKED = """\
+policy for every agent
+
+default deny
+
+tools: allow mcp all/*
+forms: allow mcp_elicit when input.form is present
+pages: allow mcp_elicit when connects only to "login.example.com"
+models: allow mcp_sample
+folders: allow mcp_list_roots
+"""
+
+
+@in_javascript
+@pytest.mark.parametrize("era", BOTH_ERAS)
+async def test_the_server_with_everything_asks_the_client(tmp_path: Path, era: Era) -> None:
+    features = 'client_features = ["elicitation", "sampling", "roots"]\n'
+    pins = '[pins]\nnew = "ask"\n'
+    rules_in(tmp_path, ASKED, pins + _table("all", node("server-everything")) + features)
+    answers = tmp_path / "answers"
+    answers.write_text("yes\n" * 20)
+    user = User()
+    user.answer = ElicitResult(action="accept", content={"name": "Ada", "check": True})
+    async with client_of_gateway(
+        tmp_path, era, "--approve-script", str(answers), **user.callbacks
+    ) as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert {"all__trigger-elicitation-request", "all__get-roots-list"} <= names
+        assert "mcp_elicit" not in names
+        form = await client.call_tool("all__trigger-elicitation-request", {})
+        assert "Name: Ada" in str(form.content)
+        (asked,) = user.asked
+        assert asked.message.startswith("The MCP server `all` asks you.")
+        assert asked.requested_schema["properties"]["integer"]["maximum"] == 100
+        said = await client.call_tool("all__trigger-sampling-request", {"prompt": "Sum it up."})
+        assert "All is well." in str(said.content)
+        roots = await client.call_tool("all__get-roots-list", {})
+        assert "file:///srv/work" in str(roots.content)
+        page = {"url": "https://login.example.com/start"}
+        opened = await client.call_tool("all__trigger-url-elicitation", page)
+        assert not opened.is_error, str(opened.content)
+        assert user.asked[-1].url == page["url"]
+        count = len(user.asked)
+        page = {"url": "https://login.example.com.evil.org/start"}
+        refused = await client.call_tool("all__trigger-url-elicitation", page)
+        assert "refused for the client" in str(refused.content)
+        assert len(user.asked) == count
 
 
 OFFERED = """\
