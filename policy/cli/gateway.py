@@ -134,6 +134,13 @@ class _Upstream:
         """Return the names of the servers."""
         return () if self._servers is None else self._servers.names
 
+    def missing(self, tool: str) -> str | None:
+        """Return why a tool may be unknown: its server has never listed its tools."""
+        server = tool.partition("__")[0]
+        if self._servers is None or not self._servers.is_unlisted(server):
+            return None
+        return f"the MCP server `{server}` could not be asked for its tools yet"
+
     async def lists(
         self, what: ListName, *, caller: Caller, servers: Iterable[str]
     ) -> Mapping[str, Sequence[Mapping[str, Any]]]:

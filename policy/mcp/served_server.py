@@ -95,6 +95,11 @@ class ServedServer:
         """Wait until the tools have been listed for the first time, or could not be."""
         await self._tried.wait()
 
+    @property
+    def has_listed(self) -> bool:
+        """Whether the tools were listed at least once."""
+        return self._handlers is not None
+
     def report(self) -> ServerReport:
         """Return how the server is."""
         return ServerReport(status=self.client.status, pins=self._pins, problems=self._problems)

@@ -92,6 +92,11 @@ class McpServers:
         served = self._served.get(server)
         return None if served is None else served.client
 
+    def is_unlisted(self, server: str) -> bool:
+        """Return whether this is a server whose tools have never been listed here."""
+        served = self._served.get(server)
+        return served is not None and not served.has_listed
+
     def standing(self, server: str) -> Standing | None:
         """Return how a server stands to what was reviewed; None if there is none of this name."""
         served = self._served.get(server)

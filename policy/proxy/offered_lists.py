@@ -55,6 +55,10 @@ class OfferedBehind(Protocol):
         """Return the names of the servers."""
         ...
 
+    def missing(self, tool: str) -> str | None:
+        """Return why no tool of this name is known, if that may not be for good."""
+        ...
+
     async def lists(
         self, what: ListName, *, caller: Caller, servers: Iterable[str]
     ) -> Mapping[str, Sequence[Mapping[str, Any]]]:

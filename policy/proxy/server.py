@@ -32,7 +32,7 @@ from policy.catalog import (
     operations_in,
     schema_strictify,
 )
-from policy.model import ToolError, thaw
+from policy.model import NotFound, ToolError, thaw
 from policy.proxy.client_presence import ClientPresence
 from policy.proxy.client_requests import RequestsToClient
 from policy.proxy.connected_client import ConnectedClient, client_of
@@ -141,8 +141,8 @@ def tool_server(
         ctx: Context, params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
         async def call(service: GovernedService) -> CallToolResult:
-            offered = behind is not None
-            return await call_result(service, params.name, params.arguments, offered=offered)
+            name, given = params.name, params.arguments
+            return await call_result(service, name, given, behind=behind)
 
         result: CallToolResult | InputRequiredResult = await converse(ctx, params, call)
         return result
@@ -190,13 +190,18 @@ def _principal(ctx: Context) -> str:
 
 
 async def call_result(
-    service: GovernedService, name: str, arguments: Any, *, offered: bool = False
+    service: GovernedService, name: str, arguments: Any, *, behind: OfferedBehind | None = None
 ) -> CallToolResult:
     """Return the result of one call, however it ends; raise only if it is cancelled."""
+    offered = behind is not None
     with record_of_call() as ended:
         try:
             output = await service.execute(name, {} if arguments is None else arguments)
             return answer(output, ended.record, offered=offered)
+        except NotFound as error:
+            why = None if behind is None else behind.missing(name)
+            said = error if why is None else NotFound(name, f"{error.message}: {why}")
+            return refusal(said, ended.record)
         except ToolError as error:
             return refusal(error, ended.record)
         except Exception:  # noqa: BLE001 - an error in Placet must not end the session

@@ -254,3 +254,16 @@ async def test_a_client_without_the_token_is_served_nothing(tmp_path: Path) -> N
             async with g.client(token="another-token-of-length") as client:
                 await client.list_tools()
     assert not (tmp_path / "audit.jsonl").exists() or not g.records()
+
+
+async def test_a_tool_of_a_server_that_was_never_reached_is_not_unknown_for_good(
+    tmp_path: Path,
+) -> None:
+    settings = '[mcp.servers.one]\ncommand = "/nonexistent/server"\n'
+    async with gateway(tmp_path, "allow mcp one/*\n", settings) as g, g.client() as client:
+        for name, known in (("one__echo", True), ("two__echo", False), ("one_echo", False)):
+            result = await client.call_tool(name, {"text": "hi"})
+            assert result.is_error
+            assert "not-found" in texts(result)[0]
+            assert ("`one` could not be asked for its tools yet" in texts(result)[0]) is known
+        assert [record["code"] for record in g.records()] == ["not-found"] * 3

@@ -356,3 +356,24 @@ async def test_an_answer_that_comes_too_late_runs_nothing(tmp_path: Path) -> Non
         assert result["isError"]
         assert "approval-timeout" in result["content"][0]["text"]
     assert calls(tmp_path) == []
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_two_people_are_never_one_at_the_client(tmp_path: Path, era: Era) -> None:
+    """Whatever `ask` is: neither the user of the client nor one person in the queue is enough."""
+    user = User(YES)
+    rules = RULES.replace("with approval because", "with approval two people because")
+    async with (
+        asking(tmp_path, "both", rules=rules, limit="3s") as g,
+        g.client(era, token=ADA, elicitation_callback=user) as client,
+    ):
+        waiting = asyncio.create_task(client.call_tool("one__echo", {"text": "hi"}))
+        filed = await Queue(tmp_path).asked()
+        gate = ApprovalGate(SqliteApprovals(tmp_path / "approvals.sqlite"))
+        for person in ("carol", "carol"):
+            with suppress(AnswerRefused):
+                await gate.approve(filed.request.id, Person(id=person))
+        result = await waiting
+        assert result.is_error
+        assert user.asked == []
+    assert calls(tmp_path) == []
