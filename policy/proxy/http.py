@@ -17,6 +17,7 @@ from policy.proxy.authentication import Identities, TokenRequired
 from policy.proxy.connection_limit import AdmittedConnections, ConnectionLimit, watched_protocol
 from policy.proxy.health import HealthEndpoint, ReadHealth
 from policy.proxy.request_ids import UniqueIds
+from policy.proxy.request_origin import WellFormedOrigins
 from policy.proxy.resource_metadata import IssuerNow, ResourceMetadata, metadata_url
 from policy.proxy.server import ToolServer
 from policy.proxy.session_ends import Left, SessionEnds
@@ -74,6 +75,7 @@ async def serve_http(
             allowed_origins=[f"http://{host}:*" for host in hosts],
         ),
     )
+    app = WellFormedOrigins(app)
     if left is not None:
         app = SessionEnds(app, left)
     limit = ConnectionLimit(seconds=_UNKNOWN_SECONDS, most=_MOST_UNKNOWN)

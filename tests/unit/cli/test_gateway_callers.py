@@ -301,3 +301,33 @@ async def test_a_request_that_stands_for_itself_names_no_session(tmp_path: Path)
         assert len(sessions) == 4
         assert len(set(sessions)) == 2
         assert set(sessions[1:]) == {sessions[1]}
+
+
+ELSEWHERE = {
+    "Host": [
+        "evil.example", "127.0.0.1.evil.example", "127.0.0.1:1@evil.example", "127.0.0.1:x",
+        "127.0.0.1:1:2", "[::1]x", "127.0.0.1/", "",
+    ],
+    "Origin": [
+        "null", "http://evil.example", "http://127.0.0.1.evil.example", "https://127.0.0.1:1",
+        "http://127.0.0.1:1@evil.example", "http://localhost:x", "http://localhost:1/a",
+        "http://localhost:1 http://evil.example",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("header", ELSEWHERE)
+async def test_a_page_elsewhere_cannot_use_the_servers_name(tmp_path: Path, header: str) -> None:
+    """A browser on this machine sends what a page makes it send, with the page's Host or Origin."""
+    async with before_callers(tmp_path, CLIENTS) as g, httpx2.AsyncClient() as client:
+        port = g.url.rpartition(":")[2].partition("/")[0]
+
+        async def refused(value: str) -> bool:
+            sent = {"Authorization": f"Bearer {ADA}", header: value}
+            answer = await client.post(g.url, json={}, headers=sent)
+            return answer.text == f"Invalid {header} header"
+
+        for host in ("localhost", "127.0.0.1", "[::1]"):
+            fine = {"Host": f"{host}:{port}", "Origin": f"http://{host}:{port}"}[header]
+            assert not await refused(fine)
+        assert [each for each in ELSEWHERE[header] if not await refused(each)] == []
