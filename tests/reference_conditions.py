@@ -24,6 +24,7 @@ from tests.reference_history import (
     from_label,
     in_earlier_calls,
     judge_after,
+    leaves_of,
 )
 from tests.reference_resources import SetReader, judge_resources
 from tests.reference_said import named_by_user
@@ -139,6 +140,8 @@ def judge(expr: tree.Expr, scene: Scene, *, permits: bool) -> Truth:  # noqa: C9
             return about([value_of(left, scene)], lambda a: _is_within(expr, a))
         case tree.AfterTest(tools=tools, within=within):
             return judge_after(tools, within, scene, permits=permits, marks=marks_in(scene))
+        case tree.From(left=left, source=tree.History() as source):
+            return about([value_of(left, scene)], lambda a: _from_results(a, source, scene))
         case tree.From(left=left, source=tree.Name(name=name)):
             return about(
                 [value_of(left, scene)], lambda a: from_label(a, name, scene, marks_in(scene))
@@ -279,6 +282,20 @@ def _member(left: tree.Expr, right: tree.Expr, *, scene: Scene, about: Any) -> T
                     ]
                 ),
             )
+
+
+def _from_results(value: Any, source: tree.History, scene: Scene) -> Truth:
+    """Tell whether each element stands in a result, as it may in what the user wrote."""
+    if value == ():
+        return scene.absent
+    results = earlier_calls(source, scene, permits=scene.permits, marks=marks_in(scene))
+    if results is None:
+        return None
+    leaves = [leaf for result in results for leaf in leaves_of(result)]
+    said = replace(scene.facts, said=tuple(leaf for leaf in leaves if leaf is not UNREADABLE))
+    sure = bool(results) and UNREADABLE not in leaves
+    each = [named_by_user(item, said) for item in _elements(value)]
+    return all_of([None if truth is False and not sure else truth for truth in each])
 
 
 def _named(value: Any, scene: Scene) -> Truth:

@@ -256,3 +256,17 @@ def _folded(text: str) -> str:
         text = html.unescape(unquote(text, errors="replace"))
     text = unicodedata.normalize("NFKC", text).casefold()
     return "".join(char for char in text if char.isprintable() and not char.isspace())
+
+
+def leaves_of(value: Any) -> Iterator[Any]:
+    """Yield the texts and numbers of a result, as texts, and what is not known of it."""
+    if isinstance(value, str) or value is UNREADABLE:
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from leaves_of(item)
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from leaves_of(item)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)

@@ -374,6 +374,7 @@ Test: TypeAlias = (
     | EarlierCall
     | NamedByUser
     | InEarlierCalls
+    | FoundInResults
     | FoundInLabelled
 )
 

@@ -23,6 +23,7 @@ from policy.evaluation.expressions import (
     elements,
 )
 from policy.evaluation.found_in_labelled import compile_found_in_labelled
+from policy.evaluation.found_in_results import compile_found_in_results
 from policy.evaluation.in_earlier_calls import compile_in_earlier_calls
 from policy.evaluation.named_by_user import compile_named_by_user
 from policy.evaluation.resource_tests import compile_resource_test
@@ -88,6 +89,9 @@ def compile_test(test: checked.Test, place: ConditionScope) -> TestOf:  # noqa: 
         case checked.InEarlierCalls(left=left, text=text):
             earlier = compile_in_earlier_calls(test, compile_value(left, place), place)
             return _settled(earlier, text=text, place=place)
+        case checked.FoundInResults(left=left, text=text):
+            words = compile_found_in_results(test, compile_value(left, place), place)
+            return _settled(words, text=text, place=place)
         case checked.FoundInLabelled(left=left, text=text):
             suspected = compile_found_in_labelled(test, compile_value(left, place), place)
             return _settled(suspected, text=text, place=place)

@@ -10,6 +10,7 @@ from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.past_lists import UNKNOWN_HISTORY, fold_key
 from policy.evaluation.past_results import LabelTest, label_test
 from policy.evaluation.past_tools import tool_matcher
+from policy.evaluation.text_pile import TextPile
 from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value
 from policy.model import RUNNING, SUCCEEDED, PastCall
 from policy.values import folded_for_search
@@ -58,8 +59,8 @@ class LabelledTexts:
 
     def __init__(self, labels: list[tuple[checked.CheckedLabel, LabelTest]]) -> None:
         self._labels = labels
-        self._sure: list[tuple[int, str]] = []
-        self._perhaps: list[tuple[int, str]] = []
+        self._sure = TextPile()
+        self._perhaps = TextPile()
         self._unknown: tuple[int, str] | None = None
 
     def add(self, position: int, call: PastCall) -> None:
@@ -74,23 +75,19 @@ class LabelledTexts:
             sure = truth is True and call.outcome == SUCCEEDED
             # Texts apart, so that nothing is found that begins in one and ends in the next.
             folded = "\0".join(map(folded_for_search, found))
-            (self._sure if sure else self._perhaps).append((position, folded))
+            (self._sure if sure else self._perhaps).add(position, folded)
 
     def has(self, wanted: list[str], length: int) -> Truth:
         """Return whether one of the first `length` calls has a text with one of these in it."""
-        if any(_stands(text, self._sure, length) for text in wanted):
+        if any(self._sure.find(text, length) is not None for text in wanted):
             return True
-        if any(_stands(text, self._perhaps, length) for text in wanted):
+        if any(self._perhaps.find(text, length) is not None for text in wanted):
             return Indeterminate("it may be that a label marks where the value stands")
         if self._unknown is not None and self._unknown[0] < length:
             return Indeterminate(f"the result of a call of `{self._unknown[1]}` is not known")
         if any(len(text) > _LONGEST for text in wanted):
             return Indeterminate("a value that is too long to be looked for")
         return False
-
-
-def _stands(wanted: str, texts: list[tuple[int, str]], length: int) -> bool:
-    return any(wanted in text and position < length for position, text in texts)
 
 
 def _marked(result: Value, fields: tuple[tuple[str, ...], ...]) -> Iterator[str]:

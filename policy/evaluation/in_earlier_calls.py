@@ -118,13 +118,14 @@ class FieldValues:
             return True
         others = [each for position, each in self._others if position < length]
         if kind is None:
-            found = (key for key, position in self._first.items() if position < length)
+            # As a list first: another thread may be adding calls.
+            found = [key for key, position in list(self._first.items()) if position < length]
             others += [each for _, each in found]
         truth = _in_values(value, others)
         if truth is not False:
             return truth
         if kind is not None:
-            for other, position in self._first_of_kind.items():
+            for other, position in list(self._first_of_kind.items()):
                 if other is not kind and position < length:
                     return Indeterminate("values of different types are compared")
         if self._unknown is not None and self._unknown[0] < length:

@@ -11,6 +11,7 @@ from policy.checks.checked import (
     EarlierCalls,
     FieldOf,
     FoundInLabelled,
+    FoundInResults,
     InEarlierCalls,
     PastRead,
     Test,
@@ -33,7 +34,6 @@ from policy.checks.conditions.value_types import (
 )
 from policy.checks.names.interpolation import dotted_name, duration_of
 from policy.checks.names.scopes import LabelSource
-from policy.checks.not_supported import refuse_unsupported
 from policy.diagnostics import did_you_mean
 from policy.syntax import print_expr, tree
 
@@ -168,8 +168,7 @@ def _from_results(
     assert isinstance(calls, EarlierCalls)
     if left is BROKEN:
         return BROKEN_TEST
-    refuse_unsupported("`from results(…)`", context.report, span=expr.span)
-    return BROKEN_TEST
+    return FoundInResults(left=left.value, calls=calls, text=context.words(expr))
 
 
 def _from_label(
