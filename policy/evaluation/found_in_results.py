@@ -87,8 +87,8 @@ class ResultWords:
     def has(self, value: Value, length: int, paths: PathContext) -> Truth:
         """Return whether a value stands in the result of one of the first `length` calls."""
         count, messages = self._indexed
-        texts = self._texts[: len(self._texts)]
-        if count != len(texts):
+        if count != len(self._texts):
+            texts = self._texts[:]
             all_of_them = user_messages(texts)
             if isinstance(messages, Unreadable) or isinstance(all_of_them, Unreadable):
                 messages = all_of_them

@@ -1,0 +1,163 @@
+"""Measure rules about earlier calls: `python -m bench.history`, half a minute.
+
+Times are those of whole decisions on a call that was admitted before, by the number of earlier
+calls; and of noting a call in the log. The table goes to standard output.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Any
+
+import policy
+from bench.timing import median
+from policy.generation import Generation
+from policy.model import CalledTool, Caller, CallOutput, Facts, ReleasedCall, ToolCall, freeze
+from policy.service import MemorySessionLog, SessionLog, SqliteSessionLog
+
+_ROUNDS = 400
+_SIZES = (1_000, 10_000)
+_NOW = datetime(2026, 11, 23, tzinfo=UTC)
+_TEXT = 1_000_000
+
+_PREAMBLE = """policy for every agent
+default allow
+tool t sends to input.id and nothing else
+label untrusted on results of fetch
+label spam on results of get_mail when result.spam == true
+"""
+# The condition of one rule, the input that it is asked about, and the goal in microseconds.
+_CASES = (
+    ("no condition", "", {"id": "b1"}, 25.0),
+    ("after TOOLS", "when after fetch within 1h", {"id": "b1"}, 25.0),
+    ("after a label with a condition", "when after spam", {"id": "b1"}, 25.0),
+    ("in results", "unless input.id in results(get_contacts).people.id", {"id": "person-1"}, 25.0),
+    (
+        "in results, not there",
+        "unless input.id in results(get_contacts).people.id",
+        {"id": "x"},
+        25,
+    ),
+    ("latest by id", "when latest(c in calls(book): c.input.id == input.id).age < 1s", {}, 25.0),
+    ("any by id, not there", "when any c in calls(book): c.input.id == input.id", {"id": "x"}, 25),
+    ("from results", "unless input.id from results(get_contacts)", {"id": "person-1"}, 25.0),
+    ("from a label, 1 MB", "when input.id from untrusted", {"id": "eve@evil.example"}, 1_000.0),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """Median and first microseconds of something, with `calls` earlier calls."""
+
+    what: str
+    calls: int
+    median: float
+    first: float
+    goal: float
+
+
+def main() -> int:
+    """Measure all; return the exit status."""
+    found = [each for calls in _SIZES for each in _decisions(calls)]
+    found += list(_notes())
+    print("| what | earlier calls | median µs | first µs | goal µs |")
+    print("| --- | --: | --: | --: | --: |")
+    for row in found:
+        print(
+            f"| {row.what} | {row.calls:,} | {row.median:.1f} | {row.first:,.0f} | {row.goal:g} |"
+        )
+    return 0
+
+
+def _decisions(calls: int) -> Iterator[Measured]:
+    log = MemorySessionLog()
+    for number in range(calls):
+        _note(log, number, calls)
+    history = log.history(Caller())
+    for what, condition, fields, goal in _CASES:
+        input = fields or {"id": f"b{calls - 3}"}
+        decide = _decider(
+            condition, input, Facts(now=_NOW, history=history, workspace="/w", home="/h")
+        )
+        first = _timed(decide)
+        times = [_timed(decide) for _ in range(_ROUNDS)]
+        yield Measured(what=what, calls=calls, median=median(times), first=first, goal=goal)
+
+
+def _decider(condition: str, input: dict[str, Any], facts: Facts) -> Callable[[], object]:
+    with _loaded(f"{_PREAMBLE}rule: deny t {condition}\n") as generation:
+        admitted = generation.answer("t", input).admitted
+        assert admitted is not None
+        call: ToolCall = admitted.call
+        # What a policy compiles on the first call is no work of the history.
+        generation.decide(call, facts=Facts(now=_NOW, history=()))
+        return lambda: generation.decide(call, facts=facts)
+
+
+@contextmanager
+def _loaded(text: str) -> Iterator[Generation]:
+    with tempfile.TemporaryDirectory() as folder:
+        tools = [
+            {"name": name, "inputSchema": {"type": "object", "properties": {"id": {}}}}
+            for name in ("t", "fetch", "book", "get_mail", "get_contacts")
+        ]
+        (Path(folder) / "tools.json").write_text(json.dumps(tools))
+        (Path(folder) / "placet.toml").write_text('[catalogue]\nfiles = ["tools.json"]\n')
+        (Path(folder) / "global.policy").write_text(text)
+        yield policy.load(folder)
+
+
+def _note(log: SessionLog, number: int, calls: int) -> None:
+    """Note one of four kinds of calls, as it is kept for rules that read its result."""
+    results: dict[str, Any] = {
+        "fetch": "lorem ipsum dolor " * (_TEXT // 18 * 4 // calls),
+        "book": {"price": number},
+        "get_mail": {"spam": False, "from": f"a{number}@b.example"},
+        "get_contacts": {
+            "people": [{"id": f"person-{number}"}, {"id": f"q{number}"}, {"id": "person-1"}]
+        },
+    }
+    name = list(results)[number % 4]
+    call = ReleasedCall(
+        tool=CalledTool(name=name, kind="host"),
+        at=_NOW - timedelta(seconds=calls - number),
+        input=freeze({"id": f"b{number}"}),  # type: ignore[arg-type]
+    )
+    release = log.release(Caller(), call, judged_by=None)
+    log.finish(release, "ok", CallOutput(result=freeze(results[name])))
+
+
+def _notes() -> Iterator[Measured]:
+    """Yield what release and finish take together."""
+    with tempfile.TemporaryDirectory() as folder:
+        stored = SqliteSessionLog(Path(folder) / "history.sqlite")
+        yield from _noted(MemorySessionLog(), "release and finish, in memory", goal=20.0)
+        yield from _noted(stored, "release and finish, SQLite", goal=1_000.0)
+        stored.close()
+
+
+def _noted(log: SessionLog, what: str, *, goal: float) -> Iterator[Measured]:
+    small = [_timed(partial(_note, log, 4 * n + 1, 10_000)) for n in range(_ROUNDS)]
+    yield Measured(what=what, calls=0, median=median(small), first=small[0], goal=goal)
+    # Results of 100 kB.
+    large = [_timed(partial(_note, log, 4 * n, 40)) for n in range(20)]
+    what = f"{what}, 100 kB"
+    yield Measured(what=what, calls=0, median=median(large), first=large[0], goal=5_000.0)
+
+
+def _timed(do: Callable[[], object]) -> float:
+    begin = perf_counter_ns()
+    do()
+    return (perf_counter_ns() - begin) / 1_000
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
