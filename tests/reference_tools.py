@@ -33,9 +33,9 @@ def ref_fits(ref: tree.ToolRef, scene: Scene, *, grants: bool) -> bool:
     origin = scene.spec.origin
     if ref.origin is not None:
         server, _, tool = ref.pattern.partition("/")
+        # Who writes an origin means tools of servers: wildcards are narrow without one alone.
         return (
             origin.kind == ref.origin
-            and (not grants or not _wild(server) or ref.pattern == "*")
             and glob_fits(server, origin.server)
             and glob_fits(tool, origin.tool)
         )

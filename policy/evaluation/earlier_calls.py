@@ -48,8 +48,8 @@ def compile_after(
             truth = part(history, now)
             if truth is True:
                 return True
-            if truth is not False:
-                unsure = unsure or truth
+            if truth is not False and unsure is None:
+                unsure = truth
         if unsure is not None:
             return unsure.within(text)
         return False if history.unknown is None else Indeterminate(history.unknown, text)

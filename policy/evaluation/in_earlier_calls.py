@@ -139,8 +139,8 @@ def _in_values(value: Value, values: list[Value]) -> Truth:
         truth = equal(value, each)
         if truth is True:
             return True
-        if isinstance(truth, Indeterminate):
-            unsure = unsure or truth
+        if isinstance(truth, Indeterminate) and unsure is None:
+            unsure = truth
     return False if unsure is None else unsure
 
 

@@ -72,6 +72,7 @@ from policy.service.refusal_messages import because, one_line, telling
 from policy.service.sessions import (
     Hearing,
     JudgedHistory,
+    KeepingBounds,
     MemorySessionLog,
     SessionLog,
     SessionLogUnusable,
@@ -156,6 +157,7 @@ __all__ = [
     "IdentityContext",
     "JudgedHistory",
     "Judgement",
+    "KeepingBounds",
     "LayeredPermissionResolver",
     "Ledger",
     "Limits",

@@ -136,7 +136,7 @@ _TIME_TESTS = (
 
 
 # Earlier calls of the world of the laws: some succeeded, some not, some without a time.
-_HISTORY_TESTS = (
+HISTORY_TESTS = (
     "after note",
     "after note within 5m",
     "after note within 301s",
@@ -172,7 +172,7 @@ _HISTORY_TESTS = (
     "calls(note).input.a == input.tags",
 )
 # What grounds a value permits, and what raises suspicion restricts.
-_GROUNDING_TESTS = (
+GROUNDING_TESTS = (
     "input.a in results(note).a",
     "input.b in results(note).b",
     "input.b in results(note, bank__pay, look).b",
@@ -186,7 +186,7 @@ _GROUNDING_TESTS = (
     "(any r in results(note): r.b == input.b and r.n == 5)",
     "latest(r in results(bank__pay): r.a is present).b == input.b",
 )
-_SUSPICION_TESTS = (
+SUSPICION_TESTS = (
     "input.a from outside",
     "input.b from partly",
     "input.tags from some",
@@ -217,8 +217,8 @@ def _said_test(draw: DrawFn, call: ToolCall, *, permits: bool) -> str:
 
 
 def _history_test(draw: DrawFn, call: ToolCall, *, permits: bool) -> str:
-    more = _GROUNDING_TESTS if permits else _SUSPICION_TESTS
-    options: tuple[str, ...] = (*_HISTORY_TESTS, *more)
+    more = GROUNDING_TESTS if permits else SUSPICION_TESTS
+    options: tuple[str, ...] = (*HISTORY_TESTS, *more)
     return pick(draw, options)
 
 
