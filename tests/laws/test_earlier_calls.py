@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
@@ -32,7 +32,7 @@ from tests.laws.situations import spelled
 from tests.reference import reference_decide
 
 _WORLD = WORLDS[0]
-_NOW = _WORLD.now or datetime.max
+_NOW = _WORLD.now or datetime(2026, 11, 21, tzinfo=UTC)
 # What stays true, or becomes true, however many calls are added.
 _LASTING = (
     *(test for test in HISTORY_TESTS if test.startswith("after")),
