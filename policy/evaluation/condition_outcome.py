@@ -22,6 +22,7 @@ from policy.evaluation.resource_tests import known_answer
 from policy.evaluation.resource_truths import resource_truths, tested_set
 from policy.evaluation.set_tests import SetTest
 from policy.evaluation.truth import Indeterminate, Truth, Value
+from policy.evaluation.value_places import HistoryTest, places_of_values
 from policy.programs import Invocation
 
 Operator: TypeAlias = Literal["and", "or", "not"]
@@ -55,7 +56,7 @@ class GroundedValue:
 class ConditionOutcome:
     """One part of a condition: its truth for a call, that of its own parts, and its resources.
 
-    `values` are those that a test looks for in what the user wrote.
+    `values` are those that a test looks for in what the user wrote, or in earlier calls.
     `verb` is that of a resource test: `reads`, `writes`, `runs`, `connects` or `sends`. `fences`:
     the test is about resources that are not in a set (`only X`, `outside X`).
     """
@@ -104,6 +105,8 @@ def _compile(test: checked.Test, place: ConditionScope) -> OutcomeOf:
         return _compile_resources(test, place, decide)
     if isinstance(test, checked.NamedByUser):
         return _compile_named(test, place, decide)
+    if isinstance(test, HistoryTest):
+        return _compile_found(test, place, decide)
     return lambda call: ConditionOutcome(text=test.text, truth=decide(call))
 
 
@@ -116,6 +119,18 @@ def _compile_named(test: checked.NamedByUser, place: ConditionScope, decide: Tes
             text=test.text,
             truth=decide(call),
             values=tuple(GroundedValue(value=value, place=_message(at)) for value, at in found),
+        )
+
+    return outcome
+
+
+def _compile_found(test: HistoryTest, place: ConditionScope, decide: TestOf) -> OutcomeOf:
+    def outcome(call: Evaluation) -> ConditionOutcome:
+        found = islice(places_of_values(test, place, call), MOST_RESOURCES)
+        return ConditionOutcome(
+            text=test.text,
+            truth=decide(call),
+            values=tuple(GroundedValue(value=value, place=where) for value, where in found),
         )
 
     return outcome
