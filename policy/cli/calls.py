@@ -116,6 +116,9 @@ class _Past(_Part):
     user: str | None = None
     origin: Literal["host", "mcp", "ext"] | None = None
     server: str = ""
+    id: str | None = None
+    chain: list[str] = []
+    texts: list[str] = []
 
     def call(self) -> PastCall:
         return PastCall(
@@ -129,6 +132,9 @@ class _Past(_Part):
             user=self.user,
             origin=self.origin,
             server=self.server,
+            id=self.id,
+            chain=tuple(self.chain),
+            texts=tuple(self.texts),
         )
 
 
