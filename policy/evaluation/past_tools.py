@@ -18,10 +18,13 @@ _PREFIX_OF_EXTENSION = "ext__"
 _TOOLS_REMEMBERED = 4_096
 
 
-def keep_for(reads: tuple[checked.PastRead, ...]) -> Callable[[CalledTool], Keep]:
-    """Return what is kept of the calls of a tool, for a policy that reads this of earlier calls."""
+def keep_for(reads: tuple[checked.PastRead, ...]) -> Callable[[CalledTool], Keep] | None:
+    """Return what is kept of the calls of a tool, for a policy that reads this of earlier calls.
+
+    None: it reads none, so that only the summary is kept of each.
+    """
     if not reads:
-        return _only_summary
+        return None
     matchers = [(tool_matcher(read.tools), read.result) for read in reads]
 
     @lru_cache(maxsize=_TOOLS_REMEMBERED)
@@ -32,10 +35,6 @@ def keep_for(reads: tuple[checked.PastRead, ...]) -> Callable[[CalledTool], Keep
         return "result" if any(found) else "call"
 
     return keep
-
-
-def _only_summary(tool: CalledTool) -> Keep:
-    return "summary"
 
 
 def tool_matcher(selector: ToolSelector) -> Callable[[CalledTool], bool]:

@@ -343,8 +343,9 @@ class Program:
         self.open_fields = open_fields
         self.slots = slots
         self.shortcuts = shortcuts
-        # What is kept of a call of a tool, so that later decisions can read it.
-        self.keep: Callable[[CalledTool], Keep] = keep_for(_reads_of(policy))
+        # What is kept of a call of a tool, so that later decisions can read it; None: of any tool,
+        # only what all histories have.
+        self.keep: Callable[[CalledTool], Keep] | None = keep_for(_reads_of(policy))
         # Whether a caller's name can affect which layers apply.
         self.by_agent = any(layer.key.kind in ("agent", "agents") for layer in policy.layers)
         self.has_limits = any(layer.limits for layer in policy.layers)

@@ -100,9 +100,9 @@ class Judgement:
 
     def released(self, id: str | None) -> ReleasedCall:
         """Return the call that would run, with as much of it as rules read of earlier calls."""
-        called, keep = self.called, self._keep
+        keep = self._keep
         return ReleasedCall(
-            tool=called,
+            tool=self.called,
             at=self.facts.now,
             input=None if keep == "summary" else self.decision.call.input,
             id=id,
@@ -116,7 +116,8 @@ class Judgement:
     @property
     def _keep(self) -> Keep:
         judge = self.judge
-        return judge.program.keep(self.called) if isinstance(judge, Generation) else "summary"
+        keep = judge.program.keep if isinstance(judge, Generation) else None
+        return "summary" if keep is None else keep(self.called)
 
     @property
     def history_read(self) -> History | None:
