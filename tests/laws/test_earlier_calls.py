@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -182,3 +183,52 @@ def test_what_is_not_kept_never_loosens(
     found = verdict(one, call, bounded.history(_NOBODY))
     everything = verdict(one, call, tuple(past for past, _ in history))
     assert found.rank >= everything.rank
+
+
+def test_threads_that_decide_while_calls_end_agree_with_one_that_does_not() -> None:
+    log = MemorySessionLog()
+    asked = [
+        (
+            ToolCall(tool="note", input={"a": "v7", "n": 1}),
+            built("note", condition, permits=permits),
+        )
+        for condition, permits in (
+            ("input.a in results(note).a", True),
+            ("input.a from results(note)", True),
+            ("input.a from outside", False),
+            ("(any c in calls(note): c.input.a == input.a)", False),
+            ("after some", False),
+        )
+    ]
+    history = [
+        PastCall(
+            tool="note" if number % 2 else "lab__loose",
+            origin="host" if number % 2 else "mcp",
+            server="" if number % 2 else "lab",
+            input={"a": f"v{number}", "n": number},
+            result={"a": f"v{number}", "n": number} if number % 2 else f"text v{number - 1}",
+            at=_NOW,
+        )
+        for number in range(60)
+    ]
+    wrong: list[str] = []
+    done = threading.Event()
+
+    def decide_meanwhile() -> None:
+        while not done.is_set():
+            snapshot = log.history(_NOBODY)
+            length = snapshot.kept.length
+            for call, one in asked:
+                expected = verdict(one, call, tuple(history[:length]))
+                if verdict(one, call, snapshot) is not expected:
+                    wrong.append(f"{one} after {length}")
+
+    threads = [threading.Thread(target=decide_meanwhile) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for past in history:
+        noted(log, past)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
