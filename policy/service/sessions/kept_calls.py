@@ -80,13 +80,21 @@ def encoded_output(output: CallOutput, bounds: KeepingBounds) -> bytes | None:
     return None if found is None or len(found) > bounds.result_bytes else found
 
 
+@dataclass(slots=True)
+class KeptBytes:
+    """How many bytes the calls of all trees take together."""
+
+    count: int = 0
+
+
 class KeptCalls:
     """The calls of one tree that are kept, in the order in which they ended."""
 
-    __slots__ = ("_bounds", "_bytes", "_ended", "_gaps", "_sizes")
+    __slots__ = ("_bounds", "_bytes", "_ended", "_gaps", "_of_all", "_sizes")
 
-    def __init__(self, bounds: KeepingBounds) -> None:
+    def __init__(self, bounds: KeepingBounds, of_all: KeptBytes) -> None:
         self._bounds = bounds
+        self._of_all = of_all
         self._ended = EndedCalls(lock=threading.Lock())
         self._sizes: list[int] = []
         self._bytes = 0
@@ -97,6 +105,7 @@ class KeptCalls:
         self._ended.calls.append(call)
         self._sizes.append(size)
         self._bytes += size
+        self._of_all.count += size
         bounds = self._bounds
         if len(self._sizes) > bounds.entries:
             self._forget(len(self._sizes) - bounds.entries + bounds.entries // PART)
@@ -122,6 +131,11 @@ class KeptCalls:
         )
         self._forget(kept)
 
+    def forget_all(self) -> None:
+        """Forget every call."""
+        if self._sizes:
+            self._forget(len(self._sizes))
+
     def until_now(
         self, running: tuple[PastCall, ...], *, not_kept: Iterable[CalledTool]
     ) -> PastCalls:
@@ -139,6 +153,7 @@ class KeptCalls:
             *zip(other._ended.calls, other._sizes, strict=True),
         ]
         both.sort(key=lambda one: _moment_of(one[0]))
+        other._replace([], [])
         self._replace([call for call, _ in both], [size for _, size in both])
         for tool in (*self._gaps, *other._gaps):
             self._gaps[tool] = len(both)
@@ -158,11 +173,10 @@ class KeptCalls:
         self._replace(self._ended.calls[count:], self._sizes[count:])
 
     def _replace(self, calls: list[PastCall], sizes: list[int]) -> None:
-        self._ended, self._sizes, self._bytes = (
-            EndedCalls(calls, lock=threading.Lock()),
-            sizes,
-            sum(sizes),
-        )
+        self._of_all.count -= self._bytes
+        self._ended = EndedCalls(calls, lock=threading.Lock())
+        self._sizes, self._bytes = sizes, sum(sizes)
+        self._of_all.count += self._bytes
 
 
 def _is_before(call: PastCall, moment: datetime) -> bool:

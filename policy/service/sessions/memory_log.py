@@ -29,7 +29,9 @@ from policy.service.sessions.charging import StoredBudget, have_room
 from policy.service.sessions.heard_texts import FORGOTTEN, MISSED, HeardTexts
 from policy.service.sessions.kept_calls import (
     DEFAULT_BOUNDS,
+    PART,
     KeepingBounds,
+    KeptBytes,
     KeptCalls,
     encoded,
     encoded_output,
@@ -41,6 +43,8 @@ from policy.service.sessions.session_log import SessionKey, children_of, session
 _MOST_SESSIONS = 10_000
 _MOST_FORGOTTEN = 1_000_000
 _LOOKED_AT = 64
+# All trees together keep as many bytes as so many that are full.
+_TREES_IN_FULL = 32
 # Of what all users wrote, in characters.
 _MOST_HEARD = 50_000_000
 _FORGOTTEN = "the beginning of this session was forgotten, as there were too many sessions"
@@ -107,7 +111,8 @@ class MemorySessionLog:
     """The session trees of one service. Every method may be called from any thread.
 
     At most `most` sessions are kept. The one used least recently is forgotten first; when it comes
-    back, its history is unknown. `bounds` are those of each tree.
+    back, its history is unknown. `bounds` are those of each tree. All together keep at most 32
+    times as many bytes of calls; those used least recently lose theirs first.
     """
 
     def __init__(
@@ -123,6 +128,7 @@ class MemorySessionLog:
         self._characters = 0
         # Hashes are enough: a session that is taken for a forgotten one is only judged stricter.
         self._forgotten: set[int] = set()
+        self._kept = KeptBytes()
         self._budgets = MemoryBudgets()
 
     def history(self, caller: Caller) -> History:
@@ -174,10 +180,24 @@ class MemorySessionLog:
             del tree.running[release]
             if outcome is not None:
                 tree.end(release, outcome, output, size)
+                self._forget_some_calls(tree)
             else:
                 for budgets, charges in self._by_budgets(tree, release.charges):
                     budgets.take_back(release.call.tool, release.call.at, charges)
             tree.history = None
+
+    def _forget_some_calls(self, current: _Tree) -> None:
+        """Forget the calls of trees that are used least, until there is room for the rest."""
+        most = _TREES_IN_FULL * self._bounds.bytes
+        if self._kept.count <= most:
+            return
+        for tree in self._trees.values():
+            if tree is not current and _root(tree) is tree:
+                tree.kept.forget_all()
+                tree.history = None
+            # A part more, as looking for them takes as long as there are trees.
+            if self._kept.count <= most - most // PART:
+                return
 
     def hear(self, caller: Caller, texts: Sequence[str], *, missed: bool) -> bool:
         """Note what the user wrote; False if the session is not the root of its tree."""
@@ -248,7 +268,7 @@ class MemorySessionLog:
                 return known
         keys = sessions_of(caller)
         found = list(dict.fromkeys(_root(self._trees[key]) for key in keys if key in self._trees))
-        tree = found[0] if found else _Tree(KeptCalls(self._bounds))
+        tree = found[0] if found else _Tree(KeptCalls(self._bounds, self._kept))
         for other in found[1:]:
             _join(other, tree)
         for key in keys:
@@ -276,6 +296,7 @@ class MemorySessionLog:
             if tree is current or tree.running:
                 continue
             self._characters -= tree.heard.characters
+            tree.kept.forget_all()
             for session in tree.sessions:
                 del self._trees[session]
                 self._children.discard(session)

@@ -324,6 +324,21 @@ def test_a_call_that_runs_and_is_not_kept_is_later_than_all_others(
     assert (kept.length, len(kept.running), dict(kept.gaps)) == (1, 1, {MAIL: 2})
 
 
+def test_of_many_sessions_those_used_least_lose_their_calls() -> None:
+    log = MemorySessionLog(bounds=KeepingBounds(bytes=1_000))
+    callers = [Caller(session=f"s{number}") for number in range(50)]
+    for caller in callers:
+        one = ReleasedCall(tool=FETCH, at=NOON, input={"text": "x" * 880})
+        release = log.release(caller, one, judged_by=None)
+        assert release is not None
+        log.finish(release, "ok")
+    kept = [log.history(caller).kept.length for caller in callers]
+    assert kept == sorted(kept)
+    assert 30 <= sum(kept) <= 36
+    assert dict(log.history(callers[0]).kept.gaps) == {FETCH: 0}
+    assert log.history(callers[0]).tools[FETCH].succeeded.latest == NOON
+
+
 def test_a_snapshot_does_not_change(bounded: Callable[[KeepingBounds], SessionLog]) -> None:
     log = bounded(KeepingBounds())
     first = ended(log, 0)
