@@ -4,6 +4,7 @@ from policy.checks.lints import (
     addresses_as_strings,
     allowed_interpreter,
     ask_outside_allows,
+    chosen_by_agent,
     name_style,
     narrow_wildcard,
     not_granted,
@@ -21,6 +22,7 @@ from policy.checks.lints.context import LintContext
 ON_NEW_RULES = (
     addresses_as_strings,
     allowed_interpreter,
+    chosen_by_agent,
     narrow_wildcard,
     restricted_text,
     script_by_one_program,
