@@ -161,7 +161,8 @@ class MemorySessionLog:
                     budgets.charge(call.tool, call.at, theirs)
             release = MemoryRelease(tree, caller, call, charges)
             tree.running[release] = None
-            tree.kept.forget_before(call.at)
+            if self._bounds.retention is not None:
+                tree.kept.forget_before(call.at)
             tree.history = None
             return release
 
@@ -180,7 +181,8 @@ class MemorySessionLog:
             del tree.running[release]
             if outcome is not None:
                 tree.end(release, outcome, output, size)
-                self._forget_some_calls(tree)
+                if self._kept.count > _TREES_IN_FULL * self._bounds.bytes:
+                    self._forget_some_calls(tree)
             else:
                 for budgets, charges in self._by_budgets(tree, release.charges):
                     budgets.take_back(release.call.tool, release.call.at, charges)
@@ -189,8 +191,6 @@ class MemorySessionLog:
     def _forget_some_calls(self, current: _Tree) -> None:
         """Forget the calls of trees that are used least, until there is room for the rest."""
         most = _TREES_IN_FULL * self._bounds.bytes
-        if self._kept.count <= most:
-            return
         for tree in self._trees.values():
             if tree is not current and _root(tree) is tree:
                 tree.kept.forget_all()
