@@ -9,11 +9,15 @@ from policy.model import Caller
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownClient:
-    """A client by name. `token_digest` is the SHA-256 of its token, in lower-case hexadecimal."""
+    """A client by name. `token_digest` is the SHA-256 of its token, in lower-case hexadecimal.
+
+    `said`: what it tells of its user's messages counts.
+    """
 
     name: str
     token_digest: str
     caller: Caller
+    said: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +38,14 @@ class JwtIssuer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSettings:
-    """All who may call over HTTP by tokens of their own."""
+    """All who may call over HTTP by tokens of their own.
+
+    `said`: of a client without one, what it tells of its user's messages counts.
+    """
 
     clients: tuple[KnownClient, ...] = ()
     jwt: JwtIssuer | None = None
+    said: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.clients) or self.jwt is not None

@@ -60,6 +60,7 @@ class ClientTable(_Table):
     role: str = Caller().role
     user: str | None = None
     groups: list[str] = []
+    said: bool = False
 
 
 class JwtTable(_Table):
@@ -77,11 +78,14 @@ class JwtTable(_Table):
 Clients = Annotated[dict[str, ClientTable], AfterValidator(_no_two_of_one_token)]
 
 
-def client_settings(clients: dict[str, ClientTable], jwt: JwtTable | None) -> ClientSettings:
+def client_settings(
+    clients: dict[str, ClientTable], jwt: JwtTable | None, *, said: bool
+) -> ClientSettings:
     """Return what the tables say."""
     return ClientSettings(
         clients=tuple(_client(name, table) for name, table in clients.items()),
         jwt=None if jwt is None else _issuer(jwt),
+        said=said,
     )
 
 
@@ -93,7 +97,7 @@ def _client(name: str, table: ClientTable) -> KnownClient:
         user=table.user,
         groups=tuple(table.groups),
     )
-    return KnownClient(name=name, token_digest=table.token, caller=caller)
+    return KnownClient(name=name, token_digest=table.token, caller=caller, said=table.said)
 
 
 def _issuer(table: JwtTable) -> JwtIssuer:

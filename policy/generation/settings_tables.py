@@ -136,6 +136,7 @@ class _Serve(_Table):
     role: str = Caller().role
     user: str | None = None
     groups: list[str] = []
+    said: bool = False
     clients: Clients = {}
     jwt: JwtTable | None = None
 
@@ -309,7 +310,9 @@ def _service(service: _Service, root: str) -> ServiceSettings:
 
 
 def _clients(said: _Serve | None) -> ClientSettings:
-    return ClientSettings() if said is None else client_settings(said.clients, said.jwt)
+    if said is None:
+        return ClientSettings()
+    return client_settings(said.clients, said.jwt, said=said.said)
 
 
 def _caller(serve: _Serve) -> Caller:

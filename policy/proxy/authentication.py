@@ -26,11 +26,13 @@ _LONGEST_TOKEN = 16_384  # bytes
 class Identity:
     """Whom a token belongs to. `name` is that of no other identity.
 
-    `caller` None: the caller that the configuration names for the whole server.
+    `caller` None: the caller that the configuration names for the whole server. `said`: what its
+    client tells of its user's messages counts.
     """
 
     name: str
     caller: Caller | None = None
+    said: bool = False
 
 
 class Identities(Protocol):

@@ -31,7 +31,7 @@ class KnownIdentities:
         settings = self._settings()
         digest = hashlib.sha256(token).hexdigest()
         found = [
-            Identity(name=f"client {client.name}", caller=client.caller)
+            Identity(name=f"client {client.name}", caller=client.caller, said=client.said)
             for client in settings.clients
             if client.token_digest == digest
         ]

@@ -46,6 +46,7 @@ from policy.proxy.progress import ProgressOfCall, ProgressToClient
 from policy.proxy.relaying import relaying
 from policy.proxy.results import answer, plain, refusal
 from policy.proxy.server_requests import Made, ServerRequests
+from policy.proxy.user_messages import hear_client
 from policy.runtime import Threads
 from policy.service import GovernedService
 from policy.tools import ToolDefinition, ToolHandler
@@ -62,6 +63,8 @@ _INSTRUCTIONS = (
 # Returns the service as the client of the current message sees it. It is called for every message,
 # because the configuration that names the caller may change.
 ServiceFor: TypeAlias = Callable[[ConnectedClient], GovernedService]
+# Returns whether what a client tells of its user's messages counts.
+Trusts: TypeAlias = Callable[[ConnectedClient], bool]
 # Waits until the tools are there that the server has at its start.
 Ready: TypeAlias = Callable[[], Awaitable[object]]
 
@@ -97,12 +100,14 @@ def tool_server(
     ready: Ready | None = None,
     key: Callable[[], bytes] | None = None,
     behind: OfferedBehind | None = None,
+    trusts: Trusts = lambda client: False,
 ) -> ToolServer:
     """Return the server that offers the tools of `service_for(client)` to MCP clients.
 
     Lists and calls wait for `ready`. `key` returns the 32 bytes that seal what clients carry for
     parked calls, when the first is parked; without it, they are made for this process. Resources,
-    prompts and completions are those of the servers `behind`, if there are any.
+    prompts and completions are those of the servers `behind`, if there are any. What a client tells
+    of its user's messages counts if it `trusts` that client.
     """
 
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
@@ -128,7 +133,9 @@ def tool_server(
         async def call() -> Any:
             if ready is not None:
                 await ready()
-            return await made(service_for(client))
+            service = service_for(client)
+            hear_client(service, params, trusted=trusts(client))
+            return await made(service)
 
         going = (
             parked.begin(ctx, client, call)

@@ -111,6 +111,13 @@ class GovernedServices:
         """Return the service for the caller of a call that arrives now."""
         return self.service.bound_to(self.caller_of(client), client=client)
 
+    def trusts(self, client: ConnectedClient) -> bool:
+        """Return whether what a client tells of its user's messages counts."""
+        identity = client.identity
+        if identity is None or identity.caller is None:
+            return self.clients.said
+        return identity.said
+
     def caller_of(self, client: ConnectedClient) -> Caller:
         """Return who calls through a client."""
         identity = client.identity

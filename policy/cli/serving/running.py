@@ -98,6 +98,7 @@ async def serve_clients(
             changes,
             ready=None if others is None else others.ready,
             behind=None if others is None else others.offered,
+            trusts=governed.trusts,
             key=lambda: kept_key(state_folder(options.path) / _KEY),
         )
         try:

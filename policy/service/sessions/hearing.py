@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from policy.model import Caller, PermissionDenied, RecallSaid, UserSaid
+from policy.service.sessions.heard_texts import NOT_HEARD
 from policy.service.sessions.session_log import SessionKey, SessionLogUnusable
 
 # The name in errors: no tool can have such a name.
@@ -33,6 +35,8 @@ class Hearing:
     def __init__(self, log: HearingLog) -> None:
         self._log = log
         self._lost: set[SessionKey] = set()
+        # Why what somebody told of a session is disregarded.
+        self._disregarded: OrderedDict[SessionKey, str] = OrderedDict()
 
     def hear(self, caller: Caller, texts: Sequence[str], *, resumed: bool, inside: bool) -> None:
         """Note messages of the user.
@@ -52,6 +56,25 @@ class Hearing:
         if not heard:
             raise PermissionDenied(HEARD, _NOT_AT_ROOT)
 
+    def hear_all(self, caller: Caller, texts: tuple[str, ...] | None) -> None:
+        """Note that these are all messages of the user so far, in order; None: they are not valid.
+
+        What does not go on where the messages that are known end makes them unknown; a beginning of
+        them is of a call that was overtaken. Raises SessionLogUnusable.
+        """
+        known = self._log.said(caller)
+        heard = () if isinstance(known, str) else known.texts
+        if texts is None or (texts[: len(heard)] != heard and heard[: len(texts)] != texts):
+            self.hear(caller, (), resumed=True, inside=False)
+        elif len(texts) > len(heard) or isinstance(known, str):
+            self.hear(caller, texts[len(heard) :], resumed=False, inside=False)
+
+    def disregard(self, caller: Caller, why: str) -> None:
+        """Note why what is told of a session is not noted."""
+        self._disregarded[caller.user, caller.session] = why
+        if len(self._disregarded) > _MOST_LOST:
+            self._disregarded.popitem(last=False)
+
     def recall(self, caller: Caller) -> RecallSaid:
         """Return what recalls what the user wrote in a caller's session tree, for one decision."""
         return _Once(lambda: self._said(caller))
@@ -64,9 +87,13 @@ class Hearing:
         ):
             return _LOST
         try:
-            return self._log.said(caller)
+            said = self._log.said(caller)
         except SessionLogUnusable as error:
             return f"what the user wrote cannot be read: {error}"
+        if said == NOT_HEARD and self._disregarded:
+            *_, root = caller.chain()
+            return self._disregarded.get((root.user, root.session), NOT_HEARD)
+        return said
 
 
 class _Once:

@@ -17,6 +17,7 @@ from policy.model import CalledTool, Caller, Execution, PermissionDenied, Releas
 from policy.service import (
     ExecutionContext,
     GovernedService,
+    Hearing,
     MemorySessionLog,
     SessionLog,
     SqliteSessionLog,
@@ -259,3 +260,34 @@ async def test_a_message_that_comes_while_a_call_waits_is_for_the_next(tmp_path:
     assert not await may_mail(service, "ann")
     service.heard("mail ann")
     assert await asyncio.gather(*(may_mail(service, "ann") for _ in range(3))) == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("told", "known"),
+    [
+        ([("one",), ("one", "two"), ("one", "two")], ("one", "two")),
+        ([("one", "two"), ("one",), ("one", "two", "three")], ("one", "two", "three")),
+        ([()], ()),
+        ([("one",), ("uno", "two")], None),
+        ([("one",), None, ("one", "two")], None),
+        ([None], None),
+    ],
+)
+def test_whole_lists_of_messages_are_known_as_far_as_they_agree(
+    log: SessionLog, told: list[tuple[str, ...] | None], known: tuple[str, ...] | None
+) -> None:
+    hearing = Hearing(log)
+    for texts in told:
+        hearing.hear_all(ADA, texts)
+    found = said(log, ADA)
+    assert (None if isinstance(found, str) else found) == known
+
+
+def test_what_is_disregarded_is_unknown_for_that_reason(log: SessionLog) -> None:
+    hearing = Hearing(log)
+    hearing.disregard(ADA, "not trusted")
+    below = Caller(session="s", parent=ADA)
+    assert hearing.recall(ADA)() == hearing.recall(below)() == "not trusted"
+    assert hearing.recall(Caller(session="b"))() == "nobody has told what the user wrote"
+    hearing.hear_all(ADA, ("one",))
+    assert said(log, ADA) == ("one",)

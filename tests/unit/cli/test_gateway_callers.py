@@ -144,6 +144,37 @@ async def test_each_token_has_its_caller_and_its_list(tmp_path: Path, era: Era) 
         assert len({one["caller"]["session"] for one in g.records()}) == 2
 
 
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_only_a_trusted_client_tells_what_its_user_wrote(tmp_path: Path, era: Era) -> None:
+    table = LISTED + scripted_server(tmp_path) + CLIENTS.replace('"ada"\n', '"ada"\nsaid = true\n')
+    rules = "allow one__echo\nnamed: deny one__echo unless input.text named by user\n"
+
+    async def may_echo(one: Client, text: str, said: object = None) -> bool:
+        meta: Any = None if said is None else {"placet/said": said}
+        return not (await one.call_tool("one__echo", {"text": text}, meta=meta)).is_error
+
+    async with (
+        gateway(tmp_path, rules, table, token=None) as g,
+        g.client(era, token=ADA) as ada,
+        g.client(era, token=ADA) as again,
+        g.client(era, token=BOB) as bob,
+    ):
+        assert not await may_echo(ada, "hello")
+        assert await may_echo(ada, "hello", ["say hello"])
+        assert await may_echo(ada, "hello")
+        assert not await may_echo(ada, "goodbye", ["say hello"])
+        assert await may_echo(ada, "goodbye", ["say hello", "and goodbye"])
+        # Over stateless HTTP, all requests with one token are one session.
+        assert await may_echo(again, "hello") == (era == "auto")
+        assert not await may_echo(bob, "hello", ["say hello"])
+        assert not await may_echo(ada, "hello", ["say something else"])
+        assert not await may_echo(ada, "hello", ["say hello"])
+        reasons = [r for one in g.records() for r in one["reasons"] if r["rule"] == "named"]
+    told = [str(reason.get("indeterminate")) for reason in reasons]
+    assert any("the client is not trusted to tell what the user wrote" in why for why in told)
+    assert any("began before" in why for why in told)
+
+
 async def test_a_session_is_served_to_the_token_that_opened_it_alone(tmp_path: Path) -> None:
     opening = {
         "jsonrpc": "2.0",
