@@ -260,6 +260,8 @@ def _spelled(word: Word, command: Invocation, *, tree: bool, files: bool) -> _Sp
     if word.shape == "opaque":
         text = command.command.text
         shown = quote(word.text + "…") if word.text else f"a word of {quote(text)}"
+        if command.command.inside[-1:] == ("xargs",):
+            shown = f"{shown}, which `xargs` adds (`find … -print0 | xargs -0` shows its names),"
         return _Spelled(None, f"{shown} cannot be known before the shell runs it", tree)
     if not files:
         return _Spelled(_before_wildcard(word).literal, tree=tree)
