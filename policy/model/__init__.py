@@ -11,6 +11,7 @@ from policy.model.budgets import (
     balance_of,
     exact_difference,
     exact_sum,
+    nothing_used,
     window_start,
 )
 from policy.model.call import (
@@ -157,6 +158,7 @@ __all__ = [
     "freeze",
     "history_of",
     "mark_admitted",
+    "nothing_used",
     "span_at",
     "span_in",
     "strictest",

@@ -126,6 +126,11 @@ def balance_of(spendings: Iterable[Spending], charge: Charge, now: datetime | No
     return Balance(used=used, wait=_wait(spent, charge, now, start=start, over=over))
 
 
+def nothing_used(charge: Charge, now: datetime | None) -> Balance:
+    """Return the balance of a budget to which nothing was charged, for calls that try rules."""
+    return balance_of((), charge, now)
+
+
 def window_start(window: timedelta | None, now: datetime | None) -> datetime:
     """Return the moment after which charges count."""
     if window is None or now is None:

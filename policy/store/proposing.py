@@ -11,7 +11,7 @@ from policy.catalog import Catalog
 from policy.decision import Decision
 from policy.diagnostics import has_errors, visible
 from policy.generation import POLICY_SUFFIX, Builder, Generation, Snapshot, content_digest, decode
-from policy.model import Caller, Facts, ToolCall
+from policy.model import Caller, Facts, ToolCall, nothing_used
 from policy.store.status import first_error
 from policy.syntax import Engine
 from policy.verify import ExactCall, Judge, NoProposal, Proposal, Situation, propose
@@ -34,7 +34,7 @@ def propose_rule(
     called `name`. `engine` parses statements. Nothing is written.
     """
     call, caller, facts = asked
-    facts = generation.complete(facts)
+    facts = generation.complete(_without_budgets(facts))
     spec = generation.catalog.get(call.tool)
     if spec is None:
         return NoProposal(why=("the tool is no longer known",))
@@ -61,6 +61,13 @@ def propose_rule(
             engine=engine,
         )
     )
+
+
+def _without_budgets(facts: Facts) -> Facts:
+    """Return the facts with nothing used of limits, unless it is known: a rule is to be found."""
+    if facts.history is not None or facts.resolvers.balance is not None:
+        return facts
+    return replace(facts, resolvers=replace(facts.resolvers, balance=nothing_used))
 
 
 def _judge(generation: Generation) -> Judge:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from policy.decision import answer
 from policy.diagnostics import is_shipped
-from policy.model import Caller, Facts, Reason, Verdict
+from policy.model import Caller, Facts, Reason, Resolvers, Verdict, nothing_used
 from policy.program import Program
 
 EXAMPLE = "python -c 'pass'"
@@ -21,7 +21,9 @@ def restricts_unseen_code(program: Program) -> tuple[Reason, ...]:
     They are indeterminate for the code, and no other rule says what is to happen to it: first those
     that deny it, then those that ask. Rules of packs that come with Placet are left out.
     """
-    facts = Facts(cwd=_FOLDER, workspace=_FOLDER, home="/home/user")
+    # What is used of limits does not matter here.
+    unused = Resolvers(balance=nothing_used)
+    facts = Facts(cwd=_FOLDER, workspace=_FOLDER, home="/home/user", resolvers=unused)
     input = {"command": EXAMPLE}
     decision = answer(program, "bash_exec", input, caller=Caller(), facts=facts).decision
     if not any(reason.verdict is Verdict.ALLOW for reason in decision.reasons):

@@ -165,6 +165,7 @@ def test_several_rules_that_meet_code_on_the_command_line_are_noted_once(tmp_pat
     [
         ("", 'paths env = "**/.env" except inline_code\nno-env: deny * when reads env\n'),
         ("", "no-code: deny bash_exec when reads [inline_code]\n"),
+        ("", "few: limit bash_exec to 20 per minute\n"),
         (' with code = "deny"', 'no-env: deny * when reads "**/.env"\n'),
         (' with code = "ask"', 'no-env: ask * when writes "**/.env"\n'),
     ],

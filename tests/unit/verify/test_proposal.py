@@ -136,6 +136,14 @@ def test_for_an_ask_rule_it_is_an_exception_in_it(tmp_path: Path) -> None:
     assert f.verdict("file_write", path="a.txt", content="y") is Verdict.ASK
 
 
+def test_a_rule_is_proposed_although_nobody_knows_what_is_used_of_a_limit(tmp_path: Path) -> None:
+    f = folder(tmp_path, "default ask\n\nfew: limit file_write to 2 per day per session\n")
+    edit = f.apply(f.propose("file_write", path="a.txt", content="x"))
+    assert "always-1:" in edit.after
+    none = f.propose("file_write", path="a.txt", content="x")
+    assert "is now allow" in why(none)
+
+
 def test_a_rule_with_approval_is_cut_in_two(tmp_path: Path) -> None:
     f = folder(
         tmp_path,
