@@ -127,7 +127,7 @@ def _reasons(proof: Proof) -> list[str]:
         return [f"for {', '.join(visible(name, 60) for name in proof.undecided)}"]
     if not proof.tools:
         return ["no known tool has such a name"]
-    if not proof.basis:
+    if proof.about_nothing:
         return ["no call meets the claim's conditions"]
     return [f"kept by {', '.join(_basis_names(proof))}"]
 

@@ -24,6 +24,14 @@ def problem_of(proof: Proof) -> Diagnostic | None:
             help="`placet prove` shows the call as a test; add a rule that restricts it, or say in "
             "the claim what it leaves out",
         )
+    if proof.about_nothing:
+        return diagnose(
+            "invariant-about-nothing",
+            f"no call meets the conditions of this `{claim.kind}`",
+            span=claim.span,
+            label="it holds whatever the rules are",
+            help="conditions that exclude each other, or a value that the schema never accepts",
+        )
     if not proof.undecided:
         return None
     code = "invariant-undecided" if claim.kind == "prove" else "assumption-undecided"

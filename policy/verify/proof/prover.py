@@ -49,6 +49,11 @@ class Proof:
     counterexample: Counterexample | None = None
     undecided: tuple[str, ...] = ()
 
+    @property
+    def about_nothing(self) -> bool:
+        """Whether it holds because no call of its tools can meet its conditions."""
+        return self.status == "holds" and self.tools > 0 and not self.basis
+
 
 def prove(program: Program, *, steps: int = STEPS) -> Iterator[Proof]:
     """Yield the proof of every claim of a policy, in the order of its layers."""

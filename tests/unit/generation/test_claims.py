@@ -90,6 +90,12 @@ def test_only_an_assumption_may_be_undecided(tmp_path: Path, kind: str) -> None:
         assert [found.code for found in policy.load(folder).warnings] == ["assumption-undecided"]
 
 
+def test_a_claim_that_no_call_meets_is_a_warning(tmp_path: Path) -> None:
+    claim = "prove never allow file_read when input.path is absent\n"
+    found = policy.load(_folder(tmp_path, RULES + claim))
+    assert [warning.code for warning in found.warnings] == ["invariant-about-nothing"]
+
+
 def test_a_claim_of_one_agent_is_about_that_agent(tmp_path: Path) -> None:
     folder = _folder(tmp_path, BROKEN.split("prove")[0])
     (tmp_path / "agents").mkdir()
