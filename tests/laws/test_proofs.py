@@ -36,7 +36,7 @@ def _claims(draw: DrawFn) -> tuple[Situation, Proof]:
         part
         for _, statements in case.policy.files
         for statement in statements
-        if " when " in statement and statement.split(": ")[1].startswith(("deny", "ask"))
+        if " when " in statement and statement.partition(": ")[2].startswith(("deny", "ask"))
         for part in [statement.split(" when ", 1)[1]]
     ]
     if conditions and once_in(draw, 2):
