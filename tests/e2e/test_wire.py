@@ -99,21 +99,22 @@ async def test_bad_input_is_refused_and_the_server_goes_on(tmp_path: Path) -> No
     assert os.listdir(tmp_path / "work") == ["b.txt"]
 
 
+# Each with the id that its client waits for: where none can be found, the answer has none.
 NO_MESSAGES = {
-    "no JSON": b"garbage",
-    "a batch": b"[]",
-    "half a character": write_call(1, b'{"path": "\\ud800", "content": "x"}'),
-    "no UTF-8": write_call(1, b'{"path": "a", "content": "\xff\xfe"}'),
-    "very deep": write_call(1, b'{"path": ' + b"[" * 5_000 + b"]" * 5_000 + b"}"),
+    "no JSON": (None, b"garbage"),
+    "a batch": (None, b"[]"),
+    "half a character": (1, write_call(1, b'{"path": "\\ud800", "content": "x"}')),
+    "no UTF-8": (1, write_call(1, b'{"path": "a", "content": "\xff\xfe"}')),
+    "very deep": (1, write_call(1, b'{"path": ' + b"[" * 5_000 + b"]" * 5_000 + b"}")),
 }
 
 
 async def test_what_is_no_message_is_answered_with_a_parse_error(tmp_path: Path) -> None:
     async with started(tmp_path) as process:
-        for what, line in NO_MESSAGES.items():
+        for what, (id, line) in NO_MESSAGES.items():
             say(process, line)
             answer = await hear(process)
-            assert (answer["id"], answer["error"]["code"]) == (None, -32700), what
+            assert (answer["id"], answer["error"]["code"]) == (id, -32700), what
         say(process, b"")
         say(process, request(2, "ping", {}))
         assert (await hear(process))["id"] == 2
