@@ -22,7 +22,6 @@ from policy.evaluation.resource_tests import known_answer
 from policy.evaluation.resource_truths import resource_truths, tested_set
 from policy.evaluation.set_tests import SetTest
 from policy.evaluation.truth import Indeterminate, Truth, Value
-from policy.evaluation.value_places import HistoryTest, places_of_values
 from policy.programs import Invocation
 
 Operator: TypeAlias = Literal["and", "or", "not"]
@@ -105,7 +104,7 @@ def _compile(test: checked.Test, place: ConditionScope) -> OutcomeOf:
         return _compile_resources(test, place, decide)
     if isinstance(test, checked.NamedByUser):
         return _compile_named(test, place, decide)
-    if isinstance(test, HistoryTest):
+    if isinstance(test, checked.InEarlierCalls | checked.FoundInResults | checked.FoundInLabelled):
         return _compile_found(test, place, decide)
     return lambda call: ConditionOutcome(text=test.text, truth=decide(call))
 
@@ -124,7 +123,13 @@ def _compile_named(test: checked.NamedByUser, place: ConditionScope, decide: Tes
     return outcome
 
 
-def _compile_found(test: HistoryTest, place: ConditionScope, decide: TestOf) -> OutcomeOf:
+def _compile_found(
+    test: checked.InEarlierCalls | checked.FoundInResults | checked.FoundInLabelled,
+    place: ConditionScope,
+    decide: TestOf,
+) -> OutcomeOf:
+    from policy.evaluation.value_places import places_of_values
+
     def outcome(call: Evaluation) -> ConditionOutcome:
         found = islice(places_of_values(test, place, call), MOST_RESOURCES)
         return ConditionOutcome(

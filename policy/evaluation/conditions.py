@@ -14,7 +14,6 @@ from typing import Any, assert_never
 from policy.checks import checked
 from policy.evaluation.comparison import equal, ordered
 from policy.evaluation.condition_scope import ConditionScope, TestOf, ValueOf
-from policy.evaluation.earlier_calls import compile_after
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import (
     bind_variable,
@@ -22,9 +21,6 @@ from policy.evaluation.expressions import (
     compile_value,
     elements,
 )
-from policy.evaluation.found_in_labelled import compile_found_in_labelled
-from policy.evaluation.found_in_results import compile_found_in_results
-from policy.evaluation.in_earlier_calls import compile_in_earlier_calls
 from policy.evaluation.named_by_user import compile_named_by_user
 from policy.evaluation.resource_tests import compile_resource_test
 from policy.evaluation.truth import (
@@ -84,22 +80,48 @@ def compile_test(test: checked.Test, place: ConditionScope) -> TestOf:  # noqa: 
         case checked.ResourceTest(text=text):
             resource = compile_resource_test(test, place.declared, covering=place.covering)
             return _settled(resource, text=text, place=place)
-        case checked.EarlierCall():
-            return compile_after(test, place)
-        case checked.InEarlierCalls(left=left, text=text):
-            earlier = compile_in_earlier_calls(test, compile_value(left, place), place)
-            return _settled(earlier, text=text, place=place)
-        case checked.FoundInResults(left=left, text=text):
-            words = compile_found_in_results(test, compile_value(left, place), place)
-            return _settled(words, text=text, place=place)
-        case checked.FoundInLabelled(left=left, text=text):
-            suspected = compile_found_in_labelled(test, compile_value(left, place), place)
-            return _settled(suspected, text=text, place=place)
         case checked.NamedByUser(left=left, text=text):
             named = compile_named_by_user(compile_value(left, place))
             return _settled(named, text=text, place=place)
+        case (
+            checked.EarlierCall()
+            | checked.InEarlierCalls()
+            | checked.FoundInResults()
+            | checked.FoundInLabelled()
+        ):
+            return _of_history(test, place)
         case _:
             assert_never(test)
+
+
+def _of_history(
+    test: checked.EarlierCall
+    | checked.InEarlierCalls
+    | checked.FoundInResults
+    | checked.FoundInLabelled,
+    place: ConditionScope,
+) -> TestOf:
+    """Return a test of earlier calls, whose modules policies without one do not need."""
+    match test:
+        case checked.EarlierCall():
+            from policy.evaluation.earlier_calls import compile_after
+
+            return compile_after(test, place)
+        case checked.InEarlierCalls(left=left, text=text):
+            from policy.evaluation.in_earlier_calls import compile_in_earlier_calls
+
+            found = compile_in_earlier_calls(test, compile_value(left, place), place)
+        case checked.FoundInResults(left=left, text=text):
+            from policy.evaluation.found_in_results import compile_found_in_results
+
+            found = compile_found_in_results(test, compile_value(left, place), place)
+        case checked.FoundInLabelled(left=left, text=text):
+            from policy.evaluation.found_in_labelled import compile_found_in_labelled
+
+            found = compile_found_in_labelled(test, compile_value(left, place), place)
+        case _:
+            assert_never(test)
+    return _settled(found, text=text, place=place)
 
 
 def _quantified(node: checked.Quantified, place: ConditionScope) -> TestOf:

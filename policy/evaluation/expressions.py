@@ -16,8 +16,6 @@ from policy.evaluation.condition_scope import ConditionScope, TestOf, ValueOf
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.fact_readers import fact_reader
 from policy.evaluation.functions import FUNCTIONS
-from policy.evaluation.past_keys import key_of_test
-from policy.evaluation.past_lists import PastList
 from policy.evaluation.truth import ABSENT, Absent, Indeterminate, PartialList, Unknown, Value
 from policy.values import add, is_number, multiply, subtract
 
@@ -51,6 +49,8 @@ def compile_value(  # noqa: C901 (one arm a node)
         case checked.Arithmetic(op=op, left=left, right=right):
             return _arith(op, compile_value(left, place), compile_value(right, place))
         case checked.EarlierCalls():
+            from policy.evaluation.past_lists import PastList
+
             return PastList(value, place)
         case checked.Negative(operand=operand):
             zero: ValueOf = lambda call: 0  # noqa: E731
@@ -281,6 +281,9 @@ def compile_candidates(
     """Return the elements of a list; of earlier calls, those alone that the test may select."""
     if not isinstance(source, checked.EarlierCalls):
         return compile_value(source, place)
+    from policy.evaluation.past_keys import key_of_test
+    from policy.evaluation.past_lists import PastList
+
     key = key_of_test(test, slot)
     if key is None:
         return PastList(source, place)

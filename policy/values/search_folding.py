@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 from urllib.parse import unquote
@@ -25,7 +24,10 @@ def folded_for_search(text: str) -> str:
         if "%" in read:
             read = unquote(read, errors="replace")
         if "&" in read:
-            read = html.unescape(read)
+            # Imported here, as its table of entities is long and most policies need none.
+            from html import unescape
+
+            read = unescape(read)
         if read == text:
             break
         text = read
