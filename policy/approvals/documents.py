@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -108,10 +108,17 @@ def _as_json(value: Any) -> Any:
         case Mapping():
             return {_key(key): _as_json(item) for key, item in value.items()}
         case _ if is_dataclass(value):
-            known = (field.name for field in fields(value) if field.init)
-            return {name: _as_json(getattr(value, name)) for name in known}
+            return {name: _as_json(kept) for name, kept in _kept_fields(value)}
         case _:
             raise TypeError(f"a value of type {type(value).__name__}")
+
+
+def _kept_fields(record: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the fields to write; one that came later, `stored` if set, only where it is set."""
+    for field in fields(record):
+        value = getattr(record, field.name) if field.init else None
+        if field.init and (value is not None or field.metadata.get("stored") != "if set"):
+            yield field.name, value
 
 
 def _key(key: Any) -> str:

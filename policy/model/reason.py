@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from policy.model.verdict import Verdict
@@ -81,4 +81,4 @@ class Reason:
     undecided: str | None = None
     shadow: bool = False
     terms: Terms | None = None
-    limit: LimitUse | None = None
+    limit: LimitUse | None = field(default=None, metadata={"stored": "if set"})
