@@ -49,6 +49,8 @@ class CheckContext:
     # The labels that the layer being read can see, and their statements as far as they were read.
     labels: tuple[LabelSource, ...] = ()
     read_labels: dict[LabelSource, CheckedLabel] = field(default_factory=dict)
+    # Those whose conditions are being read, outermost first.
+    open_labels: list[LabelSource] = field(default_factory=list)
 
     def fields_for(self, selector: ToolSelector) -> ToolFields:
         """Return the fields of the tools that a selector matches; cached by selector."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from policy.checks.checked import (
@@ -29,8 +29,17 @@ def read_label(
 ) -> CheckedLabel:
     """Return one `label` statement, resolved; report its mistakes."""
     known = check.read_labels.get(source)
-    if known is None:
+    if known is not None:
+        return known
+    if source in check.open_labels:
+        # A condition that asks for labels is an error, which is reported where it is read.
+        source = LabelSource(replace(source.node, clauses=()), source.scope)
+        return _label(source, check, read, is_in_pack=is_in_pack)
+    check.open_labels.append(source)
+    try:
         known = check.read_labels[source] = _label(source, check, read, is_in_pack=is_in_pack)
+    finally:
+        check.open_labels.pop()
     return known
 
 
