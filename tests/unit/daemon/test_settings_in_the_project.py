@@ -237,6 +237,8 @@ def test_what_names_the_settings_is_denied_with_their_name(project: _Project, co
         "npm run format -- .claude/settings.json", "make .claude/settings.json",
         "make OUT=.claude/settings.json", "rake 'render[.claude/settings.json]'",
         "./tool .claude/settings.json", "some-tool .claude/settings.json",
+        # The folder of the call by its name is known in full.
+        'python3 tool.py "$PWD/.claude/settings.json"',
         "xargs -a x python3 tool.py .claude/settings.json", "mocha -o .claude/settings.json",
         "pre-commit run --files .claude/settings.json", "bash tool.sh .claude/settings.json",
         "python3 -c 'import sys' .claude/settings.json", "env A=b node tool.js .codex/hooks.json",
@@ -268,7 +270,7 @@ def test_code_that_is_given_other_files_passes(project: _Project, command: str) 
 @pytest.mark.parametrize(
     "command",
     [
-        'python3 tool.py "$PWD/.claude/settings.json"', "python3 tool.py --out=$X/settings.json",
+        'python3 tool.py "$X/.claude/settings.json"', "python3 tool.py --out=$X/settings.json",
         'python3 tool.py ".claude/$X"', "OUT=.claude/settings.json make", "tool.sh $X",
     ],
 )  # fmt: skip
