@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
 from policy.evaluation.disk_view import GlobMeaning, glob_of
-from policy.programs import Effect, Invocation, is_harmless_redirection
+from policy.programs import CommandEffect, Invocation, is_harmless_redirection
 from policy.shell import Redirection, Word
 from policy.values import ANY_DEPTH, escape_glob, quote
 
@@ -117,7 +117,7 @@ def _is_file(redirection: Redirection) -> bool:
     return not is_harmless_redirection(redirection) and not redirection.target.pipe
 
 
-def _effect(effect: Effect, command: Invocation) -> Access:
+def _effect(effect: CommandEffect, command: Invocation) -> Access:
     verb, word = effect.verb, effect.word
     folders = command.command.folders
     if effect.folder:
@@ -185,7 +185,7 @@ def _site(word: Word) -> str | None:
 _SITE = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?/")
 
 
-def _tree(effect: Effect) -> GlobMeaning:
+def _tree(effect: CommandEffect) -> GlobMeaning:
     return GlobMeaning(
         tree=True,
         follow_links=effect.follows,

@@ -37,7 +37,7 @@ class GlobMeaning:
     `tree`: with everything below the named files; `follow_links`: through links below as well.
     `listed`: only names are read, so that existing files do not match floating patterns.
     `new_names` and `sources`: which files of a written tree are new, and which are rewritten, as in
-    `Effect`. `kept_links`: globs of paths below at which a link is not written through.
+    `CommandEffect`. `kept_links`: globs of paths below at which a link is not written through.
     """
 
     steps: tuple[str, ...] = ()

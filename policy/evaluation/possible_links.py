@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from policy.evaluation.accesses import searched_folder
-from policy.programs import Effect, matches_path_glob
+from policy.programs import CommandEffect, matches_path_glob
 from policy.shell import SimpleCommand
 from policy.values import PathContext, Unreadable, normalise, read_path
 
@@ -79,7 +79,7 @@ class WrittenPath(NamedTuple):
     itself: str
 
 
-def written_path(place: Effect, paths: PathContext) -> WrittenPath | None:
+def written_path(place: CommandEffect, paths: PathContext) -> WrittenPath | None:
     """Return a written path by each way to it; None: any path."""
     word = place.word
     if word is None or word.shape == "opaque":

@@ -1,7 +1,14 @@
 """Builds a generation from a policy's folder: files, settings, catalogue, checks, program."""
 
 from policy.generation.approvals_path import approvals_path
-from policy.generation.builder import Builder, Built, Configured, build, configuration, unexpected
+from policy.generation.builder import (
+    Builder,
+    Built,
+    Configuration,
+    build,
+    configuration,
+    unexpected,
+)
 from policy.generation.client_settings import ClientSettings, JwtIssuer, KnownClient
 from policy.generation.collector_pause import no_collecting
 from policy.generation.decoding import decode
@@ -61,7 +68,7 @@ __all__ = [
     "Built",
     "ClientFeature",
     "ClientSettings",
-    "Configured",
+    "Configuration",
     "Generation",
     "HistorySettings",
     "HttpServer",

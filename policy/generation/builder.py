@@ -47,7 +47,7 @@ _NOTHING_ELSE = ProtectedFiles()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Configured:
+class Configuration:
     """What a policy's configuration says, or what is wrong with it, whatever the rules are."""
 
     settings: Settings
@@ -77,11 +77,11 @@ def build(snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -
     return Builder().build(snapshot, catalog=catalog, number=number, now=now)
 
 
-def configuration(snapshot: Snapshot) -> Configured:
+def configuration(snapshot: Snapshot) -> Configuration:
     """Return the settings of a snapshot, those of listed files included, without its rules."""
     work = _Reading(snapshot=snapshot)
     settings, _, _ = _configuration(work)
-    return Configured(
+    return Configuration(
         settings=settings,
         diagnostics=in_order(work.problems),
         sources=MappingProxyType(dict(work.sources)),

@@ -3,7 +3,7 @@
 from policy.mcp.asking import ServerAnswers, ask_server, ask_servers, list_server_tools
 from policy.mcp.client import McpClient, ServerStatus
 from policy.mcp.client_requests import client_request_handlers
-from policy.mcp.errors import McpFailure, NotSent, Refused, Uncertain
+from policy.mcp.errors import McpFailure, NotSent, ProtocolError, Uncertain
 from policy.mcp.handler import McpHandler
 from policy.mcp.listed_tool import Era, ListedTool
 from policy.mcp.names import refused_names
@@ -23,7 +23,7 @@ __all__ = [
     "McpServers",
     "NotSent",
     "ProgramOf",
-    "Refused",
+    "ProtocolError",
     "ReviewFilter",
     "ServerAnswers",
     "ServerReport",

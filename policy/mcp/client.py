@@ -20,7 +20,7 @@ from policy.mcp.listed_tool import Era, ListedTool
 from policy.mcp.open_calls import Asker, OpenCalls
 from policy.model import Caller
 from policy.processes import Launcher, OnDemand, Open, RestartLimits, Unavailable
-from policy.tools import Progress
+from policy.tools import ProgressReporter
 
 if TYPE_CHECKING:
     from policy.mcp.connection import Connection
@@ -142,16 +142,16 @@ class McpClient:
         arguments: Mapping[str, Any],
         *,
         caller: Caller = _NOBODY,
-        progress: Progress | None = None,
+        progress: ProgressReporter | None = None,
         judged: Judged | None = None,
         asker: Asker | None = None,
     ) -> dict[str, Any]:
         """Call a tool in the session of this caller; return the result as the server sends it.
 
         `judged` is what the caller was allowed to call; `asker` is what asks the client for what
-        the server needs meanwhile. Raises Redefined if that differs in this
-        session, NotSent if the call has certainly not run, Uncertain if it may have, and Refused if
-        the server answered with an error of the protocol.
+        the server needs meanwhile. Raises Redefined if that differs in this session, NotSent if the
+        call has certainly not run, Uncertain if it may have, and ProtocolError if the server
+        answered with an error of the protocol.
         """
         key = self._key(caller)
         try:
@@ -245,7 +245,7 @@ class McpClient:
         key: _Key,
         name: str,
         arguments: Mapping[str, Any],
-        progress: Progress | None,
+        progress: ProgressReporter | None,
         judged: Judged | None,
         asker: Asker | None,
     ) -> dict[str, Any]:
@@ -258,7 +258,7 @@ class McpClient:
         key: _Key,
         name: str,
         arguments: Mapping[str, Any],
-        progress: Progress | None,
+        progress: ProgressReporter | None,
         judged: Judged | None,
         asker: Asker | None,
     ) -> dict[str, Any]:

@@ -39,7 +39,7 @@ from pydantic import RootModel, ValidationError
 
 from policy.generation import HttpServer, McpServer, StdioServer, WebSocketServer
 from policy.mcp.error_text import is_end_of_connection, text_of
-from policy.mcp.errors import McpFailure, NotSent, Refused, Uncertain
+from policy.mcp.errors import McpFailure, NotSent, ProtocolError, Uncertain
 from policy.mcp.http import DELIVERY, Delivery, OAuthTokens, http_streams
 from policy.mcp.input_requests import InputRequests
 from policy.mcp.listed_tool import Era, ListedTool, frozen
@@ -51,12 +51,13 @@ from policy.mcp.stdio import stdio_streams
 from policy.mcp.websocket import websocket_streams
 from policy.pins import Definition
 from policy.processes import Launcher, Lost, Unavailable
-from policy.tools import Progress
+from policy.tools import ProgressReporter
 from policy.version import VERSION
 
 _ANSWERING = 10.0  # seconds for the answer to a check
 _LISTENING_AGAIN = 5.0  # seconds
 _INPUT_REQUIRED = "input_required"
+_NO_INPUT = "the server asks for input from its user, which it cannot be given here"
 _MOST_ROUNDS = 20  # of a call that is repeated with what its server asked for
 _ROUND_PAUSE = 0.25  # seconds before a call is repeated for which its server asks nothing
 
@@ -182,7 +183,7 @@ class Connection:
         name: str,
         arguments: Mapping[str, Any],
         *,
-        progress: Progress | None = None,
+        progress: ProgressReporter | None = None,
         asker: Asker | None = None,
     ) -> dict[str, Any]:
         """Return the result of a call as the server sends it; raise McpFailure.
@@ -198,10 +199,14 @@ class Connection:
                     return result
                 params = params.model_copy(update=await self._input_for(result, asker))
                 result = await self._sent(params, progress, again=True)
-        raise Refused("the server asks for input again and again")
+        raise ProtocolError("the server asks for input again and again")
 
     async def _sent(
-        self, params: CallToolRequestParams, progress: Progress | None, *, again: bool = False
+        self,
+        params: CallToolRequestParams,
+        progress: ProgressReporter | None,
+        *,
+        again: bool = False,
     ) -> dict[str, Any]:
         async def send() -> dict[str, Any]:
             result = await self._client.session.send_request(
@@ -226,9 +231,11 @@ class Connection:
             raise
 
     async def _input_for(self, result: Mapping[str, Any], asker: Asker | None) -> dict[str, Any]:
-        """Return what the server asks for before a call can end; raise Refused."""
+        """Return what the server asks for before a call can end; raise ProtocolError."""
         if self._inputs is None or asker is None:
-            raise Refused("the server asks for input from its user, which it cannot be given here")
+            raise ProtocolError(
+                "the server asks for input from its user, which it cannot be given here"
+            )
         with self._translated():
             needed = InputRequiredResult.model_validate(result, by_name=False)
         if not needed.input_requests:
@@ -237,14 +244,16 @@ class Connection:
         return {"input_responses": answers, "request_state": needed.request_state}
 
     async def ask(
-        self, request: Request[Any, Any], *, progress: Progress | None = None
+        self, request: Request[Any, Any], *, progress: ProgressReporter | None = None
     ) -> dict[str, Any]:
         """Return the answer to a request as the server sends it; raise McpFailure like a call."""
         with self._counted(), self._translated():
             sent = self._client.session.send_request(request, _Raw, progress_callback=progress)
             answer = (await sent).root
         if answer.get("resultType") == _INPUT_REQUIRED:
-            raise Refused("the server asks for input from its user, which it cannot be given here")
+            raise ProtocolError(
+                "the server asks for input from its user, which it cannot be given here"
+            )
         return answer
 
     async def _absorb_list(self) -> None:
@@ -356,9 +365,9 @@ class Connection:
                     self.lost(text_of(error))
                 why = self.lost_because or text_of(error)
                 raise (Uncertain if delivery.may_have_left else NotSent)(why) from error
-            raise Refused(text_of(error)) from error
+            raise ProtocolError(text_of(error)) from error
         except ValidationError as error:
-            raise Refused(text_of(error)) from error
+            raise ProtocolError(text_of(error)) from error
         finally:
             DELIVERY.reset(token)
 

@@ -11,7 +11,7 @@ class NotSent(McpFailure):
     """The server was not reached: nothing has run."""
 
 
-class Refused(McpFailure):
+class ProtocolError(McpFailure):
     """The server answered with an error of the protocol."""
 
 

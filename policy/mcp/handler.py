@@ -8,7 +8,7 @@ from typing import Any
 
 from policy.catalog import ToolSpec
 from policy.mcp.client import McpClient
-from policy.mcp.errors import NotSent, Redefined, Refused, Uncertain
+from policy.mcp.errors import NotSent, ProtocolError, Redefined, Uncertain
 from policy.mcp.judged import Judged
 from policy.mcp.open_calls import Asker
 from policy.model import Execution, Transport
@@ -58,7 +58,7 @@ class McpHandler:
         except Uncertain as error:
             why = f"the call may have run, but the server `{server}` did not answer: {error}"
             raise Transport(name, why) from error
-        except Refused as error:
+        except ProtocolError as error:
             raise Execution(name, f"{name} failed: {error}") from error
         return output_of(result)
 

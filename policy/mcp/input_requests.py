@@ -27,7 +27,7 @@ from pydantic import BaseModel, ValidationError
 
 from policy.generation import McpServer
 from policy.mcp.client_requests import call_of
-from policy.mcp.errors import Refused
+from policy.mcp.errors import ProtocolError
 from policy.mcp.open_calls import Asker, NotAnswered, OpenCalls
 
 _MOST_AT_ONCE = 10  # requests in one answer
@@ -63,10 +63,10 @@ class InputRequests:
         return {key: call for name in named for key, call in offered[name].items()}
 
     async def answered(self, result: InputRequiredResult, asker: Asker) -> dict[str, Result]:
-        """Return the answers to all that a call needs, by their names; raise Refused."""
+        """Return the answers to all that a call needs, by their names; raise ProtocolError."""
         asked = result.input_requests or {}
         if len(asked) > _MOST_AT_ONCE:
-            raise Refused(f"the server asks for more than {_MOST_AT_ONCE} answers at once")
+            raise ProtocolError(f"the server asks for more than {_MOST_AT_ONCE} answers at once")
         try:
             async with asyncio.TaskGroup() as tasks:
                 found = {
@@ -76,14 +76,16 @@ class InputRequests:
                     for name, request in asked.items()
                 }
         except ExceptionGroup as group:
-            raise next((e for e in group.exceptions if isinstance(e, Refused)), group) from group
+            raise next(
+                (e for e in group.exceptions if isinstance(e, ProtocolError)), group
+            ) from group
         return {name: task.result() for name, task in found.items()}
 
     async def _needed(self, method: str, params: BaseModel | None, asker: Asker) -> Result:
         try:
             return await self._asked(method, params, asker)
         except (NotAnswered, ValidationError) as error:
-            raise Refused(f"the server asks for `{method}`: {_why(error)}") from error
+            raise ProtocolError(f"the server asks for `{method}`: {_why(error)}") from error
 
     async def _asked(
         self, method: str, params: BaseModel | None, asker: Asker | None = None

@@ -13,7 +13,7 @@ from policy.model import Transport
 from policy.tools import ExecutionContext, NotAsListed, ToolDefinition, ToolOutput
 
 
-class Reach(Protocol):
+class ListAgain(Protocol):
     """Has the server list its tools."""
 
     def __call__(self) -> Awaitable[McpHandler | None]:
@@ -31,7 +31,7 @@ class PinnedHandler:
     server: str
     spec: ToolSpec
     definition: ToolDefinition
-    reach: Reach = field(compare=False, repr=False)
+    reach: ListAgain = field(compare=False, repr=False)
 
     @property
     def defined_at(self) -> str:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from policy.generation import McpServer, StdioServer
-from policy.pins import Program
+from policy.pins import ServerProgram
 
 # Programs that fetch a package and run it, with the words that come before its name.
 _RUNNERS = {
@@ -34,7 +34,7 @@ _LARGEST = 1_000_000  # bytes of a file that describes a package
 _MOST_FOLDERS = 20
 
 
-def program_of(server: McpServer, said: str) -> Program | None:
+def program_of(server: McpServer, said: str) -> ServerProgram | None:
     """Return the program of a server over stdio, None for another; `said` as below."""
     transport = server.transport
     if not isinstance(transport, StdioServer):
@@ -44,7 +44,7 @@ def program_of(server: McpServer, said: str) -> Program | None:
 
 def resolved_program(
     command: Sequence[str], *, folder: str | None = None, said: str = ""
-) -> Program:
+) -> ServerProgram:
     """Return the program of a command that runs in `folder`, links resolved.
 
     `said` is the version that it declares itself.
@@ -57,7 +57,7 @@ def resolved_program(
     )
     if package is None:
         package = f"version {said}, as it says itself" if said else ""
-    return Program(command=(real, *arguments), package=package)
+    return ServerProgram(command=(real, *arguments), package=package)
 
 
 def _fetched(runner: str, arguments: Sequence[str]) -> str | None:

@@ -18,10 +18,10 @@ from policy.mcp.offered import OfferedKind
 from policy.mcp.pinned_handler import PinnedHandler
 from policy.model import PolicyInvalid, ToolError, thaw
 from policy.pins import (
-    Comparison,
     Lock,
+    PinComparison,
     PinState,
-    Program,
+    ServerProgram,
     UnusableDefinitions,
     compare,
     definitions_of,
@@ -40,7 +40,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0  # seconds before a list that failed is
 REGISTERING = Threads("tools of MCP servers", most=1)
 
 # Returns the program of a server over stdio as it is pinned; the version is its own statement.
-ProgramOf: TypeAlias = Callable[[McpServer, str], Program | None]
+ProgramOf: TypeAlias = Callable[[McpServer, str], ServerProgram | None]
 LockOf: TypeAlias = Callable[[], Lock]
 
 
@@ -197,7 +197,7 @@ class ServedServer:
         )
 
 
-def _handlers(client: McpClient, compared: Comparison) -> Iterator[McpHandler]:
+def _handlers(client: McpClient, compared: PinComparison) -> Iterator[McpHandler]:
     for spec in live_specs(compared):
         tool = spec.origin.tool
         definition = define(spec)

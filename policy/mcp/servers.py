@@ -183,7 +183,7 @@ def _is_shown(
     return pin is None or is_as_accepted(server, (entry,), pin)
 
 
-class Store(Protocol):
+class ServerSource(Protocol):
     """The part of a policy store that says which servers there are."""
 
     @property
@@ -199,7 +199,7 @@ class Store(Protocol):
 @asynccontextmanager
 async def configured_servers(
     service: GovernedService,
-    store: Store,
+    store: ServerSource,
     *,
     program_of: ProgramOf = program_of,
     launcher: Launcher | None = None,
@@ -255,6 +255,6 @@ async def configured_servers(
         await servers.close()
 
 
-def _configured(store: Store) -> tuple[McpServer, ...]:
+def _configured(store: ServerSource) -> tuple[McpServer, ...]:
     generation = store.current
     return () if generation is None else generation.settings.mcp_servers

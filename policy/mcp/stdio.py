@@ -10,7 +10,7 @@ from policy.diagnostics import visible
 from policy.generation import StdioServer
 from policy.mcp.secrets import read_values
 from policy.mcp.streams import LARGEST, Streams, TooLarge, message_streams
-from policy.processes import ChildProcess, Launcher, Lost, Program, named_environment
+from policy.processes import ChildProcess, Launcher, Lost, ProgramToStart, named_environment
 from policy.tools import CALL_VARIABLE
 
 _CHUNK = 65_536
@@ -24,7 +24,7 @@ async def stdio_streams(
 ) -> AsyncIterator[Streams]:
     """Start the server, and end it with all that it has started when the block ends."""
     marked = {CALL_VARIABLE: f"mcp {name}"}
-    program = Program(
+    program = ProgramToStart(
         arguments=server.command,
         env=named_environment(more={**read_values(server.env), **marked}),
         folder=server.folder,

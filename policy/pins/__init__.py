@@ -1,11 +1,11 @@
 """Reviewed definitions of MCP tools: what `tools.lock` holds, and how a server stands to it."""
 
-from policy.pins.comparison import Compared, Comparison, PinState, compare
+from policy.pins.comparison import Compared, PinComparison, PinState, compare
 from policy.pins.definitions import (
     About,
     Definition,
-    Program,
     ServerDefinitions,
+    ServerProgram,
     UnusableDefinitions,
     definition_digest,
     definitions_of,
@@ -20,19 +20,19 @@ from policy.pins.specs import live_specs, pinned_specs
 __all__ = [
     "About",
     "Compared",
-    "Comparison",
     "Definition",
     "KnownNames",
     "Lock",
     "LockProblem",
     "Pin",
+    "PinComparison",
     "PinState",
-    "Program",
     "Review",
     "Reviewable",
     "Reviewed",
     "ServerDefinitions",
     "ServerPins",
+    "ServerProgram",
     "UnusableDefinitions",
     "accepted",
     "compare",

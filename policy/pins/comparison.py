@@ -41,7 +41,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class PinComparison:
     """One server beside its pins; `before` is None for a server that is not in the lock."""
 
     server: str
@@ -75,10 +75,10 @@ class Comparison:
         return self.server_state is PinState.UNCHANGED and states <= {PinState.UNCHANGED}
 
 
-def compare(lock: Lock, definitions: ServerDefinitions) -> Comparison:
+def compare(lock: Lock, definitions: ServerDefinitions) -> PinComparison:
     """Return how each definition of a server stands to the lock."""
     pins = lock.servers.get(definitions.server)
-    return Comparison(
+    return PinComparison(
         server=definitions.server,
         before=None if pins is None else pins.about,
         now=definitions.about,

@@ -31,7 +31,7 @@ class UnusableDefinitions(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class ServerProgram:
     """The program of a server on standard input and output.
 
     `command` begins with the file that runs, links resolved. `package` is the package that it is
@@ -50,7 +50,7 @@ class About:
     """
 
     instructions: str = ""
-    program: Program | None = None
+    program: ServerProgram | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain JSON."""
@@ -80,7 +80,7 @@ def definitions_of(
     tools: Iterable[Any],
     prompts: Iterable[Any] = (),
     instructions: Any = None,
-    program: Program | None = None,
+    program: ServerProgram | None = None,
 ) -> ServerDefinitions:
     """Read the definitions that a server sent, as JSON values; raises UnusableDefinitions.
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from policy.catalog import Origin, identifier_problem
 from policy.model import thaw
-from policy.pins.definitions import DEEPEST, About, Program, digest, freeze_definition
+from policy.pins.definitions import DEEPEST, About, ServerProgram, digest, freeze_definition
 from policy.pins.lock import Lock, Pin, Reviewed, ServerPins
 from policy.pins.specs import spec_problem
 from policy.values import JsonLimits, Unreadable, read_plain_json
@@ -167,7 +167,7 @@ def _pins(server: _Server) -> ServerPins:
             instructions=server.instructions,
             program=None
             if program is None
-            else Program(command=tuple(program.command), package=program.package),
+            else ServerProgram(command=tuple(program.command), package=program.package),
         ),
         reviewed=Reviewed(by=server.reviewed.by, at=server.reviewed.at),
         tools=MappingProxyType({name: _pin(pin) for name, pin in server.tools.items()}),

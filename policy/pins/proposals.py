@@ -54,7 +54,7 @@ _DEEPEST = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class ProposedResources:
     """What a tool's arguments seem to be, for a reviewer to confirm.
 
     `resources` is as a list of tools declares them. `unknown` are arguments that could name
@@ -82,7 +82,7 @@ class Proposal:
         return f"{said}; what {_listed([*self.unknown])} may name is not known"
 
 
-def proposal_of(definition: Definition) -> Proposal:
+def proposal_of(definition: Definition) -> ProposedResources:
     """Return what the names and formats of a tool's arguments suggest."""
     found: dict[str, list[Any]] = {}
     unknown: list[str] = []
@@ -98,7 +98,7 @@ def proposal_of(definition: Definition) -> Proposal:
     resources: dict[str, Any] = {verb: found[verb] for verb in VERBS if verb in found}
     if resources and not unknown and _is_closed_world(definition):
         resources["complete"] = True
-    return Proposal(resources=resources, unknown=tuple(unknown))
+    return ProposedResources(resources=resources, unknown=tuple(unknown))
 
 
 def _only_reads(definition: Definition) -> bool:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from policy.catalog import schema_problem
-from policy.pins.comparison import Compared, Comparison, PinState
+from policy.pins.comparison import Compared, PinComparison, PinState
 from policy.pins.definitions import About, Definition, digest
 from policy.pins.difference import difference
 from policy.pins.hidden_text import hidden_text
 from policy.pins.look_alikes import disguised_words
-from policy.pins.proposals import Proposal, proposal_of
+from policy.pins.proposals import ProposedResources, proposal_of
 from policy.pins.shadowing import KnownNames, name_findings, siblings_of
 from policy.values import quote
 
@@ -29,7 +29,7 @@ class Reviewable:
     state: PinState
     difference: tuple[str, ...]
     findings: tuple[str, ...] = ()
-    proposal: Proposal | None = None
+    proposal: ProposedResources | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Review:
     problems: tuple[str, ...] = ()
 
 
-def review(compared: Comparison, *, known: KnownNames) -> Review:
+def review(compared: PinComparison, *, known: KnownNames) -> Review:
     """Return what a person has to look at; `known` are the names of tools of others."""
     siblings = siblings_of(compared.tools)
     items = [
@@ -74,7 +74,7 @@ def proposed_resources(found: Review) -> Mapping[str, Mapping[str, Any]]:
     }
 
 
-def _digest(compared: Comparison) -> str:
+def _digest(compared: PinComparison) -> str:
     return digest(
         {
             "server": compared.server,
@@ -85,7 +85,7 @@ def _digest(compared: Comparison) -> str:
     )
 
 
-def _server(compared: Comparison) -> Iterator[Reviewable]:
+def _server(compared: PinComparison) -> Iterator[Reviewable]:
     state = compared.server_state
     if state is PinState.UNCHANGED:
         return
@@ -122,7 +122,9 @@ def _prompt(prompt: Compared) -> Iterator[Reviewable]:
         yield _item("prompt", prompt, findings, None)
 
 
-def _item(what: str, one: Compared, findings: list[str], proposal: Proposal | None) -> Reviewable:
+def _item(
+    what: str, one: Compared, findings: list[str], proposal: ProposedResources | None
+) -> Reviewable:
     return Reviewable(
         what=what,
         name=one.name,

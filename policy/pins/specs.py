@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from policy.catalog import Origin, ToolSpec, read_listing
 from policy.model import thaw
-from policy.pins.comparison import Comparison, PinState
+from policy.pins.comparison import PinComparison, PinState
 from policy.pins.definitions import About, Definition, definition_digest
 from policy.pins.lock import Lock, Pin
 
@@ -37,7 +37,7 @@ def spec_problem(server: str, pin: Pin) -> str | None:
     return spec if isinstance(spec, str) else None
 
 
-def live_specs(compared: Comparison) -> Iterator[ToolSpec]:
+def live_specs(compared: PinComparison) -> Iterator[ToolSpec]:
     """Yield the tools that a server has now, as they are registered.
 
     One that is not as accepted carries nothing of its new text: every call of it is denied, since

@@ -2,7 +2,7 @@
 
 from policy.processes.child_process import ChildProcess, named_environment
 from policy.processes.kept_output import KeptOutput
-from policy.processes.launcher import LaunchedProgram, Launcher, Program, SupervisedLauncher
+from policy.processes.launcher import LaunchedProgram, Launcher, ProgramToStart, SupervisedLauncher
 from policy.processes.on_demand import Lost, OnDemand, Open, RestartLimits, Unavailable
 
 __all__ = [
@@ -13,7 +13,7 @@ __all__ = [
     "Lost",
     "OnDemand",
     "Open",
-    "Program",
+    "ProgramToStart",
     "RestartLimits",
     "SupervisedLauncher",
     "Unavailable",

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, ExitStack
 from typing import Self
 
 from policy.processes.kept_output import KeptOutput
-from policy.processes.launcher import LaunchedProgram, Launcher, Program, SupervisedLauncher
+from policy.processes.launcher import LaunchedProgram, Launcher, ProgramToStart, SupervisedLauncher
 
 # Where programs and a user's own files are found. Everything else is passed by name.
 _ALWAYS = ("HOME", "LANG", "PATH", "TMPDIR")
@@ -39,7 +39,7 @@ class ChildProcess:
 
     def __init__(
         self,
-        program: Program,
+        program: ProgramToStart,
         *,
         launcher: Launcher | None = None,
         grace: float = 2.0,

@@ -24,7 +24,7 @@ _ENDING: set[asyncio.Task[None]] = set()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class ProgramToStart:
     """A program to start. `env` is its whole environment: nothing is inherited."""
 
     arguments: tuple[str, ...]
@@ -62,7 +62,7 @@ class Launcher(Protocol):
     """Starts programs; a sandbox is one that starts them confined."""
 
     async def launch(
-        self, program: Program, *, stdin: int, stdout: int, stderr: int
+        self, program: ProgramToStart, *, stdin: int, stdout: int, stderr: int
     ) -> LaunchedProgram:
         """Start a program on these descriptors, which stay the caller's; raise OSError."""
         ...
@@ -76,7 +76,7 @@ class SupervisedLauncher:
     """
 
     async def launch(
-        self, program: Program, *, stdin: int, stdout: int, stderr: int
+        self, program: ProgramToStart, *, stdin: int, stdout: int, stderr: int
     ) -> LaunchedProgram:
         """Start a program; raise OSError, or ValueError for arguments that no program can get."""
         _require_program(program)
@@ -104,7 +104,7 @@ class SupervisedLauncher:
         return _Supervised(process, life)
 
 
-def _require_program(program: Program) -> None:
+def _require_program(program: ProgramToStart) -> None:
     """Raise FileNotFoundError for a program that is not there: the supervisor could not say so."""
     name = program.arguments[0]
     if os.sep in name:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from policy.programs.arguments.http_redirects import HttpRedirects
 from policy.programs.found_paths import NOT_SEARCHED, FoundPaths
-from policy.programs.invocation import Effect, HandedWord, Invocation, NewNames, Verb
+from policy.programs.invocation import CommandEffect, HandedWord, Invocation, NewNames, Verb
 from policy.programs.nested_commands import ANY_WORDS, NestedCommands, Run
 from policy.programs.profiles.profile import UNTIL_THE_END, Profile
 from policy.programs.profiles.registry import Profiles
@@ -67,7 +67,7 @@ class CommandEffects:
         self.nesting = nesting
         self.name = ""
         self.settings: tuple[str, ...] = ()
-        self.found: list[Effect] = []
+        self.found: list[CommandEffect] = []
         self.inner: list[Invocation] = []
         # Words that are given to code, if the program runs code that is not in the call.
         self.handed: list[HandedWord] = []
@@ -97,7 +97,7 @@ class CommandEffects:
         for verb in verbs:
             listed = (verb == "reads" and role in LISTED) or role == "stored-tree"
             folder = self.folder if verb in ("reads", "writes") else ()
-            effect = Effect(
+            effect = CommandEffect(
                 verb=verb,
                 word=word,
                 tree=tree,
@@ -116,7 +116,7 @@ class CommandEffects:
 
     def note_working_folder(self) -> None:
         """Record that the program reads the folder that it runs in, though no word names it."""
-        here = Effect(verb="reads", word=_HERE, folder=self.folder, working_folder=True)
+        here = CommandEffect(verb="reads", word=_HERE, folder=self.folder, working_folder=True)
         if replace(here, working_folder=False) not in self.found:
             self.found.append(here)
 
@@ -204,11 +204,11 @@ class CommandEffects:
 
     def unknown_access(self, verb: Verb, why: str) -> None:
         """Record an access to an unknown resource."""
-        self.found.append(Effect(verb=verb, why=why))
+        self.found.append(CommandEffect(verb=verb, why=why))
 
     def unseen_access(self, verb: Verb, why: str) -> None:
         """Record an access to a resource that a configuration or a service determines."""
-        self.found.append(Effect(verb=verb, why=why, unseen=True))
+        self.found.append(CommandEffect(verb=verb, why=why, unseen=True))
 
     def may_do_anything(self, why: str, *, runs: bool = True) -> None:
         """Record that the command may do anything."""

@@ -59,7 +59,7 @@ class GivenOperand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
+class CommandEffect:
     """One access of a command to a resource, as spelled; a path, host or recipient.
 
     `word` is None where the resource is not known; `why` is then the reason. `tree`: with
@@ -114,7 +114,7 @@ class LinkCreation:
     `names`: globs of the paths below the places; if there are some, all others are no links.
     """
 
-    places: tuple[Effect, ...]
+    places: tuple[CommandEffect, ...]
     names: tuple[str, ...] = ()
     carried: bool = False
     below: bool = False
@@ -147,7 +147,7 @@ class Invocation:
     profiled: bool = False
     options: tuple[GivenOption, ...] = ()
     operands: tuple[GivenOperand, ...] = ()
-    effects: tuple[Effect, ...] = ()
+    effects: tuple[CommandEffect, ...] = ()
     inner: tuple[Invocation, ...] = ()
     gaps: tuple[str, ...] = ()
     inline_code: frozenset[str] = frozenset()

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from policy.proxy.authentication import Identity, identity_of
 from policy.proxy.context import Context
 from policy.proxy.session_ids import named_session, session_id_of
-from policy.tools import ClientRequests, Progress
+from policy.tools import ClientRequests, ProgressReporter
 
 _STDIO = "stdio"
 
@@ -27,7 +27,7 @@ class ConnectedClient:
 
     connection: str | None
     identity: Identity | None = None
-    progress: Progress | None = None
+    progress: ProgressReporter | None = None
     requests: ClientRequests | None = None
     # Two calls that stand for themselves may come from two windows of one user.
     _call: object = field(default_factory=object, compare=False, repr=False)

@@ -13,7 +13,7 @@ from policy.shell.script import SimpleCommand
 from policy.shell.stated_words import without_places
 from policy.shell.tree import (
     Arm,
-    Case,
+    CaseCommand,
     Command,
     CommandList,
     Compound,
@@ -213,7 +213,7 @@ class CompoundReader:
         self.reader.close("fi")
         return If(tuple(branches), alternative)
 
-    def _case(self) -> Case:
+    def _case(self) -> CaseCommand:
         cursor, shell = self.reader.cursor, self.reader.shell
         outside = worked = shell.positions
         failed = NOWHERE
@@ -257,7 +257,7 @@ class CompoundReader:
                 outside if end[0] == ";;" else either_directory(outside, shell.positions)
             )
         shell.positions, shell.failed = worked, failed
-        return Case(subject, tuple(arms))
+        return CaseCommand(subject, tuple(arms))
 
     def _for(self, kind: str) -> Compound:
         cursor = self.reader.cursor

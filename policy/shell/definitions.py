@@ -9,7 +9,7 @@ from policy.shell.builtins import is_relied_on
 from policy.shell.not_readable import NotReadable
 from policy.shell.reserved_words import COMPOUND, ListReader, reserved_word
 from policy.shell.shell_state import ShellState
-from policy.shell.tree import Coprocess, Function
+from policy.shell.tree import Coprocess, FunctionDefinition
 from policy.shell.working_directories import NOWHERE, UNKNOWN
 
 _FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:+@-]*(?=[\s(]|\Z)")
@@ -52,7 +52,7 @@ class DefinitionReader:
         self.reader.findings.leave()
         return Coprocess(name, node)
 
-    def read_function(self) -> Function:
+    def read_function(self) -> FunctionDefinition:
         """Parse the rest of `function`."""
         cursor = self.reader.cursor
         cursor.position += len("function")
@@ -65,7 +65,7 @@ class DefinitionReader:
         cursor.position = after.end()
         return self.body(name[0])
 
-    def body(self, name: str) -> Function:
+    def body(self, name: str) -> FunctionDefinition:
         """Parse the body of a function, which runs wherever it is called."""
         shell, findings = self.reader.shell, self.reader.findings
         findings.repeats = True
@@ -97,7 +97,7 @@ class DefinitionReader:
         if not shell.conditional:
             shell.functions |= {name}
             shell.ending = shell.ending | {name} if ends else shell.ending
-        return Function(name, node)
+        return FunctionDefinition(name, node)
 
     def alias(self, name: str, rest: str) -> None:
         """Parse the value of an alias here, in case the shell expands it."""

@@ -14,7 +14,7 @@ from policy.shell.not_readable import NotReadable
 from policy.shell.numeric_output import number_printing_program, process_printing_program
 from policy.shell.shell_state import ShellState
 from policy.shell.tree import (
-    Arithmetic,
+    ArithmeticExpansion,
     CommandList,
     DoubleQuoted,
     Escaped,
@@ -97,7 +97,7 @@ class ExpansionReader:
             return self._variable(name[0], quoted=quoted)
         if text.startswith("((", cursor.position):
             cursor.position += 2
-            return ("opaque", ""), Arithmetic(self.arithmetic("))"))
+            return ("opaque", ""), ArithmeticExpansion(self.arithmetic("))"))
         if char == "(":
             return self._substitution(quoted=quoted)
         if char == "{":

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from policy.shell.tree import (
-    Arithmetic,
+    ArithmeticExpansion,
     Arm,
     Assigning,
-    Case,
+    CaseCommand,
     Chain,
     Command,
     CommandList,
@@ -27,7 +27,7 @@ from policy.shell.tree import (
     DoubleQuoted,
     Escaped,
     For,
-    Function,
+    FunctionDefinition,
     Group,
     If,
     Loop,
@@ -97,7 +97,7 @@ class _Printer:
                 return self._simple(command)
             case WithRedirections():
                 return self._command(command.command) + self._redirections(command.redirections)
-            case Function():
+            case FunctionDefinition():
                 return f"function {command.name} () {self._command(command.body)}"
             case Coprocess():
                 name = "" if command.name is None else f"{command.name} "
@@ -125,7 +125,7 @@ class _Printer:
             case CountingFor():
                 parts = ";".join(self._inner(each) for each in command.parts)
                 return f"for (({parts})); do {self._body(command.body)}done"
-            case Case():
+            case CaseCommand():
                 arms = "".join(map(self._arm, command.arms))
                 return f"case {self._word(command.word)} in {arms}esac"
             case _:
@@ -214,7 +214,7 @@ class _Printer:
                 return f"$({self._inside(part.commands)})"
             case ProcessSubstitution():
                 return f"{part.sign}({self._inside(part.commands)})"
-            case Arithmetic():
+            case ArithmeticExpansion():
                 return f"$(({self._inner(part.parts)}))"
             case _:
                 assert_never(part)

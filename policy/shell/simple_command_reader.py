@@ -16,7 +16,7 @@ from policy.shell.reserved_words import BEGINNING, reserved_word
 from policy.shell.script import SimpleCommand
 from policy.shell.shell_state import ShellState
 from policy.shell.traps import sets_trap
-from policy.shell.tree import Assigning, Function, Parts, Quoted, Raw, Simple, Values
+from policy.shell.tree import Assigning, FunctionDefinition, Parts, Quoted, Raw, Simple, Values
 from policy.shell.word import Assignment, Word
 from policy.shell.word_pieces import Kind, Piece, joined, to_word, to_words
 from policy.shell.word_reader import WordReader
@@ -44,7 +44,7 @@ _ENDS = frozenset("\n;&|)")
 _ARRAY_END = re.compile(r"[ \t\n;&|)]|[<>](?!\()|\Z")
 _BEGINS_REDIRECTION = frozenset("<>&0123456789{")
 
-ReadFunction = Callable[[str], Function]
+ReadFunction = Callable[[str], FunctionDefinition]
 ReadAlias = Callable[[str, str], None]
 
 
@@ -60,7 +60,7 @@ class SimpleReader:
         self.shell: ShellState = expansions.shell
         self.inside = inside
 
-    def read(self, *, function: ReadFunction, alias: ReadAlias) -> Simple | Function:
+    def read(self, *, function: ReadFunction, alias: ReadAlias) -> Simple | FunctionDefinition:
         """Parse the simple command here. A function definition is passed to `function`."""
         cursor, findings = self.cursor, self.cursor.findings
         start = end = cursor.position

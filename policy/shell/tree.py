@@ -64,7 +64,7 @@ class ProcessSubstitution:
 
 
 @dataclass(frozen=True, slots=True)
-class Arithmetic:
+class ArithmeticExpansion:
     """`$((…))`."""
 
     parts: Parts
@@ -72,7 +72,7 @@ class Arithmetic:
 
 Part: TypeAlias = (
     Raw | Quoted | Escaped | DoubleQuoted | Parameter | Substitution | ProcessSubstitution
-    | Arithmetic
+    | ArithmeticExpansion
 )  # fmt: skip
 Parts: TypeAlias = tuple[Part, ...]
 
@@ -189,7 +189,7 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class CaseCommand:
     """A word and the arms that it is matched with."""
 
     word: Parts
@@ -205,7 +205,7 @@ class WithRedirections:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FunctionDefinition:
     """The definition of a function."""
 
     name: str
@@ -221,9 +221,9 @@ class Coprocess:
 
 
 Compound: TypeAlias = (
-    Subshell | Group | Computation | Condition | If | Loop | For | CountingFor | Case
+    Subshell | Group | Computation | Condition | If | Loop | For | CountingFor | CaseCommand
 )  # fmt: skip
-Command: TypeAlias = Simple | Compound | WithRedirections | Function | Coprocess
+Command: TypeAlias = Simple | Compound | WithRedirections | FunctionDefinition | Coprocess
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from policy.tools.authoring.shapes import AiTool, ContextTool, DynamicTool, Tool
 from policy.tools.authoring.spec import spec_of
 from policy.tools.authoring.traits import Traits
 from policy.tools.authoring.typed import BuiltinHandler
-from policy.tools.client import CannotBeAsked, Client, ClientRequests, Progress
+from policy.tools.client import CannotBeAsked, Client, ClientRequests, ProgressReporter
 from policy.tools.exception_text import without_secrets
 from policy.tools.failures import failure
 from policy.tools.handler import ExecutionContext, ToolHandler, location_of, quotes_errors
@@ -61,7 +61,7 @@ __all__ = [
     "NativeHandler",
     "NotAsListed",
     "PassThrough",
-    "Progress",
+    "ProgressReporter",
     "Provider",
     "Registered",
     "Registration",

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from typing import Any, Protocol
 
 
-class Progress(Protocol):
+class ProgressReporter(Protocol):
     """Hears how far a call has come."""
 
     async def __call__(self, progress: float, total: float | None, message: str | None) -> None:
@@ -30,7 +30,7 @@ class Client(Protocol):
     """The client of one call, for as long as the call runs."""
 
     @property
-    def progress(self) -> Progress | None:
+    def progress(self) -> ProgressReporter | None:
         """Takes reports of progress; None if the client wants none."""
         ...
 

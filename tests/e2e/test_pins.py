@@ -23,9 +23,9 @@ from policy.mcp import ask_server, configured_servers, resolved_program
 from policy.pins import (
     Lock,
     PinState,
-    Program,
     Reviewed,
     ServerDefinitions,
+    ServerProgram,
     accepted,
     compare,
     definitions_of,
@@ -265,7 +265,9 @@ def test_the_package_of_a_program_is_found_in_its_files(tmp_path: Path) -> None:
     hub, python = str(bin / "hub"), str(bin / "python3")
     link = tmp_path / "link"
     link.symlink_to(hub)
-    assert resolved_program([hub, "-v"]) == Program(command=(hub, "-v"), package="hub_server 2.1")
+    assert resolved_program([hub, "-v"]) == ServerProgram(
+        command=(hub, "-v"), package="hub_server 2.1"
+    )
     assert resolved_program([str(link)]).command == (hub,)
     assert resolved_program([python, "-m", "hub_server.main"]).package == "hub_server 2.1"
     assert resolved_program(["sh", str(script)]).package == "@x/hub 3.0"
@@ -273,7 +275,7 @@ def test_the_package_of_a_program_is_found_in_its_files(tmp_path: Path) -> None:
     assert (
         resolved_program([python, "other.py"], said="9").package == "version 9, as it says itself"
     )
-    assert resolved_program(["/no/such/program"]) == Program(command=("/no/such/program",))
+    assert resolved_program(["/no/such/program"]) == ServerProgram(command=("/no/such/program",))
     assert os.path.isabs(resolved_program(["sh"]).command[0])
 
 

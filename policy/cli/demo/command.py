@@ -16,7 +16,7 @@ from policy.cli.demo.stage import Stage, staged
 from policy.cli.fast_paths import VARIABLE, fast_paths
 from policy.cli.loading import exit_with
 from policy.generation import McpServer, StdioServer
-from policy.processes import LaunchedProgram, Program, SupervisedLauncher
+from policy.processes import LaunchedProgram, ProgramToStart, SupervisedLauncher
 
 _LONGEST = 120.0  # seconds for everything, on a very slow machine
 
@@ -97,7 +97,7 @@ class _LoggedLauncher:
         self._supervised = SupervisedLauncher()
 
     async def launch(
-        self, program: Program, *, stdin: int, stdout: int, stderr: int
+        self, program: ProgramToStart, *, stdin: int, stdout: int, stderr: int
     ) -> LaunchedProgram:
         """Start a program; raise OSError."""
         return await self._supervised.launch(program, stdin=stdin, stdout=stdout, stderr=self._log)

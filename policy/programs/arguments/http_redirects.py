@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from policy.programs.invocation import Effect
+from policy.programs.invocation import CommandEffect
 from policy.programs.words.remotes import scheme_of
 from policy.shell import Word
 
@@ -54,23 +54,25 @@ class HttpRedirects:
         return not self.none and (self.by_itself if self.follows is None else self.follows)
 
 
-def redirect_target(redirects: HttpRedirects, found: list[Effect], program: str) -> list[Effect]:
+def redirect_target(
+    redirects: HttpRedirects, found: list[CommandEffect], program: str
+) -> list[CommandEffect]:
     """Return the host that a command may be redirected to by one of those that it connects to."""
     asked = any(one.verb == "connects" and not one.unseen and _may_send_on(one) for one in found)
     if not asked or not redirects.may_follow():
         return []
     why = f"`{program}` may follow a redirect to another host"
     by = tuple(dict.fromkeys(redirects.by))
-    return [Effect(verb="connects", why=why, redirected=True, by=by)]
+    return [CommandEffect(verb="connects", why=why, redirected=True, by=by)]
 
 
-def redirects_without_profile(words: Sequence[Word], program: str) -> list[Effect]:
+def redirects_without_profile(words: Sequence[Word], program: str) -> list[CommandEffect]:
     """Return the host that an unknown program may be redirected to by a URL among its words."""
     if not any(_WEB.search(word.text) for word in words):
         return []
     why = f"`{program}` may follow a redirect to another host"
-    return [Effect(verb="connects", why=why, redirected=True)]
+    return [CommandEffect(verb="connects", why=why, redirected=True)]
 
 
-def _may_send_on(effect: Effect) -> bool:
+def _may_send_on(effect: CommandEffect) -> bool:
     return effect.word is None or scheme_of(effect.word.text).rpartition("+")[2] in _REDIRECTED

@@ -13,7 +13,7 @@ from policy.programs.arguments.argv import (
     operand_roles,
     option_names,
 )
-from policy.programs.invocation import Effect, LinkCreation, Verb
+from policy.programs.invocation import CommandEffect, LinkCreation, Verb
 from policy.programs.profiles.profile import Links, Profile
 from policy.shell import Word
 
@@ -22,7 +22,7 @@ _LEAST_TO_MOST: tuple[Links, ...] = ("never", "carried", "below", "trees", "made
 
 
 def created_links(
-    profile: Profile, parts: ParsedArguments, effects: Sequence[Effect]
+    profile: Profile, parts: ParsedArguments, effects: Sequence[CommandEffect]
 ) -> LinkCreation | None:
     """Return which paths may be links once the command has run."""
     kind, names = _kind(profile, parts)
@@ -47,7 +47,7 @@ def created_links(
     )
 
 
-def _folder_of(written: Effect) -> Effect:
+def _folder_of(written: CommandEffect) -> CommandEffect:
     """Return the folder in which something is written; unknown if that is unknown."""
     word = written.word
     if word is None or not word.known:
@@ -88,7 +88,7 @@ def _kind(profile: Profile, parts: ParsedArguments) -> tuple[Links, tuple[str, .
     return kind, tuple(name for names in listed for name in names) if known else ()
 
 
-def link_targets(profile: Profile, parts: ParsedArguments) -> Iterator[Effect]:
+def link_targets(profile: Profile, parts: ParsedArguments) -> Iterator[CommandEffect]:
     """Yield the targets of new links: later accesses through the links reach them.
 
     The text of a link is relative to the link's folder: for `ln -s TARGET NAME` the folder of
@@ -117,6 +117,6 @@ def link_targets(profile: Profile, parts: ParsedArguments) -> Iterator[Effect]:
     for word in words:
         for verb in verbs:
             for folder in stands:
-                yield Effect(
+                yield CommandEffect(
                     verb=verb, word=word, tree=True, folder=(folder,), listed=True, follows=False
                 )

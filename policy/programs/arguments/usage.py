@@ -29,7 +29,7 @@ from policy.programs.arguments.searches import (
 )
 from policy.programs.effects import CommandEffects
 from policy.programs.found_paths import NOT_SEARCHED, FoundPaths, Search
-from policy.programs.invocation import Effect, GivenOperand, GivenOption
+from policy.programs.invocation import CommandEffect, GivenOperand, GivenOption
 from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.roles import PROGRAMS, bare_role, leads_elsewhere, verbs_of_role
 from policy.programs.words.approximate_paths import note_suffixes
@@ -310,7 +310,7 @@ class ArgumentUsage:
         for verb in sorted(verb for verb in verbs if verb is not None):
             if folder_only and verb in ("reads", "writes"):
                 spelled = Word("*", "glob", many=True)
-                self.effects.found.append(Effect(verb=verb, word=spelled, why=why))
+                self.effects.found.append(CommandEffect(verb=verb, word=spelled, why=why))
             else:
                 self.effects.unknown_access(verb, why)
         if None in verbs:
@@ -324,7 +324,7 @@ class ArgumentUsage:
             if name is not None:
                 folder = self.effects.folder
                 self.effects.found.append(
-                    Effect(verb="writes", word=name, folder=folder, into=True)
+                    CommandEffect(verb="writes", word=name, folder=folder, into=True)
                 )
 
     def _whole(self, profile: Profile, given: set[str], *, roles: set[str]) -> None:

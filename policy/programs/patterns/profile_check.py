@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 
-from policy.programs.invocation import Effect, Invocation, ScriptAnalysis, Verb
+from policy.programs.invocation import CommandEffect, Invocation, ScriptAnalysis, Verb
 from policy.programs.patterns.coverage import covers
 from policy.programs.patterns.pattern import CommandPattern, read_command_pattern
 from policy.programs.profiles.examples import Example
@@ -68,7 +68,7 @@ def _wrong_effects(
         yield f"{verb} {_listed(other)} too"
 
 
-def _spelled(effect: Effect) -> tuple[str, ...]:
+def _spelled(effect: CommandEffect) -> tuple[str, ...]:
     """Return the spelling of a path, relative to its folder and joined with it."""
     if effect.word is None:
         return ("?",)

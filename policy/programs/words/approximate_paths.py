@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from policy.programs.effects import CommandEffects
-from policy.programs.invocation import Effect, Verb
+from policy.programs.invocation import CommandEffect, Verb
 from policy.programs.words.file_forms import (
     split_certificate,
     split_folders,
@@ -167,7 +167,9 @@ def note_part(effects: CommandEffects, role: str, word: Word, label: str, *, opt
             effects.members = (*effects.members, word)
         case "members-write":
             effects.found.append(
-                Effect(verb="writes", word=word, tree=True, folder=effects.members, new_names="any")
+                CommandEffect(
+                    verb="writes", word=word, tree=True, folder=effects.members, new_names="any"
+                )
             )
             effects.members = (*effects.members, word)
         case "target":
@@ -257,7 +259,7 @@ def _piped_write(effects: CommandEffects, word: Word, label: str, *, option: str
 def _joined(effects: CommandEffects, verb: Verb, word: Word, label: str) -> None:
     """Record the tree at a path below another path."""
     if word.home or word.text.startswith("/"):
-        effects.found.append(Effect(verb=verb, word=word, tree=True))
+        effects.found.append(CommandEffect(verb=verb, word=word, tree=True))
     if word.shape == "opaque" or ".." in word.text.split("/"):
         effects.unknown_access(verb, f"which file `{label}` leads to is not known")
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from policy.model import Exclusions
 from policy.programs.effects import CommandEffects
-from policy.programs.invocation import Effect, Verb
+from policy.programs.invocation import CommandEffect, Verb
 from policy.programs.words.file_forms import PathspecPart, read_pathspec
 from policy.programs.words.go_packages import package_folder
 from policy.shell import Word
@@ -68,7 +68,7 @@ def note_sources(effects: CommandEffects, role: str, word: Word) -> None:
     profile = effects.profile
     if role == _OUTPUTS:
         # It creates files of these names, so that the disk does not show which ones.
-        made = Effect(
+        made = CommandEffect(
             verb="writes",
             word=word,
             tree=True,
@@ -82,7 +82,7 @@ def note_sources(effects: CommandEffects, role: str, word: Word) -> None:
     verb: Verb = "writes" if role.endswith("-write-tree") else "reads"
     if role in _PACKAGES:
         word = package_folder(word)
-    tree = Effect(verb=verb, word=word, tree=True, folder=effects.folder, listed=True)
+    tree = CommandEffect(verb=verb, word=word, tree=True, folder=effects.folder, listed=True)
     if profile.sources and verb == "writes":
         # It rewrites the source files that are there.
         left = Exclusions(
@@ -94,7 +94,7 @@ def note_sources(effects: CommandEffects, role: str, word: Word) -> None:
         tree = replace(tree, listed=False, exclusions=left, sources=profile.sources)
     effects.found.append(tree)
     if not (tree.sources and word.known and word.text in _FOLDERS):
-        effects.found.append(Effect(verb=verb, word=word, folder=effects.folder))
+        effects.found.append(CommandEffect(verb=verb, word=word, folder=effects.folder))
 
 
 def _verb(role: str) -> Verb:
@@ -116,7 +116,7 @@ def _spelled(effects: CommandEffects, role: str, word: Word, part: PathspecPart)
         spelled = [_named(f"{part.path}/{name}", word) for name in part.names]
     for each in spelled:
         effects.found.append(
-            Effect(
+            CommandEffect(
                 verb=_verb(role),
                 word=each,
                 tree=role == "written-pathspec",
@@ -133,7 +133,7 @@ def _named(text: str, word: Word) -> Word:
 
 def _tree(effects: CommandEffects, role: str, word: Word, *, listed: bool) -> None:
     effects.found.append(
-        Effect(
+        CommandEffect(
             verb=_verb(role),
             word=word,
             tree=True,
@@ -152,7 +152,7 @@ def _unclear(effects: CommandEffects, role: str, word: Word) -> None:
     verb, listed = _verb(role), role in _CHANGED
     _tree(effects, role, word, listed=listed)
     if listed:
-        effects.found.append(Effect(verb=verb, word=word, folder=effects.folder))
+        effects.found.append(CommandEffect(verb=verb, word=word, folder=effects.folder))
 
 
 def _line_range(effects: CommandEffects, word: Word) -> None:

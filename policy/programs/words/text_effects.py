@@ -12,7 +12,7 @@ from policy.programs.embedded.embedded_program import NOTHING, ProgramEffects
 from policy.programs.embedded.jq import read_jq
 from policy.programs.embedded.sed import read_sed
 from policy.programs.embedded.sql import read_sql
-from policy.programs.invocation import Effect, Verb
+from policy.programs.invocation import CommandEffect, Verb
 from policy.programs.profiles.variables import is_plain_setting, listed_folders
 from policy.programs.words.file_forms import read_form, read_mount, read_output_format
 from policy.programs.words.readers import WORD_READERS
@@ -137,7 +137,7 @@ def _assignment(effects: CommandEffects, word: Word, label: str) -> bool:
 def _place(effects: CommandEffects, word: Word, verb: Verb) -> bool:
     named = read_copy_place(word.text, "writes" if verb == "writes" else "reads")
     if not word.known and (not word.text or word.text[0] not in "/.~"):
-        effects.found.append(Effect(verb=verb, word=word, tree=True, folder=effects.folder))
+        effects.found.append(CommandEffect(verb=verb, word=word, tree=True, folder=effects.folder))
         effects.unknown_access("connects", "a place that may be on another host is not known")
         return True
     for access in named.accesses:
@@ -145,7 +145,9 @@ def _place(effects: CommandEffects, word: Word, verb: Verb) -> bool:
         tree = access.verb == verb
         spelled = word if tree else replace(word, text=access.name or "")
         folder = effects.folder if tree else ()
-        effects.found.append(Effect(verb=access.verb, word=spelled, tree=tree, folder=folder))
+        effects.found.append(
+            CommandEffect(verb=access.verb, word=spelled, tree=tree, folder=folder)
+        )
     return any(access.verb != "reads" for access in named.accesses)
 
 
@@ -166,9 +168,9 @@ def _do(effects: CommandEffects, role: str, word: Word, effects_of_text: Program
             folder = () if access.verb == "connects" else effects.folder
             source = tree and role in _SOURCES
             effects.found.append(
-                Effect(verb=access.verb, word=named, tree=tree, folder=folder, listed=source)
+                CommandEffect(verb=access.verb, word=named, tree=tree, folder=folder, listed=source)
             )
             if source:
-                effects.found.append(Effect(verb=access.verb, word=named, folder=folder))
+                effects.found.append(CommandEffect(verb=access.verb, word=named, folder=folder))
     if effects_of_text.gap:
         effects.gap(f"`{effects.name}` is given {effects_of_text.gap}")

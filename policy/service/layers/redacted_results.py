@@ -19,7 +19,7 @@ from policy.service.judging.adjudicator import Judgement
 from policy.tools import (
     Client,
     ClientRequests,
-    Progress,
+    ProgressReporter,
     RelayedResult,
     ToolOutput,
     ToolService,
@@ -219,7 +219,7 @@ class _RedactedClient:
         return self._client.origin
 
     @property
-    def progress(self) -> Progress | None:
+    def progress(self) -> ProgressReporter | None:
         """Takes reports of progress; a message that cannot be redacted is left out."""
         report = self._client.progress
         if report is None or not self._redactions:

@@ -11,7 +11,7 @@ import os
 from typing import Any
 
 from policy.model import Execution, Timeout
-from policy.processes import KeptOutput, LaunchedProgram, Program, SupervisedLauncher
+from policy.processes import KeptOutput, LaunchedProgram, ProgramToStart, SupervisedLauncher
 from policy.tools.handler import ExecutionContext
 from policy.tools.handlers.limits import Limits
 from policy.tools.handlers.native import Run
@@ -81,7 +81,7 @@ async def _started(
     shell = shell_arguments(script)
     env = shell_environment(ctx.env, workspace=ctx.workspace, inside=limits.command_path)
     env[CALL_VARIABLE] = _NAME
-    program = Program(arguments=shell, env=env, folder=ctx.workspace)
+    program = ProgramToStart(arguments=shell, env=env, folder=ctx.workspace)
     nothing = os.open(os.devnull, os.O_RDONLY)
     try:
         return await SupervisedLauncher().launch(

@@ -26,7 +26,7 @@ from mcp.types import (
 )
 
 from policy.generation import HttpServer, McpServer
-from policy.mcp import McpClient, Refused
+from policy.mcp import McpClient, ProtocolError
 
 
 class Upstream:
@@ -130,6 +130,6 @@ async def test_announced_changes_are_heard() -> None:
 async def test_a_server_that_asks_its_user_is_refused() -> None:
     upstream = Upstream()
     async with client_of(upstream) as client:
-        with pytest.raises(Refused, match="asks for input from its user"):
+        with pytest.raises(ProtocolError, match="asks for input from its user"):
             await client.call_tool("asks", {})
         assert len(upstream.calls) == 1

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from policy.generation import McpServer, SecretReference, StdioServer
-from policy.mcp import McpClient, McpFailure, NotSent, Refused, Uncertain
+from policy.mcp import McpClient, McpFailure, NotSent, ProtocolError, Uncertain
 from policy.model import Caller
 from policy.processes import RestartLimits
 from tests.mcp_servers.scripted import NAMES
@@ -136,7 +136,7 @@ async def test_a_program_that_is_not_there_is_an_error() -> None:
 
 async def test_an_error_of_the_protocol_is_the_servers_answer(tmp_path: Path) -> None:
     async with client_of(scripted(tmp_path)) as client:
-        with pytest.raises(Refused, match="answered with an error: unknown tool none"):
+        with pytest.raises(ProtocolError, match="answered with an error: unknown tool none"):
             await client.call_tool("none", {})
 
 

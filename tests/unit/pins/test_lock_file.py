@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from policy.pins import (
     Lock,
     LockProblem,
-    Program,
     Reviewed,
+    ServerProgram,
     accepted,
     definitions_of,
     read_lock,
@@ -36,7 +36,7 @@ def a_lock() -> Lock:
         tools=[TOOL],
         prompts=[{"name": "sum"}],
         instructions="Look first.",
-        program=Program(command=("/usr/bin/hub", "--all"), package="hub 1.0"),
+        program=ServerProgram(command=("/usr/bin/hub", "--all"), package="hub 1.0"),
     )
     return accepted(Lock(), now, reviewed=ADA, resources={"look": {"reads": ["path"]}})
 

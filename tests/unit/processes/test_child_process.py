@@ -14,14 +14,14 @@ import pytest
 from policy.processes import (
     ChildProcess,
     LaunchedProgram,
-    Program,
+    ProgramToStart,
     SupervisedLauncher,
     named_environment,
 )
 
 
-def shell(script: str, **more: str) -> Program:
-    return Program(arguments=("sh", "-c", script), env=named_environment(more=more))
+def shell(script: str, **more: str) -> ProgramToStart:
+    return ProgramToStart(arguments=("sh", "-c", script), env=named_environment(more=more))
 
 
 async def gone(pid: int) -> bool:
@@ -55,7 +55,7 @@ async def test_only_named_variables_are_passed(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("PLACET_TEST_SECRET", "hush")
     monkeypatch.setenv("PLACET_TEST_NAMED", "named")
     env = named_environment(["PLACET_TEST_NAMED", "PLACET_TEST_ABSENT"], more={"OWN": "own"})
-    async with ChildProcess(Program(arguments=("env",), env=env)) as child:
+    async with ChildProcess(ProgramToStart(arguments=("env",), env=env)) as child:
         shown = (await child.stdout.read()).decode().splitlines()
     names = {line.partition("=")[0] for line in shown}
     assert names <= {"HOME", "LANG", "PATH", "TMPDIR", "PLACET_TEST_NAMED", "OWN", "LC_CTYPE"}
@@ -113,10 +113,10 @@ async def test_nothing_outlives_the_block(how: str, after: str) -> None:
 
 HOST = """
 import asyncio, sys
-from policy.processes import ChildProcess, Program, named_environment
+from policy.processes import ChildProcess, ProgramToStart, named_environment
 
 async def main():
-    program = Program(arguments=("sh", "-c", sys.argv[1]), env=named_environment())
+    program = ProgramToStart(arguments=("sh", "-c", sys.argv[1]), env=named_environment())
     async with ChildProcess(program) as child:
         print((await child.stdout.readline()).decode().strip(), flush=True)
         await asyncio.sleep(300)
@@ -172,7 +172,7 @@ async def test_a_block_that_is_left_by_an_error_does_not_wait_for_the_program() 
 @pytest.mark.parametrize("name", ["no-such-program", "./no-such-program", __file__])
 async def test_a_program_that_is_not_there_is_an_error(name: str) -> None:
     with pytest.raises(FileNotFoundError, match=name):
-        async with ChildProcess(Program(arguments=(name,), env=named_environment())):
+        async with ChildProcess(ProgramToStart(arguments=(name,), env=named_environment())):
             pass
 
 
@@ -186,7 +186,7 @@ class Confining:
     """A launcher that starts every program by another one, as a sandbox does."""
 
     async def launch(
-        self, program: Program, *, stdin: int, stdout: int, stderr: int
+        self, program: ProgramToStart, *, stdin: int, stdout: int, stderr: int
     ) -> LaunchedProgram:
         inside = replace(program, arguments=("env", "CONFINED=yes", *program.arguments))
         return await SupervisedLauncher().launch(inside, stdin=stdin, stdout=stdout, stderr=stderr)

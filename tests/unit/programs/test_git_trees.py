@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from policy.generation import shipped_profile_texts
-from policy.programs import Effect, Profiles, analyse_script
+from policy.programs import CommandEffect, Profiles, analyse_script
 from policy.values import Unreadable
 
 _PROFILES = Profiles.of(shipped_profile_texts())
 
 
-def _effects(script: str) -> list[Effect]:
+def _effects(script: str) -> list[CommandEffect]:
     understood = analyse_script(script, _PROFILES)
     assert not isinstance(understood, Unreadable)
     return [effect for one in understood.walk() for effect in one.effects]

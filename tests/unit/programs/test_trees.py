@@ -7,13 +7,13 @@ from fnmatch import fnmatchcase
 import pytest
 
 from policy.generation import shipped_profiles
-from policy.programs import Effect, Profiles, analyse_script
+from policy.programs import CommandEffect, Profiles, analyse_script
 from policy.values import Unreadable
 
 PROFILES = shipped_profiles()
 
 
-def effects(script: str, profiles: Profiles = PROFILES) -> tuple[Effect, ...]:
+def effects(script: str, profiles: Profiles = PROFILES) -> tuple[CommandEffect, ...]:
     read = analyse_script(script, profiles)
     assert not isinstance(read, Unreadable)
     return tuple(each for command in read.walk() for each in command.effects)
