@@ -132,10 +132,10 @@ class FewerOperations:
 
     def _without_mentions(self, schema: Schema) -> dict[str, Any]:
         """Return a schema whose descriptions name nothing that is left out."""
-        told = {key: self._told(key, part) for key, part in schema.items()}
-        return {key: part for key, part in told.items() if (key, part) != ("description", "")}
+        parts = {key: self._part(key, part) for key, part in schema.items()}
+        return {key: part for key, part in parts.items() if (key, part) != ("description", "")}
 
-    def _told(self, key: str, part: Any) -> Any:
+    def _part(self, key: str, part: Any) -> Any:
         if key == "description" and isinstance(part, str):
             return self.text(part)
         if key == "properties" and isinstance(part, Mapping):

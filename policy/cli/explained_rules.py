@@ -43,7 +43,7 @@ def listed_rules(rules: Iterable[RuleOutcome], *, every: bool) -> ListedRules:
             listed.append(rule)
         if rule.kind == "allow":
             allows.add(place)
-    return ListedRules(rules=tuple(listed), others=_told(others))
+    return ListedRules(rules=tuple(listed), others=_others_line(others))
 
 
 def divides(rule: RuleOutcome) -> bool:
@@ -51,7 +51,7 @@ def divides(rule: RuleOutcome) -> bool:
     return rule.counts != (rule.kind == "allow")
 
 
-def _told(others: Counter[str]) -> str:
+def _others_line(others: Counter[str]) -> str:
     if not others:
         return ""
     packs = ", ".join(f"{pack} {number}" for pack, number in sorted(others.items()))

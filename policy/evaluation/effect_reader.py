@@ -21,7 +21,7 @@ from policy.programs import (
     ScriptAnalysis,
     analyse_script,
     listed_folders,
-    tells_to_write,
+    orders_to_write,
 )
 from policy.shell import Assignment, Word
 from policy.values import PathContext, Unreadable
@@ -175,7 +175,7 @@ def _add_script(effects: CallEffects, text: str, *, alone: bool) -> None:
         effects.unseen = effects.unseen or command.unseen
         effects.add(command)
         _add_words(effects, command)
-        rewritten = bool(command.handed) and any(map(tells_to_write, command.command.words))
+        rewritten = bool(command.handed) and any(map(orders_to_write, command.command.words))
         for each in command.handed:
             folders = command.command.folders
             folders = folders_below(folders, each.folder) if each.folder else folders

@@ -164,9 +164,9 @@ class CallEffects:
         if verb != "runs" and self.words:
             return Indeterminate("a program without a profile may use any of its arguments")
         shown: list[str] = []
-        untold = self.untold(verb)
-        if untold:
-            return Indeterminate(untold)
+        not_shown = self.not_shown(verb)
+        if not_shown:
+            return Indeterminate(not_shown)
         for item in self.each(verb):
             if isinstance(item.thing, Unreadable):
                 return Indeterminate(item.thing.reason)
@@ -182,7 +182,7 @@ class CallEffects:
                     for one in command.walk():
                         yield KnownResource(one, one.command.text, "command")
 
-    def untold(self, verb: str) -> str:
+    def not_shown(self, verb: str) -> str:
         """Return the effect of this verb whose resource the call does not show; empty if none."""
         for access in self._accesses_of(verb):
             if access.unseen:

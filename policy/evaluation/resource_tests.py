@@ -204,9 +204,9 @@ def unseen_effects(verb: str, effects: CallEffects) -> Indeterminate | None:
         return Indeterminate("the resources of this tool are not declared complete")
     if verb == "runs":
         return None
-    untold = effects.untold(verb)
-    if untold:
-        return Indeterminate(untold)
+    not_shown = effects.not_shown(verb)
+    if not_shown:
+        return Indeterminate(not_shown)
     if effects.words:
         return Indeterminate("a program without a profile may use any of its arguments")
     if effects.unseen:

@@ -30,7 +30,7 @@ from policy.programs.profiles.registry import NO_PROFILES, Profiles
 from policy.programs.profiles.variables import listed_folders
 from policy.programs.program_file import ProgramFile
 from policy.programs.script_analysis import analyse_command, analyse_script
-from policy.programs.words.rewriting import tells_to_write
+from policy.programs.words.rewriting import orders_to_write
 
 __all__ = [
     "NO_PROFILES",
@@ -60,10 +60,10 @@ __all__ = [
     "matches_command",
     "matches_path_glob",
     "named_script",
+    "orders_to_write",
     "read_command_pattern",
     "runs_any",
     "runs_nothing_else",
     "spells_redirects",
-    "tells_to_write",
     "uncovered_commands",
 ]

@@ -20,7 +20,7 @@ LISTS = ("allowed", "blocked", "require_confirmation")
 _NAME = "table:filter"
 
 # Reports a problem: the path of the list, its span, the message and the help.
-Tell: TypeAlias = Callable[[tuple[str, ...], Span | None, str, str], None]
+ReportAt: TypeAlias = Callable[[tuple[str, ...], Span | None, str, str], None]
 
 _BLANK = re.compile(r"(?:[ \t\r\n,]|#[^\n]*)*")
 _OPENING = re.compile(r"[^=\n]*=[ \t]*\[")
@@ -29,18 +29,18 @@ _TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"|' + r"'[^'\n]*'")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterReader:
-    """Reads one filter table; `place` returns the span of a path, `tell` reports a problem."""
+    """Reads one filter table; `place` returns the span of a path, `report` takes its problems."""
 
     source: Source
     place: Callable[[tuple[str, ...]], Span]
-    tell: Tell
+    report: ReportAt
 
     def rules(self, table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[t.Rule]:
         """Yield the rules of the table at `path`, in the order of their effects and keys."""
         for key in table:
             if key not in LISTS:
                 known = ", ".join(f"`{name}`" for name in LISTS)
-                self.tell(
+                self.report(
                     (*path, key), None, f"`{key}` is not a key of a filter", f"known: {known}"
                 )
         for tool in self._entries(table, path, "blocked"):
@@ -63,7 +63,7 @@ class FilterReader:
         """Return the patterns of a list, sorted; an entry that is not a list counts as empty."""
         given, here = table.get(key, []), (*path, key)
         if not isinstance(given, list):
-            self.tell(here, None, f"`{key}` is not a list", 'write a list of tools: ["memory_*"]')
+            self.report(here, None, f"`{key}` is not a list", 'write a list of tools: ["memory_*"]')
             return ()
         spans = self._spans(here, len(given))
         entries: list[tuple[str, Span]] = []
@@ -72,7 +72,7 @@ class FilterReader:
                 entries.append((item, span))
             else:
                 help = 'write names in quotes: ["memory_*"]'
-                self.tell(here, span, f"`{key}` has an item that is not a string", help)
+                self.report(here, span, f"`{key}` has an item that is not a string", help)
         return tuple(tool_ref(text, at) for text, at in sorted(entries, key=lambda e: e[0]))
 
     def _spans(self, path: tuple[str, ...], count: int) -> tuple[Span, ...]:

@@ -95,7 +95,7 @@ class _TableReader:
 
     def filter(self, table: Mapping[str, Any], path: Path) -> Iterator[t.Rule]:
         """Read a table of lists of tools."""
-        reader = FilterReader(source=self.source, place=self.span, tell=self.tell)
+        reader = FilterReader(source=self.source, place=self.span, report=self.report_at)
         return reader.rules(self.table_at(table, path), path)
 
     def entries(self, table: Mapping[str, Any], path: Path) -> Iterator[t.Rule | t.Default]:
@@ -147,9 +147,9 @@ class _TableReader:
 
     def report(self, path: Path, message: str, *, help: str) -> None:
         """Report a mistake at an entry."""
-        self.tell(path, None, message, help)
+        self.report_at(path, None, message, help)
 
-    def tell(self, path: Path, span: Span | None, message: str, help: str) -> None:
+    def report_at(self, path: Path, span: Span | None, message: str, help: str) -> None:
         """Report a mistake at a span, or else at an entry."""
         if not any(known.message == message for known in self.diagnostics):
             place = span or self.span(path)

@@ -208,7 +208,7 @@ class ArgumentUsage:
             return
         guarded = option.guarded
         if option.role == "guarded":
-            if not _tells(profile, option.name):
+            if not _is_known_to(profile, option.name):
                 note_word(effects, option.role, item.value or Word(""), option=item.spelled)
         elif item.words:
             effects.run_words(
@@ -437,7 +437,7 @@ def _possible(
     return possible
 
 
-def _tells(profile: Profile, option: str) -> bool:
+def _is_known_to(profile: Profile, option: str) -> bool:
     """Return whether a variant of the profile mentions an option."""
     return any(option in one.given or option in one.also for one in profile.variants)
 

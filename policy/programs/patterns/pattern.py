@@ -179,7 +179,7 @@ def _pattern(understood: Invocation, text: str, profiles: Profiles) -> CommandPa
         redirections=command.redirections,
         inner=inner,
         gaps=frozenset(understood.gaps),
-        spells_hidden=_tells(understood, profiles),
+        spells_hidden=_spells_commands(understood, profiles),
         literal=not any(has_placeholder(word.text) for word in understood.command.words),
         open_at=_open_at(understood, profiles),
         profiles=profiles,
@@ -240,7 +240,7 @@ def _takes_run(option: GivenOption) -> bool:
     return option.value is not None and matches_any_words(option.value)
 
 
-def _tells(understood: Invocation, profiles: Profiles) -> bool:
+def _spells_commands(understood: Invocation, profiles: Profiles) -> bool:
     """Return whether the pattern spells what may run further commands."""
     command = understood.command
     if _spells_subcommand(understood, profiles) or _spells_input(command):
@@ -250,7 +250,7 @@ def _tells(understood: Invocation, profiles: Profiles) -> bool:
     if any(profiles.variable(one.name) in ("command", "code") for one in command.assignments):
         return True
     return any(
-        one.guarded and not one.unknown and _tells_option(one, understood.program, profiles)
+        one.guarded and not one.unknown and _spells_value(one, understood.program, profiles)
         for one in understood.options
     )
 
@@ -271,7 +271,7 @@ def _spells_subcommand(understood: Invocation, profiles: Profiles) -> bool:
     )
 
 
-def _tells_option(option: GivenOption, program: tuple[str, ...], profiles: Profiles) -> bool:
+def _spells_value(option: GivenOption, program: tuple[str, ...], profiles: Profiles) -> bool:
     """Return whether a wildcard in the option's value cannot stand for commands."""
     known = option_of(option.name, program, profiles)
     opens = known is not None and (known.role in COMMAND_LINES or known.role in MANY_WORDS)

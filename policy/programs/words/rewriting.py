@@ -19,7 +19,7 @@ _WRITING = frozenset(
 _SUBCOMMANDS = frozenset("check ci clippy fix fmt format lint run scan style test".split())
 
 
-def tells_to_write(word: Word) -> bool:
+def orders_to_write(word: Word) -> bool:
     """Return whether formatters and linters take a word as the order to change files."""
     return word.text.partition("=")[0] in _WRITING
 
@@ -30,19 +30,19 @@ def rewrites_its_folder(words: Sequence[Word]) -> bool:
     It then changes those of its folder. The word after an option may be its value, and the first
     one a subcommand. (A task of the name `format` is not such an option.)
     """
-    told = False
+    is_ordered = False
     before = Word("")
     for place, word in enumerate(words[1:]):
         if word.text.startswith("-") and word.text != "--":
-            told = told or tells_to_write(word)
+            is_ordered = is_ordered or orders_to_write(word)
         elif not (_may_be_value(word, before) or (not place and word.text in _SUBCOMMANDS)):
             return False
         before = word
-    return told
+    return is_ordered
 
 
 def _may_be_value(word: Word, before: Word) -> bool:
     """Return whether a word may be the value of the option before it: `-i 3`, not `--write src`."""
     if before.text == "--" or not before.text.startswith("-") or "=" in before.text:
         return False
-    return not tells_to_write(before) or word.text.isdecimal()
+    return not orders_to_write(before) or word.text.isdecimal()

@@ -46,9 +46,9 @@ def _lines(judgement: Judgement, caller: Caller, input: Mapping[str, Any]) -> It
     for effects in _effects(judgement, caller, input):
         for verb in VERBS:
             yield from (_line(verb, item) for item in effects.each(verb))
-            untold = effects.untold(verb)
-            if untold:
-                yield f"{_said(verb)} resources that the call does not name ({untold})"
+            not_shown = effects.not_shown(verb)
+            if not_shown:
+                yield f"{_said(verb)} resources that the call does not name ({not_shown})"
         for command in (one for one in effects.unprofiled if not one.profiled):
             yield f"may do anything with its arguments: {command.command.text}"
         if effects.unseen:

@@ -92,7 +92,7 @@ class ExecAuditLayer(PassThrough):
             recorder = self._recorder
             call.about_to_run = lambda: recorder.start(name, lambda: start_of(arrived, call))
         if heard:
-            self._events.tell(
+            self._events.publish(
                 ToolStarted(
                     call_id=call.id, tool=arrived.asked_tool, caller=call.caller, at=arrived.at
                 )
@@ -106,7 +106,7 @@ class ExecAuditLayer(PassThrough):
         withheld = not kept and problem is None
         if not self._events.heard:
             return withheld
-        self._events.tell(
+        self._events.publish(
             ToolEnded(
                 call_id=call.id,
                 tool=record.asked_tool,

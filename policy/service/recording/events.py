@@ -85,7 +85,7 @@ class Events:
         """Whether there are listeners, or the log is enabled."""
         return self._listeners.are_there or _LOG.isEnabledFor(logging.INFO)
 
-    def tell(self, event: ToolEvent) -> None:
+    def publish(self, event: ToolEvent) -> None:
         """Log an event and pass it on."""
         with suppress(Exception):
             _log(event)

@@ -91,20 +91,20 @@ async def invoke_with_session_trace(
     in it. An event that the session does not accept within `emit_seconds` is dropped, and never
     affects the call. An event that is being sent is sent to the end, cancelled or not.
     """
-    telling = _Telling(session_svc, emit_seconds)
+    sender = _EventSender(session_svc, emit_seconds)
     service = _within(tool_svc, session)
     with _scoped(session):
         try:
-            await telling.tell(ToolCallRequested(session=session, tool=name, input=input))
+            await sender.send(ToolCallRequested(session=session, tool=name, input=input))
             output = await service.execute(name, input)
         except GeneratorExit:
             # Closed in the middle: nothing may be awaited any more.
-            telling.begin(_cancelled(session, name, "GeneratorExit"))
+            sender.begin(_cancelled(session, name, "GeneratorExit"))
             raise
         except BaseException as error:
-            await telling.tell(_end(session, name, error))
+            await sender.send(_end(session, name, error))
             raise
-        await telling.tell(ToolResult(session=session, tool=name, output=output))
+        await sender.send(ToolResult(session=session, tool=name, output=output))
     return output
 
 
@@ -165,7 +165,7 @@ def _scoped(session: str) -> Iterator[None]:
 _BEING_TOLD: set[asyncio.Task[None]] = set()
 
 
-class _Telling:
+class _EventSender:
     """Sends the events of one call to its session, in their order."""
 
     def __init__(self, session: SessionService, seconds: float) -> None:
@@ -173,7 +173,7 @@ class _Telling:
         self._seconds = seconds
         self._last: asyncio.Task[None] | None = None
 
-    async def tell(self, event: SessionEvent) -> None:
+    async def send(self, event: SessionEvent) -> None:
         """Send one event; raises only if cancelled, and the event is sent even then."""
         # An earlier event that is still being sent has its time first, then this one.
         turns = 1 if self._last is None or self._last.done() else 2
