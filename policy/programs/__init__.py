@@ -2,7 +2,7 @@
 
 from policy.programs.found_paths import FoundPaths, Search
 from policy.programs.invocation import (
-    Effect,
+    CommandEffect,
     GivenOperand,
     GivenOption,
     Invocation,
@@ -35,9 +35,9 @@ from policy.programs.words.rewriting import orders_to_write
 __all__ = [
     "NO_PROFILES",
     "PROFILE_SUFFIX",
+    "CommandEffect",
     "CommandPattern",
     "CommandSets",
-    "Effect",
     "FoundPaths",
     "GivenOperand",
     "GivenOption",
