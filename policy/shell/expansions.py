@@ -44,6 +44,7 @@ _QUOTED_NUMBER = re.compile(r'"(?:[A-Za-z0-9_.-]*|\$[A-Za-z0-9_]+|\$\{[A-Za-z0-9
 _UNQUOTED_VALUE = re.compile(r"[A-Za-z0-9_./:@%+,{}-]+")
 _SETTING = re.compile(r"[^=!<>]=(?!=)|<<=|>>=|\+\+|--")
 # Of an everyday search.
+_CONTINUED = "\\\n"  # a line that goes on in the next one
 _LONGEST_LISTING = 400
 # The process of the last job, that of the shell, the last status and the number of arguments.
 _NUMBERS = frozenset("!$?#")
@@ -140,6 +141,10 @@ class ExpansionReader:
             return _start(quoted=quoted)
         if quoted or len(spelled) > _LONGEST_LISTING:
             return _unknown(quoted=quoted)
+        if _CONTINUED in spelled:
+            if "'" in spelled or "#" in spelled:  # there a backslash may mean itself
+                return _unknown(quoted=quoted)
+            spelled = spelled.replace(_CONTINUED, "")
         findings.printing |= programs
         return ("printed", spelled)
 
