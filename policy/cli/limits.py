@@ -17,7 +17,7 @@ from policy.cli.fast_paths import fast_paths
 from policy.cli.limit_uses import BudgetUse, LimitUses, limit_uses, meters_of
 from policy.cli.loading import WRONG_POLICY, exit_with, prefix
 from policy.cli.options import format_option, path_argument
-from policy.daemon import hook_history
+from policy.daemon import history_of_hooks
 from policy.diagnostics import has_errors, render, visible
 from policy.generation import Generation, read_policy
 from policy.service import SessionLogUnusable, SqliteSessionLog, StoredBudget
@@ -74,7 +74,7 @@ def _store(path: Path, generation: Generation, named: Path | None) -> Path:
     kept = generation.settings.history.store
     if kept is not None:
         return Path(kept)
-    hooks = Path(hook_history(os.fspath(path)))
+    hooks = Path(history_of_hooks(os.fspath(path)))
     if not hooks.exists():
         exit_with(
             "services keep what is used in memory, and no hook has kept anything: "

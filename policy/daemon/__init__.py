@@ -13,7 +13,7 @@ from policy.daemon.control import (
     agent_settings,
     agent_tools,
     daemons,
-    hook_history,
+    history_of_hooks,
     own_command,
     stop_daemon,
 )
@@ -33,7 +33,7 @@ __all__ = [
     "answer_hook",
     "blocked",
     "daemons",
-    "hook_history",
+    "history_of_hooks",
     "input_in_time",
     "judged_unrecorded",
     "leads_elsewhere",

@@ -35,7 +35,7 @@ def daemons() -> list[dict[str, Any]]:
     return [status for socket in found if (status := _status(socket)) is not None]
 
 
-def hook_history(policy: str) -> str:
+def history_of_hooks(policy: str) -> str:
     """Return the file that keeps the history of the sessions whose hooks a policy decides."""
     from policy.daemon.hook_history import file_of
 
