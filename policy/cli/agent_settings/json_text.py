@@ -166,9 +166,11 @@ def removed(text: str, container: Node, entry: Entry) -> str:
 
 
 def _ends_in_line_comment(gap: str) -> bool:
-    """Return whether the last comment before a part ends with its line."""
-    comments = _COMMENT.findall(gap)
-    return bool(comments) and comments[-1].startswith("//")
+    """Return whether what stands before a part ends in a comment that lasts until its line ends."""
+    comments = list(_COMMENT.finditer(gap.rstrip()))
+    if not comments or comments[-1].end() < len(gap.rstrip()):
+        return False
+    return comments[-1][0].startswith("//")
 
 
 def _comma(text: str, at: int) -> int | None:
