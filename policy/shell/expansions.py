@@ -230,7 +230,8 @@ class ExpansionReader:
         if value is not None and (quoted or _UNQUOTED_VALUE.fullmatch(value)):
             self.cursor.findings.count_replaced(value)
             return ("quoted", value)
-        return ("many", "") if name == "@" else _unknown(quoted=quoted)
+        # In a text the words of `$@` are joined.
+        return ("many", "") if name == "@" and not self.text else _unknown(quoted=quoted)
 
     def _braced(self, *, quoted: bool) -> tuple[Piece, Part]:
         """Parse `${…}`."""
