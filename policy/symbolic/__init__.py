@@ -2,6 +2,7 @@
 
 from policy.symbolic.all_calls import AllCalls
 from policy.symbolic.leaves import leaves_of
+from policy.symbolic.set_relations import includes
 from policy.symbolic.shown_calls import ShownCalls
 from policy.symbolic.situation import Situation
 from policy.symbolic.subjects import RESOURCES, Subject
@@ -16,6 +17,7 @@ __all__ = [
     "Situation",
     "Subject",
     "Violation",
+    "includes",
     "leaves_of",
     "require_violation",
 ]

@@ -23,7 +23,7 @@ from policy.layers import applies_to
 from policy.model import Caller, GuestScope
 from policy.program import RulePlan
 from policy.solving import Clauses
-from policy.symbolic.field_values import accepted_values, is_always_there
+from policy.symbolic.field_values import accepted_values, bounds_in, is_always_there
 from policy.symbolic.reading import Choice, Scope, compiled, fixed, table
 from policy.symbolic.resource_facts import ResourceFacts
 from policy.symbolic.samples import complete_samples, constants_of, simple_subject
@@ -172,8 +172,10 @@ class AllCalls:
             return tuple(dict.fromkeys((*texts, *map(str.upper, texts), *(f" {t}" for t in texts))))
         return texts if subject in _ALWAYS_THERE else (ABSENT, *texts)
 
-    def _named(self, subject: Subject) -> tuple[str, ...]:
-        """Return what the headers of layers compare a fact with."""
+    def _named(self, subject: Subject) -> tuple[Any, ...]:
+        """Return what headers of layers compare a fact with, and the schema a field."""
+        if subject[0] == "input":
+            return bounds_in(self._view, subject[1])
         if subject == ROLE:
             return (*_ROLES, *self._names_of("role"))
         return self._names_of("agent") if subject == NAME else ()

@@ -12,11 +12,7 @@ from policy.values import compare_numbers, is_number
 
 
 def accepted_values(view: SchemaView, name: str, values: Iterable[Any]) -> tuple[Any, ...]:
-    """Return those of the values that the schema may accept for a field of the input.
-
-    Numbers next to the schema's bounds are added: a value of a call may lie there, beyond every
-    number that rules name.
-    """
+    """Return those of the values that the schema may accept for a field of the input."""
     info = view.lookup((name,))
     if not info.known:
         return tuple(values)
@@ -24,15 +20,19 @@ def accepted_values(view: SchemaView, name: str, values: Iterable[Any]) -> tuple
         there = tuple(choice for choice in info.choices if choice is not None)
     else:
         bounds = bounds_at(view, (name,))
-        near = (number + step for _, number in bounds for step in (-1, 0, 1))
         there = tuple(
             value
-            for value in (*values, *near)
+            for value in values
             if value is not ABSENT
             and _is_of(value, info.types)
             and not (is_number(value) and _is_beyond(value, bounds))
         )
     return there if is_always_there(view, name) else (ABSENT, *there)
+
+
+def bounds_in(view: SchemaView, name: str) -> tuple[Any, ...]:
+    """Return the numbers with which a schema bounds a field: samples have to tell them apart."""
+    return tuple(number for _, number in bounds_at(view, (name,)))
 
 
 def is_always_there(view: SchemaView, name: str) -> bool:

@@ -70,10 +70,9 @@ def _includes_item(kind: str, larger: checked.SetPart, smaller: checked.SetPart)
     outer, inner = _pattern(larger), _pattern(smaller)
     if outer is None or inner is None:
         return False
-    if outer.base == "floating" and inner.base in ("floating", "root"):
-        # What is found in any folder is also found below these.
-        return _includes_glob(outer.glob, inner.glob.removeprefix("**/").removeprefix("/"))
-    if outer.base != inner.base:
+    # An item that begins with `**/` meets a tree or a wildcard of a call only as it is spelled, or
+    # by what the disk holds, and so it may miss what another item meets that says less.
+    if outer.base != inner.base or outer.base == "floating":
         return False
     return _includes_glob(outer.glob, inner.glob)
 

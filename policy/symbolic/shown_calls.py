@@ -23,7 +23,7 @@ from policy.layers import applies_to
 from policy.program import RulePlan
 from policy.solving import Clauses, Model
 from policy.symbolic.all_calls import NAME, ROLE
-from policy.symbolic.field_values import accepted_values
+from policy.symbolic.field_values import accepted_values, bounds_in
 from policy.symbolic.reading import Choice, Scope, compiled, fixed, table
 from policy.symbolic.resource_samples import argument_samples
 from policy.symbolic.samples import complete_samples, guessed_samples, times
@@ -156,7 +156,8 @@ class ShownCalls:
         elif subject == ("now",):
             yield from times(tests)
         elif subject[0] == "input" and len(subject) > 1:
-            values = (*complete_samples(tests), *guessed_samples(tests))
+            bounds = bounds_in(self._view, subject[1])
+            values = (*complete_samples(tests, more=bounds), *guessed_samples(tests))
             yield from accepted_values(self._view, subject[1], values[:_MOST_VALUES])
         elif subject in _SHAPES or subject[0] == "context":
             named = _names_in(self._layers, subject)

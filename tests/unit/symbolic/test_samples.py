@@ -17,7 +17,7 @@ from policy.evaluation import (
     Indeterminate,
     compile_test,
 )
-from policy.symbolic.field_values import accepted_values
+from policy.symbolic.field_values import accepted_values, bounds_in
 from policy.symbolic.samples import complete_samples, simple_subject
 from policy.symbolic.situation import Situation
 
@@ -68,6 +68,7 @@ VALUES = (
     CONSTANTS
     | st.text(alphabet="abe\u00e9\u0301\u200bother1 ", max_size=6)
     | st.floats(-5, 5, allow_nan=False)
+    | st.floats(0, 1)
     | st.integers()
     | st.lists(CONSTANTS, max_size=2)
     | st.just({"a": 1})
@@ -103,6 +104,9 @@ SCHEMAS = st.sampled_from(
     (
         {"type": "integer", "minimum": 2, "maximum": 7},
         {"type": "number", "exclusiveMinimum": -1.5},
+        {"type": "number", "exclusiveMinimum": 0},
+        {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        {"type": "number", "minimum": 0.25, "maximum": 0.75},
         {"type": "string"},
         {"enum": ["a", "b", 3]},
         {"type": ["string", "null"]},
@@ -123,6 +127,7 @@ def test_every_value_that_the_schema_accepts_has_the_results_of_an_accepted_samp
     given_input = {} if value is ABSENT else {"x": value}
     if not jsonschema.Draft202012Validator(whole).is_valid(given_input):
         return
-    samples = accepted_values(SchemaView(whole), "x", complete_samples(tests))
+    view = SchemaView(whole)
+    samples = accepted_values(view, "x", complete_samples(tests, more=bounds_in(view, "x")))
     seen = _results(tests, value, absent_is_false=True)
     assert seen in [_results(tests, sample, absent_is_false=True) for sample in samples]

@@ -102,6 +102,7 @@ def test_what_a_pattern_of_hosts_includes_is_matched_by_it(
 def test_relations_that_proofs_rest_on_are_found() -> None:
     assert includes(_paths("/srv/**"), _paths("/srv/a/**", "/srv/b.txt"))
     assert includes(_paths("**/.env"), _paths("**/.env"))
+    assert not includes(_paths("**/.git/**"), _paths("/srv/.git/**", "**/.git/hooks/**"))
     assert not includes(_paths("/srv/**", without=("/srv/a",)), _paths("/srv/a/**"))
     assert shares_nothing(_paths("/srv/**"), _paths("/etc/**", "/home/*/x"))
     assert not shares_nothing(_paths("/srv/**"), _paths("/*/a"))
