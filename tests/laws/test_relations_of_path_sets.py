@@ -32,9 +32,9 @@ COMMANDS = (
     "grep -r a .", "grep -r a ..", "cat */x", "cat .*", "cat /srv/.e*", "python x.py", "ls",
 )  # fmt: skip
 PLACES = (
-    {"workspace": "/srv", "cwd": "/srv"},
-    {"workspace": "/srv/payroll", "cwd": "/srv/payroll/2026"},
-    {"workspace": "/home/user", "cwd": "/", "home": "/home/user"},
+    Facts(workspace="/srv", cwd="/srv"),
+    Facts(workspace="/srv/payroll", cwd="/srv/payroll/2026"),
+    Facts(workspace="/home/user", cwd="/", home="/home/user"),
 )
 
 
@@ -42,7 +42,7 @@ def _set(item: str) -> checked.ValueSet:
     return checked.ValueSet(kind="paths", included=(item,))
 
 
-def _matching(place: dict[str, str]) -> Iterator[tuple[str, frozenset[str]]]:
+def _matching(place: Facts) -> Iterator[tuple[str, frozenset[str]]]:
     """Yield what each call matches, of a rule for each item and what is outside of it."""
     rules = [
         line
@@ -54,12 +54,12 @@ def _matching(place: dict[str, str]) -> Iterator[tuple[str, frozenset[str]]]:
     ]
     decide = generation("\n".join(["policy for every agent", "default allow", *rules, ""]))
     for command in COMMANDS:
-        decision = decide.answer("bash_exec", {"command": command}, facts=Facts(**place)).decision
+        decision = decide.answer("bash_exec", {"command": command}, facts=place).decision
         yield command, frozenset(reason.rule for reason in decision.reasons)
 
 
-@pytest.mark.parametrize("place", PLACES, ids=lambda place: place["workspace"])
-def test_what_matches_a_part_of_a_set_matches_the_set(place: dict[str, str]) -> None:
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.workspace)
+def test_what_matches_a_part_of_a_set_matches_the_set(place: Facts) -> None:
     pairs = [
         (large, small)
         for large, small in permutations(range(len(ITEMS)), 2)
