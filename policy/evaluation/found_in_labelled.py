@@ -1,4 +1,4 @@
-"""`V from LABEL`: whether a part of a value was copied from a text that a label marks."""
+"""`V from LABEL`: whether a value, or an element of it, stands in a text that a label marks."""
 
 from __future__ import annotations
 
