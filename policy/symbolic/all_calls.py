@@ -24,7 +24,7 @@ from policy.model import Caller, GuestScope
 from policy.program import RulePlan
 from policy.solving import Clauses
 from policy.symbolic.field_values import accepted_values, bounds_in, is_always_there
-from policy.symbolic.reading import Choice, Scope, compiled, fixed, table
+from policy.symbolic.reading import Choice, Scope, choices, compiled, fixed, table
 from policy.symbolic.resource_facts import ResourceFacts
 from policy.symbolic.samples import complete_samples, constants_of, simple_subject
 from policy.symbolic.situation import Situation
@@ -150,15 +150,9 @@ class AllCalls:
         """Return values of which exactly one stands for that of the call."""
         found = self._choices.get(subject)
         if found is None:
-            found = self._choices[subject] = [
-                Choice(
-                    value,
-                    self.clauses.variable(),
-                    self._base.having({subject: value}).evaluation(slots=self._slots),
-                )
-                for value in self._values(subject)
-            ]
-            self.clauses.exactly_one([choice.literal for choice in found])
+            found = self._choices[subject] = choices(
+                self.clauses, self._base, subject, self._values(subject), slots=self._slots
+            )
         return found
 
     def _values(self, subject: Subject) -> tuple[Any, ...]:

@@ -17,6 +17,8 @@ from policy.evaluation import (
 )
 from policy.program import RulePlan
 from policy.solving import Clauses
+from policy.symbolic.situation import Situation
+from policy.symbolic.subjects import Subject
 from policy.symbolic.truths import Truths, all_of, any_of, constant
 
 
@@ -38,11 +40,24 @@ class Choice:
     call: Evaluation
 
 
-def table(clauses: Clauses, test: TestOf, choices: Iterable[Choice]) -> Truths:
+def choices(
+    clauses: Clauses, base: Situation, subject: Subject, values: Iterable[Any], *, slots: int
+) -> list[Choice]:
+    """Return a choice for each value, of which a call has exactly one; none without values."""
+    found = [
+        Choice(value, clauses.variable(), base.having({subject: value}).evaluation(slots=slots))
+        for value in values
+    ]
+    if found:
+        clauses.exactly_one([choice.literal for choice in found])
+    return found
+
+
+def table(clauses: Clauses, test: TestOf, among: Iterable[Choice]) -> Truths:
     """Return the truth of a test by what it gives for each value."""
     holding: list[int] = []
     failing: list[int] = []
-    for choice in choices:
+    for choice in among:
         truth = test(choice.call)
         if truth is True:
             holding.append(choice.literal)

@@ -24,7 +24,7 @@ from policy.program import RulePlan
 from policy.solving import Clauses, Model
 from policy.symbolic.all_calls import NAME, ROLE
 from policy.symbolic.field_values import accepted_values, bounds_in
-from policy.symbolic.reading import Choice, Scope, compiled, fixed, table
+from policy.symbolic.reading import Choice, Scope, choices, compiled, fixed, table
 from policy.symbolic.resource_samples import argument_samples
 from policy.symbolic.samples import complete_samples, guessed_samples, times
 from policy.symbolic.situation import SETTABLE, Situation, least_input
@@ -107,8 +107,8 @@ class ShownCalls:
         """Return the call of an assignment, and the literals of its values."""
         chosen = {
             subject: choice
-            for subject, choices in self._choices.items()
-            for choice in choices
+            for subject, among in self._choices.items()
+            for choice in among
             if choice.literal in model.holding
         }
         values = {subject: choice.value for subject, choice in chosen.items()}
@@ -136,16 +136,9 @@ class ShownCalls:
         """Return the values of a subject; none if it is the same for every call that is shown."""
         found = self._choices.get(subject)
         if found is None:
-            found = self._choices[subject] = [
-                Choice(
-                    value,
-                    self.clauses.variable(),
-                    self._base.having({subject: value}).evaluation(slots=self._slots),
-                )
-                for value in self._values(subject)
-            ]
-            if found:
-                self.clauses.exactly_one([choice.literal for choice in found])
+            found = self._choices[subject] = choices(
+                self.clauses, self._base, subject, self._values(subject), slots=self._slots
+            )
         return found
 
     def _values(self, subject: Subject) -> Iterator[Any]:
