@@ -139,10 +139,11 @@ def test_text_and_value_are_admitted_alike(schema: dict[str, Any], value: dict[s
 
 
 @settings(max_examples=examples(150), deadline=None)
-@given(SCHEMAS, INPUTS)
+@given(SCHEMAS_AND_INPUTS)
 def test_what_is_not_mended_keeps_every_value_given(
-    schema: dict[str, Any], value: dict[str, Any]
+    drawn: tuple[dict[str, Any], dict[str, Any]],
 ) -> None:
+    schema, value = drawn
     result = admit(RawCall(tool="tool", input=value), catalog_of(schema))
     assume(isinstance(result, Admitted) and not result.repairs)
     assert isinstance(result, Admitted)
