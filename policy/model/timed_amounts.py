@@ -21,7 +21,7 @@ class TimedAmounts:
     of the youngest of them.
     """
 
-    __slots__ = ("_folded", "_longest", "_sums", "_times", "_youngest_folded")
+    __slots__ = ("_ever", "_folded", "_longest", "_sums", "_times", "_youngest_folded")
 
     def __init__(self) -> None:
         self._times: list[datetime] = []
@@ -30,6 +30,8 @@ class TimedAmounts:
         self._folded: Amount = 0
         self._youngest_folded: datetime | None = None
         self._longest = timedelta()
+        # Whether some limit counts amounts of any age.
+        self._ever = False
 
     def __len__(self) -> int:
         return len(self._times)
@@ -82,9 +84,16 @@ class TimedAmounts:
         for at, amount in other.after(datetime.min.replace(tzinfo=NO_TIME.tzinfo)):
             self.add(at, amount)
         self._longest = max(self._longest, other._longest)
+        self._ever = self._ever or other._ever
 
-    def fold(self, window: timedelta | None, now: datetime | None) -> None:
-        """Fold what no window can reach any more; `window` is one that is asked about now."""
+    def fold(
+        self, window: timedelta | None, now: datetime | None, *, ever: bool | None = None
+    ) -> None:
+        """Fold what no window can reach any more; `window` is one that is asked about now.
+
+        `ever`: amounts of any age are asked about too; by default, if there is no window.
+        """
+        self._ever = self._ever or (window is None if ever is None else ever)
         self._longest = max(self._longest, window or timedelta())
         if now is None or len(self._times) < _FEW:
             return
@@ -101,7 +110,7 @@ class TimedAmounts:
 
     def is_spent_before(self, now: datetime | None) -> bool:
         """Return whether nothing is left that a window could reach."""
-        if now is None or not self._longest:
+        if now is None or self._ever or not self._longest:
             return False
         youngest = self._times[-1] if self._times else self._youngest_folded
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 
 from policy.model import Amount, Balance, Budget, CalledTool, Charge, Spending
 
@@ -22,14 +23,35 @@ class StoredBudget:
     sessions: tuple[tuple[str | None, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetCharge:
+    """What a call charges to one budget, and the longest window that is asked about.
+
+    `window` None: no limit on it has one. `ever`: some limit on it counts charges of any age.
+    """
+
+    budget: Budget
+    amount: Amount
+    window: timedelta | None
+    ever: bool
+
+
 def have_room(charges: Iterable[Charge], balance: Callable[[Charge], Balance]) -> bool:
     """Return whether every budget has room for its charge; a shadow limit needs none."""
     return all(charge.reason.shadow or balance(charge).has_room for charge in charges)
 
 
-def amounts_of(charges: Iterable[Charge]) -> dict[Budget, Amount]:
+def by_budget(charges: Iterable[Charge]) -> tuple[BudgetCharge, ...]:
     """Return what is charged to each budget; limits that share one charge it once."""
-    amounts: dict[Budget, Amount] = {}
+    found: dict[Budget, list[Charge]] = {}
     for charge in charges:
-        amounts[charge.budget] = max(amounts.get(charge.budget, 0), charge.amount)
-    return amounts
+        found.setdefault(charge.budget, []).append(charge)
+    return tuple(
+        BudgetCharge(
+            budget=budget,
+            amount=max(one.amount for one in shared),
+            window=max((one.window for one in shared if one.window is not None), default=None),
+            ever=any(one.window is None for one in shared),
+        )
+        for budget, shared in found.items()
+    )

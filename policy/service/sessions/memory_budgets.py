@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from copy import deepcopy
 from datetime import datetime
 
 from policy.model import Balance, Budget, CalledTool, Charge, TimedAmounts, balance_of
-from policy.service.sessions.charging import StoredBudget, amounts_of
+from policy.service.sessions.charging import BudgetCharge, StoredBudget
 from policy.service.sessions.session_log import SessionLogUnusable
 
 _MOST_BUDGETS = 100_000
@@ -32,21 +32,24 @@ class MemoryBudgets:
         counted = [amounts for tool, amounts in spent.items() if charge.counts(tool)]
         return balance_of(counted, charge, now)
 
-    def charge(self, tool: CalledTool, at: datetime | None, charges: Iterable[Charge]) -> None:
+    def charge(
+        self, tool: CalledTool, at: datetime | None, charges: Sequence[BudgetCharge]
+    ) -> None:
         """Charge a call of a tool, whether there is room or not."""
-        charges = tuple(charges)
         self._make_room(at, charges)
-        for budget, amount in amounts_of(charges).items():
-            self._spent.setdefault(budget, {}).setdefault(tool, TimedAmounts()).add(at, amount)
-        for charge in charges:
-            self._spent[charge.budget][tool].fold(charge.window, at)
+        for one in charges:
+            amounts = self._spent.setdefault(one.budget, {}).setdefault(tool, TimedAmounts())
+            amounts.add(at, one.amount)
+            amounts.fold(one.window, at, ever=one.ever)
 
-    def take_back(self, tool: CalledTool, at: datetime | None, charges: Iterable[Charge]) -> None:
+    def take_back(
+        self, tool: CalledTool, at: datetime | None, charges: Iterable[BudgetCharge]
+    ) -> None:
         """Undo a charge that was made."""
-        for budget, amount in amounts_of(charges).items():
-            amounts = self._spent.get(budget, {}).get(tool)
+        for one in charges:
+            amounts = self._spent.get(one.budget, {}).get(tool)
             if amounts is not None:
-                amounts.take_back(at, amount)
+                amounts.take_back(at, one.amount)
 
     def add_all(self, other: MemoryBudgets) -> None:
         """Add everything that was charged elsewhere."""
@@ -62,7 +65,7 @@ class MemoryBudgets:
                 spent = {tool: deepcopy(amounts) for tool, amounts in tools.items()}
                 yield StoredBudget(budget=budget, spent=spent)
 
-    def _make_room(self, now: datetime | None, charges: Iterable[Charge]) -> None:
+    def _make_room(self, now: datetime | None, charges: Iterable[BudgetCharge]) -> None:
         if len(self._spent) >= self._swept_at:
             kept = {
                 budget: tools

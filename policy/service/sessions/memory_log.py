@@ -5,28 +5,22 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
-from types import MappingProxyType
 
 from policy.model import (
-    NO_CALLS,
-    RUNNING,
     Balance,
-    CalledTool,
     Caller,
     CallOutput,
     Charge,
     History,
     Outcome,
-    PastCall,
     ReleasedCall,
-    ToolCalls,
     UserSaid,
 )
-from policy.service.sessions.charging import StoredBudget, have_room
-from policy.service.sessions.heard_texts import FORGOTTEN, MISSED, HeardTexts
+from policy.service.sessions.charging import BudgetCharge, StoredBudget, by_budget, have_room
+from policy.service.sessions.heard_texts import FORGOTTEN
 from policy.service.sessions.kept_calls import (
     DEFAULT_BOUNDS,
     PART,
@@ -35,10 +29,10 @@ from policy.service.sessions.kept_calls import (
     KeptCalls,
     encoded,
     encoded_output,
-    past_call,
 )
 from policy.service.sessions.memory_budgets import MemoryBudgets
 from policy.service.sessions.session_log import SessionKey, children_of, sessions_of
+from policy.service.sessions.session_tree import SessionTree, root_of, running_call
 
 _MOST_SESSIONS = 10_000
 _MOST_FORGOTTEN = 1_000_000
@@ -50,61 +44,13 @@ _MOST_HEARD = 50_000_000
 _FORGOTTEN = "the beginning of this session was forgotten, as there were too many sessions"
 
 
-@dataclass(eq=False, slots=True)
-class _Tree:
-    """The calls of one session tree; `joined` is the tree that it has become a part of."""
-
-    kept: KeptCalls
-    ended: dict[CalledTool, ToolCalls] = field(default_factory=dict)
-    unknown: str | None = None
-    running: dict[MemoryRelease, None] = field(default_factory=dict)
-    sessions: set[SessionKey] = field(default_factory=set)
-    heard: HeardTexts = field(default_factory=HeardTexts)
-    joined: _Tree | None = None
-    budgets: MemoryBudgets = field(default_factory=MemoryBudgets)
-    # Derived from the others; None where it has to be made anew.
-    history: History | None = None
-
-    def snapshot(self) -> History:
-        """Return the history; the same object until a call changes it."""
-        if self.history is None:
-            tools = dict(self.ended)
-            running: list[PastCall] = []
-            not_kept: list[CalledTool] = []
-            for release in self.running:
-                tool, at = release.call.tool, release.call.at
-                tools[tool] = tools.get(tool, NO_CALLS).and_one(RUNNING, at)
-                if release.call.input is None:
-                    not_kept.append(tool)
-                else:
-                    running.append(past_call(release.caller, release.call, RUNNING, None))
-            self.history = History(
-                tools=MappingProxyType(tools),
-                unknown=self.unknown,
-                kept=self.kept.until_now(tuple(running), not_kept=not_kept),
-            )
-        return self.history
-
-    def end(
-        self, release: MemoryRelease, outcome: Outcome, output: CallOutput | None, size: int
-    ) -> None:
-        """Add a call that has ended."""
-        call = release.call
-        self.ended[call.tool] = self.ended.get(call.tool, NO_CALLS).and_one(outcome, call.at)
-        if call.input is None:
-            self.kept.add_gap(call.tool)
-        else:
-            self.kept.add(past_call(release.caller, call, outcome, output), size)
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class MemoryRelease:
     """One call that may be handed to its tool; it counts as running until it is finished."""
 
-    tree: _Tree
-    caller: Caller
+    tree: SessionTree
     call: ReleasedCall
-    charges: tuple[Charge, ...]
+    charges: tuple[BudgetCharge, ...]
 
 
 class MemorySessionLog:
@@ -121,7 +67,7 @@ class MemorySessionLog:
         self._most = most
         self._bounds = bounds
         self._lock = threading.Lock()
-        self._trees: OrderedDict[SessionKey, _Tree] = OrderedDict()
+        self._trees: OrderedDict[SessionKey, SessionTree] = OrderedDict()
         # The sessions that have been seen below another, and how much was heard in all of them.
         self._children: set[SessionKey] = set()
         self._messages = 0
@@ -154,16 +100,12 @@ class MemorySessionLog:
             tree = self._tree(caller)
             if judged_by is not None and tree.snapshot() != judged_by:
                 return None
-            if charges:
-                if not have_room(charges, lambda one: self._balance(tree, one, call.at)):
-                    return None
-                for budgets, theirs in self._by_budgets(tree, charges):
-                    budgets.charge(call.tool, call.at, theirs)
-            release = MemoryRelease(tree, caller, call, charges)
-            tree.running[release] = None
-            if self._bounds.retention is not None:
-                tree.kept.forget_before(call.at)
-            tree.history = None
+            if not have_room(charges, lambda one: self._balance(tree, one, call.at)):
+                return None
+            release = MemoryRelease(tree, call, by_budget(charges))
+            for budgets, theirs in self._by_budgets(tree, release.charges):
+                budgets.charge(call.tool, call.at, theirs)
+            tree.begin(release, running_call(caller, call))
             return release
 
     def finish(
@@ -177,22 +119,21 @@ class MemorySessionLog:
                 output = None
             size = len(returned or b"") + len(encoded(release.call.input) or b"")
         with self._lock:
-            tree = _root(release.tree)
-            del tree.running[release]
+            tree = root_of(release.tree)
             if outcome is not None:
                 tree.end(release, outcome, output, size)
                 if self._kept.count > _TREES_IN_FULL * self._bounds.bytes:
                     self._forget_some_calls(tree)
             else:
+                tree.withdraw(release)
                 for budgets, charges in self._by_budgets(tree, release.charges):
                     budgets.take_back(release.call.tool, release.call.at, charges)
-            tree.history = None
 
-    def _forget_some_calls(self, current: _Tree) -> None:
+    def _forget_some_calls(self, current: SessionTree) -> None:
         """Forget the calls of trees that are used least, until there is room for the rest."""
         most = _TREES_IN_FULL * self._bounds.bytes
         for tree in self._trees.values():
-            if tree is not current and _root(tree) is tree:
+            if tree is not current and root_of(tree) is tree:
                 tree.kept.forget_all()
                 tree.history = None
             # A part more, as looking for them takes as long as there are trees.
@@ -205,13 +146,10 @@ class MemorySessionLog:
             tree = self._tree(caller)
             if (caller.user, caller.session) in self._children:
                 return False
-            heard, before = tree.heard, tree.heard.characters
-            is_new = heard.messages is None and heard.unknown is None
-            if tree.unknown is not None or missed or (is_new and (tree.ended or tree.running)):
-                heard.lose(tree.unknown or heard.unknown or MISSED)
-            heard.add(texts, number=self._messages)
+            before = tree.heard.characters
+            tree.hear(texts, number=self._messages, missed=missed)
             self._messages += len(texts)
-            self._characters += heard.characters - before
+            self._characters += tree.heard.characters - before
             self._forget_some_heard(tree)
             return True
 
@@ -221,7 +159,7 @@ class MemorySessionLog:
             tree = self._tree(caller)
             return tree.unknown or tree.heard.said()
 
-    def _forget_some_heard(self, current: _Tree) -> None:
+    def _forget_some_heard(self, current: SessionTree) -> None:
         """Forget what was heard least recently, until there is room for the rest."""
         if self._characters <= _MOST_HEARD:
             return
@@ -237,14 +175,14 @@ class MemorySessionLog:
         wanted = frozenset(meters)
         with self._lock:
             found = list(self._budgets.stored(wanted))
-            trees = dict.fromkeys(_root(tree) for tree in self._trees.values())
+            trees = dict.fromkeys(root_of(tree) for tree in self._trees.values())
             for number, tree in enumerate(trees, 1):
                 sessions = tuple(tree.sessions)
                 for one in tree.budgets.stored(wanted):
                     found.append(replace(one, tree=number, sessions=sessions))
             return found
 
-    def _balance(self, tree: _Tree, charge: Charge, now: datetime | None) -> Balance:
+    def _balance(self, tree: SessionTree, charge: Charge, now: datetime | None) -> Balance:
         if not charge.budget.of_tree:
             return self._budgets.balance(charge, now)
         if tree.unknown is not None:
@@ -252,25 +190,25 @@ class MemorySessionLog:
         return tree.budgets.balance(charge, now)
 
     def _by_budgets(
-        self, tree: _Tree, charges: tuple[Charge, ...]
-    ) -> list[tuple[MemoryBudgets, tuple[Charge, ...]]]:
+        self, tree: SessionTree, charges: tuple[BudgetCharge, ...]
+    ) -> list[tuple[MemoryBudgets, tuple[BudgetCharge, ...]]]:
         """Return the charges of the tree's own budgets, and those of all others."""
         own = tuple(charge for charge in charges if charge.budget.of_tree)
         others = tuple(charge for charge in charges if not charge.budget.of_tree)
         # First those that can be refused.
         return [(self._budgets, others), (tree.budgets, own)]
 
-    def _tree(self, caller: Caller) -> _Tree:
+    def _tree(self, caller: Caller) -> SessionTree:
         if caller.parent is None:
             known = self._trees.get((caller.user, caller.session))
             if known is not None and known.joined is None:
                 self._trees.move_to_end((caller.user, caller.session))
                 return known
         keys = sessions_of(caller)
-        found = list(dict.fromkeys(_root(self._trees[key]) for key in keys if key in self._trees))
-        tree = found[0] if found else _Tree(KeptCalls(self._bounds, self._kept))
+        found = list(dict.fromkeys(root_of(self._trees[key]) for key in keys if key in self._trees))
+        tree = found[0] if found else SessionTree(KeptCalls(self._bounds, self._kept))
         for other in found[1:]:
-            _join(other, tree)
+            tree.join(other)
         for key in keys:
             if key not in tree.sessions:
                 self._add(key, tree)
@@ -279,20 +217,20 @@ class MemorySessionLog:
         self._forget_some(tree)
         return tree
 
-    def _add(self, key: SessionKey, tree: _Tree) -> None:
+    def _add(self, key: SessionKey, tree: SessionTree) -> None:
         tree.sessions.add(key)
         self._trees[key] = tree
         if hash(key) in self._forgotten or len(self._forgotten) >= _MOST_FORGOTTEN:
             tree.unknown = _FORGOTTEN
             tree.history = None
 
-    def _forget_some(self, current: _Tree) -> None:
+    def _forget_some(self, current: SessionTree) -> None:
         """Forget whole trees, the least recently used first, but for running and current ones."""
         if len(self._trees) <= self._most:
             return
         # The bound is soft: of many running trees, a few are looked at each time.
         for key in list(islice(self._trees, _LOOKED_AT)):
-            tree = _root(self._trees[key]) if key in self._trees else current
+            tree = root_of(self._trees[key]) if key in self._trees else current
             if tree is current or tree.running:
                 continue
             self._characters -= tree.heard.characters
@@ -303,25 +241,3 @@ class MemorySessionLog:
                 self._forgotten.add(hash(session))
             if len(self._trees) <= self._most:
                 return
-
-
-def _root(tree: _Tree) -> _Tree:
-    while tree.joined is not None:
-        tree = tree.joined
-    return tree
-
-
-def _join(other: _Tree, tree: _Tree) -> None:
-    """Make `other` a part of `tree`."""
-    for tool, calls in other.ended.items():
-        tree.ended[tool] = calls.and_those(tree.ended.get(tool, NO_CALLS))
-    tree.kept.join(other.kept)
-    tree.heard.join(other.heard)
-    tree.budgets.add_all(other.budgets)
-    tree.unknown = tree.unknown or other.unknown
-    tree.running |= other.running
-    tree.sessions |= other.sessions
-    tree.history = None
-    other.joined = tree
-    other.ended, other.running, other.sessions, other.heard = {}, {}, set(), HeardTexts()
-    other.budgets = MemoryBudgets()

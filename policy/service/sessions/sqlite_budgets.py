@@ -7,7 +7,6 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from decimal import Decimal
 from functools import lru_cache
 
 from policy.model import (
@@ -24,8 +23,14 @@ from policy.model import (
     exact_difference,
     exact_sum,
 )
-from policy.service.sessions.charging import StoredBudget, amounts_of
-from policy.service.sessions.sqlite_calls import key_of_tool, microseconds, moment, tool_of
+from policy.service.sessions.charging import StoredBudget, by_budget
+from policy.service.sessions.stored_calls import (
+    amount_of,
+    key_of_tool,
+    microseconds,
+    moment,
+    tool_of,
+)
 
 # `charge.sum` is the sum of all charges of a budget up to and including this one, in the order of
 # time, so that what was charged in a window is a difference. Sums are text, which keeps all digits.
@@ -76,15 +81,12 @@ def make_charges(
     db: sqlite3.Connection, call: ReleasedCall, charges: Iterable[Charge], *, tree: int
 ) -> str | None:
     """Charge a call, whether there is room or not; return the ids of its charges, if any."""
-    charges = tuple(charges)
     at = _stored(call.at or NO_TIME)
     tool = key_of_tool(call.tool)
     made: list[int] = []
-    for budget, amount in amounts_of(charges).items():
-        windows = [one.window for one in charges if one.budget == budget]
-        longest = max((_length(window) for window in windows), default=0)
-        id = _budget(db, budget, tool, tree=tree, longest=longest)
-        made.append(_add(db, id, at, amount))
+    for one in by_budget(charges):
+        id = _budget(db, one.budget, tool, tree=tree, longest=_length(one.window))
+        made.append(_add(db, id, at, one.amount))
         if made[-1] % _FOLDED_EVERY == 0 and call.at is not None:
             _fold(db, id, at)
     return json.dumps(made) if made else None
@@ -97,7 +99,7 @@ def take_back(db: sqlite3.Connection, made: str) -> None:
         if found is None:
             continue
         budget, at, total = found
-        amount = exact_difference(_amount(total), _sum_before(db, budget, at, id))
+        amount = exact_difference(amount_of(total), _sum_before(db, budget, at, id))
         db.execute("DELETE FROM charge WHERE id = ?", (id,))
         _change_later(db, budget, at, id, exact_difference(0, amount))
 
@@ -147,7 +149,7 @@ class StoredSpending:
     ) -> None:
         self._db = db
         self._budget = budget
-        self._folded = _amount(folded)
+        self._folded = amount_of(folded)
         self._until = folded_until
 
     def total(self) -> Amount:
@@ -177,13 +179,13 @@ class StoredSpending:
             (self._budget, -(2**63) if start is None else start),
         )
         for at, text in rows:
-            total = _amount(text)
+            total = amount_of(text)
             yield _moment(at), exact_difference(total, before)
             before = total
 
     def _sum_at(self, at: int, otherwise: Amount) -> Amount:
         row = self._db.execute(_SUM_AT, (self._budget, at)).fetchone()
-        return otherwise if row is None else _amount(row[0])
+        return otherwise if row is None else amount_of(row[0])
 
 
 _SUM_AT = "SELECT sum FROM charge WHERE budget = ? AND at <= ? ORDER BY at DESC, id DESC LIMIT 1"
@@ -220,7 +222,7 @@ def _add(db: sqlite3.Connection, budget: int, at: int, amount: Amount) -> int:
     # What is folded counts as one, so nothing can be older than a part of it.
     at = at if until is None else max(at, until)
     row = db.execute(_SUM_AT, (budget, at)).fetchone()
-    before = folded if row is None else _amount(row[0])
+    before = folded if row is None else amount_of(row[0])
     id = db.execute(
         "INSERT INTO charge (budget, at, sum) VALUES (?, ?, ?)",
         (budget, at, str(exact_sum(before, amount))),
@@ -238,7 +240,7 @@ def _change_later(db: sqlite3.Connection, budget: int, at: int, id: int, amount:
     ).fetchall()
     db.executemany(
         "UPDATE charge SET sum = ? WHERE id = ?",
-        [(str(exact_sum(_amount(text), amount)), each) for each, text in later],
+        [(str(exact_sum(amount_of(text), amount)), each) for each, text in later],
     )
 
 
@@ -248,12 +250,12 @@ def _sum_before(db: sqlite3.Connection, budget: int, at: int, id: int) -> Amount
         "ORDER BY at DESC, id DESC LIMIT 1",
         (budget, at, at, id),
     ).fetchone()
-    return _folded(db, budget)[0] if row is None else _amount(row[0])
+    return _folded(db, budget)[0] if row is None else amount_of(row[0])
 
 
 def _folded(db: sqlite3.Connection, budget: int) -> tuple[Amount, int | None]:
     row = db.execute("SELECT folded, folded_until FROM budget WHERE id = ?", (budget,)).fetchone()
-    return _amount(row[0]), row[1]
+    return amount_of(row[0]), row[1]
 
 
 def _fold(db: sqlite3.Connection, budget: int, now: int) -> None:
@@ -286,10 +288,6 @@ def _key(budget: Budget, tree: int | None) -> tuple[str, str, int]:
 @lru_cache(maxsize=1024)
 def _digest(meter: str) -> str:
     return hashlib.sha256(meter.encode()).hexdigest()[:32]
-
-
-def _amount(text: str) -> Amount:
-    return int(text) if text.lstrip("-").isdigit() else Decimal(text)
 
 
 def _length(window: timedelta | None) -> int:

@@ -8,28 +8,28 @@ import threading
 from bisect import bisect_left
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
 from policy.model import (
     RUNNING,
-    CalledTool,
     Caller,
     CallOutput,
     EndedCalls,
-    PastCall,
     PastCalls,
     ReleasedCall,
 )
 from policy.service.sessions.kept_calls import PART, KeepingBounds, encoded, encoded_output
-from policy.values import JsonLimits, Unreadable, read_json
+from policy.service.sessions.stored_calls import (
+    MICROSECOND,
+    call_of,
+    caller_text,
+    key_of_tool,
+    microseconds,
+    tool_of,
+)
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _TREES_CACHED = 256
-# What the log itself has written, however large.
-_OWN = JsonLimits(bytes=2**31, digits=100_000, depth=200)
 
 # `tree.reset` changes whenever a tree loses calls or gets those of another. `gap.until`: calls of
 # the tool that are missing have lower ids. `caller` is [session, agent, user, names of the chain].
@@ -99,13 +99,13 @@ class CallReader:
         if len(self._trees) > _TREES_CACHED:
             self._trees.popitem(last=False)
         for row in db.execute(_ENTRIES, (tree, known.ids[-1] if known.ids else 0)):
-            known.ended.calls.append(_call_of(row))
+            known.ended.calls.append(call_of(row))
             known.ids.append(row[0])
         gaps = {
             tool_of(tool): bisect_left(known.ids, until)
             for tool, until in db.execute("SELECT tool, until FROM gap WHERE tree = ?", (tree,))
         }
-        running = tuple(map(_call_of, db.execute(_RUNNING, (RUNNING, tree))))
+        running = tuple(map(call_of, db.execute(_RUNNING, (RUNNING, tree))))
         latest = len(known.ids) + len(running)
         gaps |= {tool_of(tool): latest for (tool,) in db.execute(_NOT_KEPT, (tree,))}
         return known.ended.until_now(running=running, gaps=MappingProxyType(gaps))
@@ -113,11 +113,10 @@ class CallReader:
 
 def running_row(caller: Caller, call: ReleasedCall) -> tuple[Any, ...]:
     """Return the columns tool, at, caller, call and input of a call that runs."""
-    chain = [each.agent for each in caller.chain()]
     return (
         key_of_tool(call.tool),
         microseconds(call.at),
-        json.dumps((caller.session, caller.agent, caller.user, chain)),
+        caller_text(caller),
         None if call.id is None else json.dumps(call.id),
         None if call.input is None else encoded(call.input),
     )
@@ -158,7 +157,7 @@ def add_ended(
     if entries > bounds.entries or total > bounds.bytes:
         _forget_until(db, row.tree, _last_to_go(db, row.tree, entries, total, bounds))
     if bounds.retention is not None and row.at is not None:
-        _forget_old(db, row.tree, row.at - bounds.retention // _MICROSECOND)
+        _forget_old(db, row.tree, row.at - bounds.retention // MICROSECOND)
 
 
 def join_calls(db: sqlite3.Connection, other: int, tree: int) -> None:
@@ -219,56 +218,3 @@ def _forget_until(db: sqlite3.Connection, tree: int, last: int) -> None:
         "UPDATE tree SET reset = reset + 1, entries = entries - ?, bytes = bytes - ? WHERE id = ?",
         (count, size or 0, tree),
     )
-
-
-# ------------------------------------------------------------------ values as they are stored
-
-
-def _call_of(row: tuple[Any, ...]) -> PastCall:
-    _, tool, about, call, at, outcome, input, output = row
-    called = tool_of(tool)
-    session, agent, user, chain = json.loads(about)
-    result, texts = (None, ()) if output is None else _own(output)
-    return PastCall(
-        tool=called.name,
-        origin=called.kind,
-        server=called.server,
-        input=_own(input),
-        result=result,
-        texts=texts,
-        outcome=outcome,
-        at=moment(at),
-        session=session,
-        agent=agent,
-        user=user,
-        id=None if call is None else json.loads(call),
-        chain=tuple(chain),
-    )
-
-
-def _own(stored: bytes) -> Any:
-    found = read_json(stored, limits=_OWN)
-    if isinstance(found, Unreadable):
-        raise ValueError(f"a call in it cannot be read: {found.reason}")
-    return found
-
-
-def key_of_tool(tool: CalledTool) -> str:
-    """Return a tool as a key; in ASCII, as a name may hold what is no valid Unicode."""
-    return json.dumps((tool.name, tool.kind, tool.server))
-
-
-def tool_of(key: str) -> CalledTool:
-    """Return the tool of a key."""
-    name, kind, server = json.loads(key)
-    return CalledTool(name=name, kind=kind, server=server)
-
-
-def microseconds(at: datetime | None) -> int | None:
-    """Return a time as microseconds since 1970."""
-    return None if at is None else (at - _EPOCH) // _MICROSECOND
-
-
-def moment(stored: int | None) -> datetime | None:
-    """Return the time of so many microseconds since 1970."""
-    return None if stored is None else _EPOCH + stored * _MICROSECOND

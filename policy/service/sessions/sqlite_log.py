@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import threading
@@ -45,13 +44,11 @@ from policy.service.sessions.sqlite_calls import (
     EndedRow,
     add_ended,
     join_calls,
-    microseconds,
-    moment,
     running_row,
-    tool_of,
 )
 from policy.service.sessions.sqlite_heard import TABLES as HEARD_TABLES
 from policy.service.sessions.sqlite_heard import HeardReader, add_heard, join_heard
+from policy.service.sessions.stored_calls import key_of_session, microseconds, moment, tool_of
 
 _Result = TypeVar("_Result")
 Work: TypeAlias = Callable[[sqlite3.Connection], _Result]
@@ -227,7 +224,7 @@ class SqliteSessionLog:
         """Note what the user wrote; False if the session is not the root of its tree."""
 
         def hear(db: sqlite3.Connection) -> bool:
-            key = _session_key((caller.user, caller.session))
+            key = key_of_session((caller.user, caller.session))
             if _rows(db, "SELECT 1 FROM child WHERE session = ?", key):
                 return False
             tree = _tree(db, caller) or _new_tree(db, caller)
@@ -271,10 +268,10 @@ class SqliteSessionLog:
 
 def _tree(db: sqlite3.Connection, caller: Caller) -> int | None:
     """Return the caller's tree, with all trees joined that meet in it; None if it has none yet."""
-    keys = [_session_key(session) for session in sessions_of(caller)]
+    keys = [key_of_session(session) for session in sessions_of(caller)]
     known: dict[str, int] = {key: tree for key in keys for (tree,) in _rows(db, _TREE_OF, key)}
     if len(keys) > 1:
-        below = [(_session_key(session),) for session in children_of(caller)]
+        below = [(key_of_session(session),) for session in children_of(caller)]
         db.executemany("INSERT OR IGNORE INTO child (session) VALUES (?)", below)
     if not known:
         # A session that was not seen before has no calls; it gets a tree with its first one, or
@@ -295,7 +292,7 @@ _TREE_OF = "SELECT tree FROM session WHERE key = ?"
 def _new_tree(db: sqlite3.Connection, caller: Caller) -> int:
     tree = db.execute("INSERT INTO tree DEFAULT VALUES").lastrowid
     assert tree is not None
-    keys = dict.fromkeys(_session_key(session) for session in sessions_of(caller))
+    keys = dict.fromkeys(key_of_session(session) for session in sessions_of(caller))
     db.executemany("INSERT INTO session (key, tree) VALUES (?, ?)", [(key, tree) for key in keys])
     return tree
 
@@ -347,14 +344,6 @@ def _keep(db: sqlite3.Connection, tree: int, tool: str, calls: ToolCalls) -> Non
 
 def _rows(db: sqlite3.Connection, query: str, *values: Any) -> list[Any]:
     return db.execute(query, values).fetchall()
-
-
-# ------------------------------------------------------------------ values as they are stored
-
-
-def _session_key(session: tuple[str | None, str]) -> str:
-    # In ASCII, as a name may hold what is no valid Unicode.
-    return json.dumps(session)
 
 
 def _unusable(path: Path, error: Exception) -> SessionLogUnusable:

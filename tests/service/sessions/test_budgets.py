@@ -35,6 +35,7 @@ from policy.service.sessions import (
     SessionLogUnusable,
     SqliteSessionLog,
 )
+from policy.service.sessions.charging import by_budget
 from policy.service.sessions.memory_budgets import MemoryBudgets
 from tests.examples import examples
 
@@ -209,12 +210,21 @@ def test_a_forgotten_session_has_no_room() -> None:
 def test_too_many_budgets_in_memory_refuse_new_ones_and_drop_old_ones() -> None:
     budgets = MemoryBudgets(most=10)
     for number in range(10):
-        budgets.charge(FETCH, NOON, [limit(value=str(number))])
+        budgets.charge(FETCH, NOON, by_budget([limit(value=str(number))]))
     with pytest.raises(SessionLogUnusable, match="too many budgets"):
-        budgets.charge(FETCH, NOON, [limit(value="x")])
-    budgets.charge(FETCH, NOON, [limit(value="1")])
-    budgets.charge(FETCH, NOON + timedelta(days=1), [limit(value="x")])
+        budgets.charge(FETCH, NOON, by_budget([limit(value="x")]))
+    budgets.charge(FETCH, NOON, by_budget([limit(value="1")]))
+    budgets.charge(FETCH, NOON + timedelta(days=1), by_budget([limit(value="x")]))
     assert budgets.balance(limit(value="1"), NOON).used == 0
+
+
+def test_a_budget_that_counts_for_ever_is_not_dropped() -> None:
+    budgets = MemoryBudgets(most=4)
+    shared = [limit(value="kept"), limit(value="kept", window=None)]
+    budgets.charge(FETCH, NOON, by_budget(shared))
+    for day in range(1, 4):
+        budgets.charge(FETCH, NOON + timedelta(days=day), by_budget([limit(value=str(day))]))
+    assert budgets.balance(shared[1], NOON + timedelta(days=4)).used == 1
 
 
 def test_budgets_outlive_the_process_and_are_shared(tmp_path: Path) -> None:
