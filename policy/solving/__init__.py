@@ -1,6 +1,63 @@
-"""Searches assignments of Boolean variables, within a number of steps."""
+"""Searches assignments of Boolean variables and strings of languages, within a number of steps."""
 
-from policy.solving.clauses import Clauses
+from policy.solving.automata.characters import (
+    ALL,
+    DIGITS,
+    PRINTABLE,
+    SPACE,
+    WORD,
+    Characters,
+    characters,
+    these,
+    without,
+)
+from policy.solving.automata.expressions import (
+    ANY_TEXT,
+    Edge,
+    Either,
+    Expression,
+    OneOf,
+    Place,
+    Row,
+    Times,
+    literal,
+)
+from policy.solving.automata.language import Language, TooLarge, language
+from policy.solving.automata.meeting import Meeting, OutOfSteps, Steps, contains, meeting
+from policy.solving.clauses import Clauses, Theory
 from policy.solving.search import Model, Search, Spent, Unsatisfiable
 
-__all__ = ["Clauses", "Model", "Search", "Spent", "Unsatisfiable"]
+__all__ = [
+    "ALL",
+    "ANY_TEXT",
+    "DIGITS",
+    "PRINTABLE",
+    "SPACE",
+    "WORD",
+    "Characters",
+    "Clauses",
+    "Edge",
+    "Either",
+    "Expression",
+    "Language",
+    "Meeting",
+    "Model",
+    "OneOf",
+    "OutOfSteps",
+    "Place",
+    "Row",
+    "Search",
+    "Spent",
+    "Steps",
+    "Theory",
+    "Times",
+    "TooLarge",
+    "Unsatisfiable",
+    "characters",
+    "contains",
+    "language",
+    "literal",
+    "meeting",
+    "these",
+    "without",
+]

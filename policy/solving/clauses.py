@@ -7,16 +7,32 @@ added by Tseitin's transformation: one variable for each, and clauses that make 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 Literal = int
 
 
+class Theory(Protocol):
+    """What literals mean beyond clauses: it refutes assignments that no values have."""
+
+    def refute(self, holding: frozenset[Literal]) -> list[list[Literal]]:
+        """Return clauses that hold for all values, and not in an assignment; none if it may hold.
+
+        `holding` are the literals of the assignment that hold.
+        """
+        ...
+
+
 class Clauses:
-    """The clauses so far. `true` and `false` are the literals of the constants."""
+    """The clauses so far. `true` and `false` are the literals of the constants.
+
+    A `Search` asks the `theories` about each assignment that satisfies the clauses.
+    """
 
     def __init__(self) -> None:
         self.all: list[list[Literal]] = []
         self.count = 0
+        self.theories: list[Theory] = []
         self.true: Literal = self.variable()
         self.false: Literal = -self.true
         self.require(self.true)

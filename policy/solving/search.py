@@ -43,6 +43,7 @@ class Search:
         from pysat.solvers import Solver  # type: ignore[import-untyped]
 
         self._solver: Any = Solver(name=_SOLVER, bootstrap_with=clauses.all)
+        self._theories = clauses.theories
         self.steps = steps
 
     def __enter__(self) -> Search:
@@ -56,10 +57,28 @@ class Search:
         self._solver.add_clause(list(literals))
 
     def solve(self, assumptions: Iterable[Literal] = ()) -> Model | Unsatisfiable | Spent:
-        """Return an assignment in which the assumptions hold, or why there is none."""
+        """Return an assignment in which the assumptions hold, or why there is none.
+
+        An assignment that a theory refutes is excluded, which takes a step.
+        """
+        wanted = list(assumptions)
+        while True:
+            found = self._solve(wanted)
+            if not isinstance(found, Model):
+                return found
+            lemmas = [clause for each in self._theories for clause in each.refute(found.holding)]
+            if not lemmas:
+                return found
+            if self.steps <= len(lemmas):
+                return Spent()
+            self.steps -= len(lemmas)
+            for clause in lemmas:
+                self.require(*clause)
+
+    def _solve(self, assumptions: list[Literal]) -> Model | Unsatisfiable | Spent:
         before = self._conflicts()
         self._solver.conf_budget(self.steps)
-        found = self._solver.solve_limited(assumptions=list(assumptions))
+        found = self._solver.solve_limited(assumptions=assumptions)
         self.steps = max(self.steps - (self._conflicts() - before), 1)
         if found is None:
             return Spent()

@@ -4,7 +4,7 @@ from policy.symbolic.all_calls import AllCalls
 from policy.symbolic.leaves import leaves_of
 from policy.symbolic.set_relations import includes
 from policy.symbolic.shown_calls import ShownCalls
-from policy.symbolic.situation import Situation
+from policy.symbolic.situation import Situation, Values
 from policy.symbolic.subjects import RESOURCES, Subject
 from policy.symbolic.violation import Basis, Claim, Violation, require_violation
 
@@ -16,6 +16,7 @@ __all__ = [
     "ShownCalls",
     "Situation",
     "Subject",
+    "Values",
     "Violation",
     "includes",
     "leaves_of",

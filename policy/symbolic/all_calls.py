@@ -22,14 +22,18 @@ from policy.evaluation import (
 from policy.layers import applies_to
 from policy.model import Caller, GuestScope
 from policy.program import RulePlan
-from policy.solving import Clauses
+from policy.solving import Clauses, Model
 from policy.symbolic.field_values import accepted_values, bounds_in, is_always_there
+from policy.symbolic.patterns.texts import language_of
 from policy.symbolic.reading import Choice, Scope, choices, compiled, fixed, table
 from policy.symbolic.resource_facts import ResourceFacts
 from policy.symbolic.samples import complete_samples, constants_of, simple_subject
 from policy.symbolic.situation import Situation
+from policy.symbolic.strings import Strings
 from policy.symbolic.subjects import Subject, meaning_of, plain_subject, subjects_of
+from policy.symbolic.text_value import TextValue
 from policy.symbolic.truths import Truths, constant, unknown
+from policy.values import is_ordinary
 
 NAME: Subject = ("agent", "name")
 ROLE: Subject = ("session", "role")
@@ -45,6 +49,7 @@ _OF_VALUES = (
     checked.TypeTest,
     checked.WindowTest,
 )
+_OF_PATTERNS = (checked.LikeTest, checked.RegexTest, checked.TextRelation)
 # The facts that are strings, where they are there.
 _STRINGS = _ALWAYS_THERE | {("user", "id"), ("agent", "parent")}
 
@@ -72,10 +77,16 @@ class AllCalls:
         self._layers = tuple(layers)
         self._base = Situation(spec=spec, base={})
         self._simple: dict[Subject, list[checked.Test]] = {NAME: [], ROLE: []}
+        tests = tuple(tests)
         for test in tests:
             subject = simple_subject(test)
             if subject is not None and self._can_be_set(subject):
                 self._simple.setdefault(subject, []).append(test)
+        matched = (self._matched_subject(test) for test in tests)
+        self._patterns = {found for found in matched if found and self._is_any_text(found)}
+        self._strings = Strings(clauses)
+        self._texts: dict[Subject, TextValue] = {}
+        self.ordinary = clauses.variable()
         self._choices: dict[Subject, list[Choice]] = {}
         self._known: dict[Any, Truths] = {}
         self._applying: dict[LayerKey, int] = {}
@@ -117,11 +128,54 @@ class AllCalls:
 
     def _leaf(self, test: checked.Test, scope: Scope) -> Truths:
         subject = simple_subject(test)
+        matched = self._matched_subject(test) if subject is None else subject
+        if matched in self._patterns and matched is not None:
+            return self._text(matched).truth_of(test, compiled(test, scope))
+        if matched is not None and self._is_one_of_few(matched):
+            return table(self.clauses, compiled(test, scope), self._choices_of(matched))
         if subject is not None and subject in self._simple:
             return table(self.clauses, compiled(test, scope), self._choices_of(subject))
         if subjects_of(test):
             return self._unknown(test, scope)
         return fixed(self.clauses, compiled(test, scope), self._base.evaluation(slots=self._slots))
+
+    def suggested(self, model: Model) -> dict[Subject, Any]:
+        """Return values of an assignment with which a call may be shown."""
+        found = {subject: text.example(model.holding) for subject, text in self._texts.items()}
+        return {subject: value for subject, value in found.items() if value is not None}
+
+    def _matched_subject(self, test: checked.Test) -> Subject | None:
+        """Return the field or fact whose strings a pattern is about."""
+        if language_of(test) is None:
+            return None
+        assert isinstance(test, _OF_PATTERNS)
+        subject = plain_subject(test.left)
+        # RE2 reads no string that is not valid Unicode, which only the input never is.
+        is_input = subject is not None and subject[0] == "input"
+        return None if isinstance(test, checked.RegexTest) and not is_input else subject
+
+    def _is_one_of_few(self, subject: Subject) -> bool:
+        """Return whether a field has one of the values that its schema lists."""
+        return subject[0] == "input" and self._view.lookup((subject[1],)).choices is not None
+
+    def _is_any_text(self, subject: Subject) -> bool:
+        """Return whether a field or fact may be any string, and every test names plain ones."""
+        if subject in (NAME, ROLE) or not self._can_be_set(subject):
+            return False
+        if self._is_one_of_few(subject):
+            return False
+        tests = self._simple.setdefault(subject, [])
+        named = (value for test in tests for value in constants_of(test))
+        return all(is_ordinary(value) for value in named if isinstance(value, str))
+
+    def _text(self, subject: Subject) -> TextValue:
+        """Return the value of a field or fact that patterns are about."""
+        found = self._texts.get(subject)
+        if found is None:
+            among = self._choices_of(subject)
+            found = TextValue(self.clauses, self._strings, among, ordinary=self.ordinary)
+            self._texts[subject] = found
+        return found
 
     def _unknown(self, test: checked.Test, scope: Scope) -> Truths:
         """Return the truth of a test that may come out as anything.
@@ -156,7 +210,9 @@ class AllCalls:
         return found
 
     def _values(self, subject: Subject) -> tuple[Any, ...]:
-        values = complete_samples(self._simple[subject], more=self._named(subject))
+        values = complete_samples(self._simple.get(subject, ()), more=self._named(subject))
+        if subject in self._patterns:
+            values = tuple(v for v in values if not isinstance(v, str) or is_ordinary(v))
         if subject[0] == "input":
             return accepted_values(self._view, subject[1], values)
         if subject[0] == "context":

@@ -27,7 +27,7 @@ from policy.symbolic.field_values import accepted_values, bounds_in
 from policy.symbolic.reading import Choice, Scope, choices, compiled, fixed, table
 from policy.symbolic.resource_samples import argument_samples
 from policy.symbolic.samples import complete_samples, guessed_samples, times
-from policy.symbolic.situation import SETTABLE, Situation, least_input
+from policy.symbolic.situation import NOTHING, SETTABLE, Situation, Values, least_input
 from policy.symbolic.subjects import RESOURCES, Subject, meaning_of, subjects_of
 from policy.symbolic.truths import Truths, unknown
 
@@ -38,7 +38,7 @@ class ShownCalls:
     """A reading of the conditions about one tool, for calls of a few values.
 
     `tests` are all tests that will be asked about; `layers` the keys of all layers; `declared` what
-    they know of the tool's resources.
+    they know of the tool's resources; `suggested` are values that are tried as well.
     """
 
     def __init__(
@@ -51,10 +51,12 @@ class ShownCalls:
         layers: Iterable[LayerKey],
         declared: Iterable[DeclaredResources],
         slots: int,
+        suggested: Values = NOTHING,
     ) -> None:
         self.clauses = clauses
         self._view = view
         self._slots = slots
+        self._suggested = suggested
         self._layers = tuple(layers)
         self._base = Situation(spec=spec, base=least_input(spec.schema))
         self._resources = tuple({r: None for each in declared for r in each.resources})
@@ -141,6 +143,9 @@ class ShownCalls:
             )
         return found
 
+    def _hinted(self, subject: Subject) -> tuple[Any, ...]:
+        return (self._suggested[subject],) if subject in self._suggested else ()
+
     def _values(self, subject: Subject) -> Iterator[Any]:
         tests = self._tests.get(subject, [])
         if subject == RESOURCES:
@@ -150,12 +155,14 @@ class ShownCalls:
             yield from times(tests)
         elif subject[0] == "input" and len(subject) > 1:
             bounds = bounds_in(self._view, subject[1])
-            values = (*complete_samples(tests, more=bounds), *guessed_samples(tests))
+            named = complete_samples(tests, more=bounds)
+            values = (*self._hinted(subject), *named, *guessed_samples(tests))
             yield from accepted_values(self._view, subject[1], values[:_MOST_VALUES])
         elif subject in _SHAPES or subject[0] == "context":
             named = _names_in(self._layers, subject)
             usual = getattr(self._base.caller, subject[1], None) if subject in SETTABLE else None
-            values = (usual, *complete_samples(tests, more=named), *guessed_samples(tests), *named)
+            samples = (*complete_samples(tests, more=named), *guessed_samples(tests), *named)
+            values = (usual, *self._hinted(subject), *samples)
             fits = _SHAPES.get(subject, lambda value: True)
             yield from list(_distinct(value for value in values if fits(value)))[:_MOST_VALUES]
 

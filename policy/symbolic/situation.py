@@ -19,6 +19,7 @@ _EVERY_TOOL = GuestScope(allowed_tools=("*",))
 
 # The value of each subject that is not as usual. That of RESOURCES is a mapping of input fields.
 Values = Mapping[Subject, Any]
+NOTHING: Values = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

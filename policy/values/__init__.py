@@ -5,9 +5,11 @@ from policy.values.globs import (
     compile_path_glob,
     compile_text_glob,
     escape_glob,
+    glob_characters,
     globs_intersect,
     has_wildcard,
     literal_text,
+    path_segments,
 )
 from policy.values.hosts.address import NETWORK_WORDS
 from policy.values.hosts.endpoint import DEFAULT_PORTS, Endpoint, read_endpoint
@@ -157,6 +159,7 @@ __all__ = [
     "exact_path",
     "folded_for_search",
     "folder_pattern",
+    "glob_characters",
     "globs_intersect",
     "has_wildcard",
     "host_in",
@@ -180,6 +183,7 @@ __all__ = [
     "path_in",
     "path_overlaps",
     "path_pattern_text",
+    "path_segments",
     "path_within",
     "quote",
     "reaches",

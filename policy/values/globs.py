@@ -93,6 +93,11 @@ def globs_intersect(one: str, other: str) -> bool:
     return agree[0]
 
 
+def glob_characters(pattern: str) -> tuple[tuple[str, bool], ...]:
+    """Return the characters of a pattern, each with whether it is a wildcard."""
+    return tuple((str(char), isinstance(char, _Wildcard)) for char in _characters(pattern))
+
+
 def _characters(pattern: str) -> tuple[str, ...]:
     """Return the wildcards of a pattern, and the characters of its literals."""
     return tuple(

@@ -21,6 +21,7 @@ from policy.symbolic import (
     Claim,
     ShownCalls,
     Situation,
+    Values,
     leaves_of,
     require_violation,
 )
@@ -76,10 +77,10 @@ def prove_claim(
     for spec in specs:
         question = _Question(program, spec, invariant, index, steps=steps)
         kept = question.what_keeps_it()
-        if kept is not None:
+        if isinstance(kept, tuple):
             basis.update(dict.fromkeys(kept))
             continue
-        found = question.counterexample()
+        found = question.counterexample(kept)
         if found is not None:
             return Proof(
                 invariant=invariant,
@@ -125,8 +126,11 @@ class _Question:
         self._tests = tuple(_tests(invariant, self._layers))
         self._slots = max(program.slots, invariant.slots)
 
-    def what_keeps_it(self) -> tuple[Basis, ...] | None:
-        """Return what keeps the claim for every call of the tool; None if that is not certain."""
+    def what_keeps_it(self) -> tuple[Basis, ...] | Values:
+        """Return what keeps the claim for every call of the tool.
+
+        If that is not certain, return values of fields and facts that may break it.
+        """
         clauses = Clauses()
         reading = AllCalls(
             clauses,
@@ -139,12 +143,18 @@ class _Question:
         wrong = require_violation(self._claim, self._spec, self._layers, reading)
         with Search(clauses, steps=self._steps) as search:
             found = search.solve(wrong.bases)
-            if not isinstance(found, Unsatisfiable):
-                return None
-            return tuple(wrong.bases[literal] for literal in search.smallest_core(found.core))
+            if isinstance(found, Unsatisfiable):
+                return tuple(wrong.bases[literal] for literal in search.smallest_core(found.core))
+            plain = search.solve([*wrong.bases, wrong.clear, reading.ordinary])
+            if not isinstance(plain, Model):
+                plain = search.solve([*wrong.bases, reading.ordinary])
+            return reading.suggested(plain) if isinstance(plain, Model) else {}
 
-    def counterexample(self) -> Counterexample | None:
-        """Return a call that breaks the claim, as the engine decides it; None if none is found."""
+    def counterexample(self, suggested: Values) -> Counterexample | None:
+        """Return a call that breaks the claim, as the engine decides it; None if none is found.
+
+        `suggested` are values that calls are tried with besides those around constants of rules.
+        """
         clauses = Clauses()
         reading = ShownCalls(
             clauses,
@@ -154,6 +164,7 @@ class _Question:
             layers=[layer.key for layer in self._layers],
             declared=[layer.declared for layer in self._layers],
             slots=self._slots,
+            suggested=suggested,
         )
         wrong = require_violation(self._claim, self._spec, self._layers, reading)
         with Search(clauses, steps=self._steps) as search:

@@ -1,0 +1,1 @@
+"""Languages of strings as automata: what is in some of them and not in others."""

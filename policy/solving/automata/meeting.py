@@ -1,0 +1,209 @@
+"""Finds the shortest string that is in some languages and not in others.
+
+The automata run side by side, and their common states are made when they are reached. Before a
+state is followed, it is compared with those from which at least as much is possible (antichains:
+De Wulf and others, *Antichains: A New Algorithm for Checking Universality*, 2006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from policy.solving.automata.characters import (
+    ALL,
+    Characters,
+    has,
+    representatives,
+)
+from policy.solving.automata.language import Language
+
+_FIRST_LEFT_OUT = 4
+
+
+class OutOfSteps(Exception):
+    """The steps were used up before an answer was found."""
+
+
+@dataclass(slots=True)
+class Steps:
+    """How many states may still be followed; the same question takes the same number anywhere."""
+
+    left: int
+
+    def take(self, count: int = 1) -> None:
+        """Use some of the steps. Raises OutOfSteps if there are none."""
+        self.left -= count
+        if self.left < 0:
+            raise OutOfSteps
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """A string, or None, and then the languages of those outside that were needed to see so."""
+
+    text: str | None
+    outside: tuple[int, ...] = ()
+
+
+def meeting(
+    inside: Sequence[Language],
+    outside: Sequence[Language],
+    *,
+    within: Characters = ALL,
+    steps: Steps,
+) -> Meeting:
+    """Return a shortest string that is in all of the first languages and none of the others.
+
+    `within` are the characters that it may have. Languages to be outside of are only looked at once
+    a string is found in them. Raises OutOfSteps.
+    """
+    needed: list[int] = []
+    most = _FIRST_LEFT_OUT
+    while True:
+        text = shortest(inside, [outside[at] for at in needed], within=within, steps=steps)
+        if text is None:
+            return Meeting(None, tuple(needed))
+        wrong = [at for at, one in enumerate(outside) if at not in needed and contains(one, text)]
+        if not wrong:
+            return Meeting(text)
+        needed += wrong[:most]
+        most *= 2
+
+
+def contains(one: Language, text: str) -> bool:
+    """Return whether a string is in a language."""
+    state = 1
+    for char in text:
+        state = _following(one.shifts, state) & _reading(one, ord(char))
+        if not state:
+            return False
+    return bool(state & one.accepting)
+
+
+def shortest(
+    inside: Sequence[Language], outside: Sequence[Language], *, within: Characters, steps: Steps
+) -> str | None:
+    """Return a shortest string that is in all of the first languages and none of the others."""
+    together = _Together(inside, outside, within)
+    start = together.start
+    before: dict[int, tuple[int, int] | None] = {start: None}
+    least: dict[int, list[int]] = {}
+    frontier = [start]
+    if together.accepts(start):
+        return ""
+    while frontier:
+        following: list[int] = []
+        for state in frontier:
+            steps.take()
+            for code, new in together.steps_from(state):
+                if new in before or together.is_dominated(new, least):
+                    continue
+                before[new] = (state, code)
+                if together.accepts(new):
+                    return _spelled(before, new)
+                following.append(new)
+        frontier = following
+    return None
+
+
+def _spelled(before: dict[int, tuple[int, int] | None], state: int) -> str:
+    chars: list[str] = []
+    while (step := before[state]) is not None:
+        state, code = step
+        chars.append(chr(code))
+    return "".join(reversed(chars))
+
+
+def _following(shifts: Sequence[tuple[int, int]], state: int) -> int:
+    found = 0
+    for length, leaving in shifts:
+        active = state & leaving
+        if active:
+            found |= active << length if length >= 0 else active >> -length
+    return found
+
+
+def _reading(one: Language, code: int) -> int:
+    found = 0
+    for chars, states in one.reading:
+        if has(chars, code):
+            found |= states
+    return found
+
+
+class _Together:
+    """Automata side by side, in one integer."""
+
+    def __init__(
+        self, inside: Sequence[Language], outside: Sequence[Language], within: Characters
+    ) -> None:
+        self.start = 0
+        shifts: dict[int, int] = {}
+        reading: dict[Characters, int] = {}
+        accepting: list[int] = []
+        parts: list[int] = []
+        offset = 0
+        for one in (*inside, *outside):
+            self.start |= 1 << offset
+            parts.append(((1 << one.size) - 1) << offset)
+            accepting.append(one.accepting << offset)
+            for length, states in one.shifts:
+                shifts[length] = shifts.get(length, 0) | states << offset
+            for chars, states in one.reading:
+                reading[chars] = reading.get(chars, 0) | states << offset
+            offset += one.size
+        self._shifts = tuple(shifts.items())
+        self._inside = tuple(zip(parts, accepting, strict=True))[: len(inside)]
+        self._of_inside = sum(parts[: len(inside)])
+        self._not_accepting = sum(accepting[len(inside) :])
+        codes = [
+            (code, sum(states for chars, states in reading.items() if has(chars, code)))
+            for code in representatives(reading, within)
+        ]
+        # Characters that fewer outer patterns read come first: their states dominate more others.
+        codes.sort(key=lambda item: (item[1] & ~self._of_inside).bit_count())
+        self._codes = tuple(codes)
+        self._hopeless = self._accepting_all()
+
+    def steps_from(self, state: int) -> list[tuple[int, int]]:
+        """Return the states that may come next, each with a character that leads there."""
+        following = _following(self._shifts, state)
+        found: dict[int, int] = {}
+        for code, reading in self._codes:
+            new = following & reading
+            if new in found or new & self._hopeless:
+                continue
+            if all(new & part for part, _ in self._inside):
+                found[new] = code
+        return [(code, new) for new, code in found.items()]
+
+    def accepts(self, state: int) -> bool:
+        """Return whether a text that leads here is in all and outside of all."""
+        return not state & self._not_accepting and all(
+            state & accepting for _, accepting in self._inside
+        )
+
+    def is_dominated(self, state: int, least: dict[int, list[int]]) -> bool:
+        """Return whether another state is inside of the same, and outside of no less.
+
+        Notes the state in `least` if none is.
+        """
+        others = least.setdefault(state & self._of_inside, [])
+        outer = state & ~self._of_inside
+        if any(not other & ~outer for other in others):
+            return True
+        others.append(outer)
+        return False
+
+    def _accepting_all(self) -> int:
+        """Return states of the outer languages from which every text is accepted."""
+        everything = ~self._of_inside
+        for _, reading in self._codes:
+            everything &= reading
+        looping = dict(self._shifts).get(0, 0) & everything & self._not_accepting
+        found = looping
+        for length, leaving in self._shifts:
+            back = looping >> length if length >= 0 else looping << -length
+            found |= back & leaving & self._not_accepting
+        return found

@@ -1,0 +1,1 @@
+"""The patterns that rules write, as expressions and languages of strings."""

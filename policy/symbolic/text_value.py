@@ -1,0 +1,80 @@
+"""`TextValue`: the tests of one field or fact that may be a string, by languages.
+
+A string with invisible characters is compared as it is and without them; where the two differ, a
+test is indeterminate. So such a value is two strings here, and an ordinary one is twice the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from policy.checks import checked
+from policy.evaluation import Indeterminate, TestOf
+from policy.solving import Clauses, Language
+from policy.symbolic.patterns.texts import any_of_these, language_of
+from policy.symbolic.reading import Choice, table
+from policy.symbolic.strings import Strings
+from policy.symbolic.truths import Truths, unknown
+
+
+class TextValue:
+    """A value that is one of a few, or any string.
+
+    `choices` are all values that it may have; those that are strings, the last of which no test
+    names, stand for any string. `ordinary` is the literal that no string has invisible characters.
+    """
+
+    def __init__(
+        self, clauses: Clauses, strings: Strings, choices: Sequence[Choice], *, ordinary: int
+    ) -> None:
+        self._clauses = clauses
+        self._others = [each for each in choices if not isinstance(each.value, str)]
+        self._texts = [each for each in choices if isinstance(each.value, str)]
+        self._is_text = clauses.any_of(each.literal for each in self._texts)
+        self._strings = strings
+        self._shown = strings.word(self._is_text)
+        self._bare = strings.word(self._is_text)
+        self._ordinary = ordinary
+
+    def truth_of(self, test: checked.Test, compiled: TestOf) -> Truths:
+        """Return the truth of a test of this value alone, which the engine computes as compiled."""
+        among_others = table(self._clauses, compiled, self._others)
+        of_texts = self._of_texts(test, compiled)
+        any_of = self._clauses.any_of
+        return Truths(
+            any_of([among_others.holds, self._clauses.all_of([self._is_text, of_texts.holds])]),
+            any_of([among_others.fails, self._clauses.all_of([self._is_text, of_texts.fails])]),
+        )
+
+    def example(self, holding: frozenset[int]) -> Any:
+        """Return the value of an assignment; None if no ordinary string was found."""
+        if self._is_text in holding:
+            return self._strings.example(self._shown, holding)
+        return next((each.value for each in self._others if each.literal in holding), None)
+
+    def _of_texts(self, test: checked.Test, compiled: TestOf) -> Truths:
+        language = language_of(test)
+        if language is not None:
+            return self._in_language(language)
+        results = [compiled(each.call) for each in self._texts]
+        if not results or any(isinstance(truth, Indeterminate) for truth in results):
+            same = len(set(map(type, results))) == 1
+            nothing = Truths(self._clauses.false, self._clauses.false)
+            return nothing if same else unknown(self._clauses)
+        # The last string stands for all that are not named.
+        most = results[-1]
+        named = tuple(
+            each.value for each, truth in zip(self._texts, results, strict=True) if truth != most
+        )
+        if not named:
+            constant = Truths(self._clauses.true, self._clauses.false)
+            return constant if most is True else constant.negated()
+        truth = self._in_language(any_of_these(named))
+        return truth.negated() if most is True else truth
+
+    def _in_language(self, language: Language) -> Truths:
+        shown, bare = self._shown.is_in(language), self._bare.is_in(language)
+        for one, other in ((shown, bare), (bare, shown)):
+            self._clauses.require(-self._ordinary, -one, other)
+        return Truths(self._clauses.all_of([shown, bare]), self._clauses.all_of([-shown, -bare]))

@@ -1,0 +1,32 @@
+"""Proves one claim of a small policy, for tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from policy.catalog import Catalog, Origin, Resource, ToolSpec
+from policy.verify import Proof, prove
+from tests.laws.engine import build_over
+from tests.laws.policies import PolicyText
+
+
+def tool(name: str, fields: dict[str, Any], *resources: Resource) -> ToolSpec:
+    """Return a tool whose fields are all required."""
+    schema = {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+    return ToolSpec(
+        name=name, origin=Origin(tool=name), schema=schema, resources=resources, complete=True
+    )
+
+
+def proof(claim: str, *rules: str, specs: tuple[ToolSpec, ...]) -> Proof:
+    """Return the proof of a claim in a policy that denies what none of the rules allows."""
+    statements = ("policy for every agent", "default deny", *rules, claim)
+    text = PolicyText(files=(("global.policy", statements),))
+    built = build_over(text, Catalog(specs=specs, complete=True))
+    (found,) = prove(built.program)
+    return found
