@@ -26,7 +26,12 @@ from policy.catalog.schemas.fields import (
     requires,
 )
 from policy.catalog.schemas.model_form import schema_strictify, union_branches
-from policy.catalog.schemas.problems import schema_problem, unfolded_size
+from policy.catalog.schemas.problems import (
+    output_schema_problem,
+    schema_problem,
+    unfolded_size,
+)
+from policy.catalog.schemas.shape import has_shape
 from policy.catalog.schemas.strict_form import strict_schema
 from policy.catalog.schemas.view import SchemaView, SchemaViews
 from policy.catalog.schemas.walk import (
@@ -104,6 +109,7 @@ __all__ = [
     "contradictions",
     "descend",
     "fields_of",
+    "has_shape",
     "identifier_problem",
     "includes",
     "is_closed",
@@ -117,6 +123,7 @@ __all__ = [
     "named_fields",
     "operations_in",
     "operations_of",
+    "output_schema_problem",
     "part_includes",
     "parts",
     "patterns_of",

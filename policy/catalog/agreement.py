@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from policy.catalog.schemas.differences import schema_differences
+from policy.catalog.schemas.model_form import schema_strictify
 from policy.catalog.tool import Resource, ToolSpec
+from policy.model import thaw
 from policy.values import quote
 
 _FACTS = ("category", "read_only", "destructive", "idempotent")
@@ -32,11 +34,20 @@ def contradictions(listed: ToolSpec, own: ToolSpec) -> tuple[str, ...]:
     return (*schema_differences(listed.schema, own.schema), *_facts(listed, own))
 
 
+def _outputs_differ(listed: ToolSpec, own: ToolSpec) -> bool:
+    """Return whether both declare what the tool returns, and not the same."""
+    if not listed.output or not own.output:
+        return False
+    return bool(thaw(schema_strictify(listed.output)) != thaw(schema_strictify(own.output)))
+
+
 def _facts(listed: ToolSpec, own: ToolSpec) -> Iterator[str]:
     for name in _FACTS:
         theirs, mine = getattr(listed, name), getattr(own, name)
         if None not in (theirs, mine) and theirs != mine:
             yield f"`{name}` is {_value(theirs)} in the list, {_value(mine)} in the tool"
+    if _outputs_differ(listed, own):
+        yield "what it returns is declared otherwise in the list"
     if not listed.resources:
         return
     named = set(map(_argument, listed.resources))
@@ -53,6 +64,7 @@ def completed(own: ToolSpec, listed: ToolSpec) -> ToolSpec:
     found = replace(
         own,
         **facts,
+        output=own.output or listed.output,
         resources=tuple(dict.fromkeys((*own.resources, *listed.resources))),
         complete=own.complete or listed.complete,
         unseen=own.unseen or listed.unseen,

@@ -13,15 +13,17 @@ from typing import Any
 
 from policy.catalog.catalog import identifier_problem, owner
 from policy.catalog.listed_resources import BadResources, read_resources
-from policy.catalog.schemas.problems import schema_problem
+from policy.catalog.schemas.problems import output_schema_problem, schema_problem
 from policy.catalog.schemas.walk import read_only_schema
 from policy.catalog.tool import Origin, ToolSpec, split_version
+from policy.model import EMPTY
 from policy.values import quote
 
 _LONGEST_NAME = 256
 _MOST_DIGITS = 9
 _NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}
 _SCHEMA_KEYS = ("inputSchema", "input_schema", "parameters")
+_OUTPUT_KEYS = ("outputSchema", "output_schema")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,7 @@ def read_listing(value: Any, *, server: str | None = None, reviewed: bool = Fals
 
     With `server` all tools belong to that MCP server; without, each belongs to its own `server`, or
     to the host application. A tool without a valid name is left out; one with an unusable schema is
-    kept, with a `fault`.
+    kept, with a `fault`, and one with an unusable output schema as if it declared none.
     """
     entries = _entries(value)
     if entries is None:
@@ -54,6 +56,9 @@ def read_listing(value: Any, *, server: str | None = None, reviewed: bool = Fals
             continue
         if read.fault is not None:
             problems.append(f"tool {number}: `{read.name}` cannot be called: {read.fault}")
+        broken = output_schema_problem(_output_schema(entry))
+        if broken is not None and _is_trusted(read.origin, reviewed=reviewed):
+            problems.append(f"tool {number}: `{read.name}`: {broken}")
         specs[read.name] = read
     return Listing(specs=tuple(specs.values()), problems=tuple(problems))
 
@@ -85,7 +90,8 @@ def _read(entry: Any, server: str | None, *, reviewed: bool) -> ToolSpec | str:
         return f"{owner(origin)} cannot have tools here: {problem}"
     schema = next((entry[key] for key in _SCHEMA_KEYS if key in entry), _NO_ARGUMENTS)
     broken = schema_problem(schema)
-    trusted = reviewed or origin.kind == "host"
+    trusted = _is_trusted(origin, reviewed=reviewed)
+    output = _output_schema(entry)
     try:
         said = _said(entry) if trusted else {}
     except BadResources as error:
@@ -95,12 +101,26 @@ def _read(entry: Any, server: str | None, *, reviewed: bool) -> ToolSpec | str:
         origin=origin,
         description=_text(entry.get("description")) or "",
         schema=read_only_schema(_NO_ARGUMENTS if broken else {"type": "object", **schema}),
+        output=read_only_schema(
+            output if trusted and output_schema_problem(output) is None else EMPTY
+        ),
         fault=broken,
         requires_confirmation=entry.get("requires_confirmation") is True,
         pinned=trusted,
         version=version if trusted and numbered else None,
         **said,
     )
+
+
+def _is_trusted(origin: Origin, *, reviewed: bool) -> bool:
+    """Return whether what a list declares of a tool counts."""
+    return reviewed or origin.kind == "host"
+
+
+def _output_schema(entry: Mapping[str, Any]) -> Any:
+    """Return what a list has as the schema of a tool's results; empty if it has none."""
+    found = next((entry[key] for key in _OUTPUT_KEYS if key in entry), None)
+    return EMPTY if found is None else found
 
 
 def _origin(name: str, server: Any) -> Origin | str:

@@ -30,6 +30,7 @@ def listing_entry(spec: ToolSpec) -> dict[str, Any]:
         "version": spec.version,
         "description": spec.description or None,
         "inputSchema": thaw(spec.schema),
+        "outputSchema": thaw(spec.output) or None,
         "category": spec.category,
         "annotations": _hints(spec) or None,
         "resources": _resources(spec) or None,

@@ -80,16 +80,17 @@ class Resource:
 class ToolSpec:
     """A tool's definition.
 
-    `schema` is its JSON Schema, always an object schema. `complete` is whether `resources` lists
-    every effect of a call that its arguments show. `unseen` is whether it runs code whose effects
-    no argument shows. `open_fields` accepts fields that the schema does not name. `coerce` parses
-    an input with a built-in tool's argument model before the decision; it raises ValueError if the
-    model refuses. `fault` is why the schema cannot be used; every call of such a tool is refused.
-    The facts `category`, `read_only`, `destructive`, `idempotent` are None where no trusted source
-    declares them: unknown to every rule. `version` is that of a tool with several versions; it is
-    part of the full `name`, as in `translate@2`, and added there if it is missing. `operations` are
-    the schemas of a tool's operations, one each, if its `schema` joins them: by these, an operation
-    is hidden together with all that belongs to it. `pinned` is whether a person has reviewed the
+    `schema` is its JSON Schema, always an object schema; `output` is that of what it returns, empty
+    where no trusted source declares it. `complete` is whether `resources` lists every effect of a
+    call that its arguments show. `unseen` is whether it runs code whose effects no argument shows.
+    `open_fields` accepts fields that the schema does not name. `coerce` parses an input with a
+    built-in tool's argument model before the decision; it raises ValueError if the model refuses.
+    `fault` is why the schema cannot be used; every call of such a tool is refused. The facts
+    `category`, `read_only`, `destructive`, `idempotent` are None where no trusted source declares
+    them: unknown to every rule. `version` is that of a tool with several versions; it is part of
+    the full `name`, as in `translate@2`, and added there if it is missing. `operations` are the
+    schemas of a tool's operations, one each, if its `schema` joins them: by these, an operation is
+    hidden together with all that belongs to it. `pinned` is whether a person has reviewed the
     definition; while it is False for a tool from outside, its calls get the verdict `unreviewed`.
     `definition_digest` is that of all that its server sent about it, empty where nothing was.
     """
@@ -98,6 +99,7 @@ class ToolSpec:
     origin: Origin
     description: str = ""
     schema: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
+    output: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     resources: tuple[Resource, ...] = ()
     complete: bool = False
     unseen: bool = False

@@ -13,7 +13,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
-from policy.catalog import Resource, Step, ToolSelector
+from policy.catalog import Origin, Resource, SchemaView, Step, ToolSelector
 from policy.model import Span, Terms, Verdict
 from policy.syntax import tree
 
@@ -127,11 +127,22 @@ class Negative:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredOutput:
+    """What a tool declares that it returns: `digest` is that of the schema."""
+
+    tool: str
+    origin: Origin
+    digest: str
+    schema: SchemaView = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierCalls:
     """`calls(TOOLS)` and `results(TOOLS)`: a list of calls, or of their results.
 
     Where it `permits`, it holds the calls that succeeded, and what the `labels` mark in their
-    results is not known; elsewhere, every call that was handed to its tool.
+    results is not known; elsewhere, every call that was handed to its tool. `outputs` is what its
+    tools declare of their results.
     """
 
     kind: Literal["calls", "results"]
@@ -139,6 +150,7 @@ class EarlierCalls:
     permits: bool
     text: str
     labels: tuple[CheckedLabel, ...] = ()
+    outputs: tuple[DeclaredOutput, ...] = ()
 
 
 Value: TypeAlias = (
@@ -291,7 +303,8 @@ class ResourceTest:
 class CheckedLabel:
     """One `label` statement. `fields` are those of the result that it marks, empty: all of it.
 
-    Its conditions are about the call: its input, and its result as the variable in slot 0.
+    Its conditions are about the call: its input, and the fact `result`. `outputs` is what its tools
+    declare of their results.
     """
 
     name: str
@@ -299,7 +312,8 @@ class CheckedLabel:
     fields: tuple[tuple[str, ...], ...] = ()
     when: Test | None = None
     unless: Test | None = None
-    slots: int = 1
+    slots: int = 0
+    outputs: tuple[DeclaredOutput, ...] = ()
 
     @property
     def has_conditions(self) -> bool:

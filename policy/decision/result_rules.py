@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from policy.catalog import ToolSpec
-from policy.evaluation import Evaluation, Indeterminate, Truth
+from policy.catalog import SchemaView, ToolSpec
+from policy.evaluation import Evaluation, Indeterminate, Truth, read_output
 from policy.model import Caller, Decision, Facts, Reason, freeze
 from policy.program import Program, RedactionPlan, ResultWithheld
 from policy.values import Redaction
@@ -43,13 +43,14 @@ def result_rules(
         return ResultRules()
     if spec is None:
         raise ResultWithheld("the policy does not have the tool", rule=matching.pop().rule)
+    declared = program.catalog.views.of(spec.output) if spec.output else None
     found: dict[Reason, RedactionPlan] = {}
     missing = {reason for reason in matching if not reason.shadow}
     for plan, calls in _plans(program, spec, decision, caller=caller, facts=facts):
         if plan.reason not in matching or plan.reason in found:
             continue
         missing.discard(plan.reason)
-        truth = _on_result(plan, calls, result)
+        truth = _on_result(plan, calls, result, declared)
         if truth is True:
             found[plan.reason] = plan
         elif isinstance(truth, Indeterminate) and not plan.reason.shadow:
@@ -82,7 +83,9 @@ def _plans(
             yield from ((redaction, calls) for redaction in layer.redactions)
 
 
-def _on_result(plan: RedactionPlan, calls: list[Evaluation], result: Any) -> Truth:
+def _on_result(
+    plan: RedactionPlan, calls: list[Evaluation], result: Any, declared: SchemaView | None
+) -> Truth:
     """Return whether a redaction that matches the call applies to its result."""
     if plan.on_result is None or result is NO_RESULT:
         return True
@@ -90,6 +93,8 @@ def _on_result(plan: RedactionPlan, calls: list[Evaluation], result: Any) -> Tru
     for call in calls:
         try:
             call.result = freeze(result)
+            if declared is not None:
+                call.result = read_output(call.result, declared, tool=call.spec.name)
         except (RecursionError, TypeError, ValueError):
             return Indeterminate("the result is not JSON")
         truth = plan.on_result(call)

@@ -14,6 +14,7 @@ from policy.evaluation.condition_outcome import (
 )
 from policy.evaluation.condition_scope import ConditionScope, TestOf, ValueOf
 from policy.evaluation.conditions import compile_test
+from policy.evaluation.declared_outputs import read_output
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.effects import CallEffects, KnownResource
 from policy.evaluation.evaluation import Evaluation
@@ -84,6 +85,7 @@ __all__ = [
     "negation_of",
     "outcome_of_condition",
     "permits_writes_of_inline_code",
+    "read_output",
     "resource_tests",
     "tool_matcher",
     "true_or_indeterminate",

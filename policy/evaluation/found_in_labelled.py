@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from policy.checks import checked
 from policy.evaluation.condition_scope import ConditionScope, ValueOf
+from policy.evaluation.declared_outputs import result_reader
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.past_lists import UNKNOWN_HISTORY, fold_key
 from policy.evaluation.past_results import LabelTest, label_test
@@ -58,20 +59,23 @@ class LabelledTexts:
     """The texts that labels mark, or may mark, folded for searching."""
 
     def __init__(self, labels: list[tuple[checked.CheckedLabel, LabelTest]]) -> None:
-        self._labels = labels
+        self._labels = [(label, marks, result_reader(label.outputs)) for label, marks in labels]
         self._sure = TextPile()
         self._perhaps = TextPile()
         self._unknown: tuple[int, str] | None = None
 
     def add(self, position: int, call: PastCall) -> None:
         """Add the next call."""
-        for label, marks in self._labels:
+        for label, marks, read in self._labels:
             truth = marks(call)
             if truth is False:
                 continue
             if call.outcome == RUNNING or (call.result is None and not call.texts):
                 self._unknown = self._unknown or (position, call.tool)
             found = [*_marked(call.result, label.fields), *call.texts]
+            if isinstance(call.result, str) and not isinstance(read(call), str):
+                # JSON in a text may write characters otherwise.
+                found += texts_in(read(call))
             sure = truth is True and call.outcome == SUCCEEDED
             # Texts apart, so that nothing is found that begins in one and ends in the next.
             folded = "\0".join(map(folded_for_search, found))
@@ -125,5 +129,5 @@ def texts_in(value: Value) -> Iterator[str]:
     elif isinstance(value, tuple):
         for item in value:
             yield from texts_in(item)
-    elif value is not None and not isinstance(value, bool | Absent):
+    elif value is not None and not isinstance(value, bool | Absent | Indeterminate):
         yield str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -9,11 +9,12 @@ from typing import Any
 
 from policy.checks import checked
 from policy.evaluation.condition_scope import ConditionScope, ValueOf
+from policy.evaluation.declared_outputs import ReadResult, result_reader
 from policy.evaluation.evaluation import Evaluation
-from policy.evaluation.past_results import CallView, known_result, unlabelled
+from policy.evaluation.past_results import CallView, unlabelled
 from policy.evaluation.past_tools import tool_matcher
 from policy.evaluation.truth import Indeterminate, PartialList, Value
-from policy.model import SUCCEEDED, History, PastCall
+from policy.model import SUCCEEDED, History, PastCall, PastCalls
 from policy.values import is_ordinary
 
 _KEYS_REMEMBERED = 4_096
@@ -34,8 +35,10 @@ class PastList:
         self._node = node
         self._matches = tool_matcher(node.tools)
         self._succeeded_only = node.permits or node.kind == "results"
-        self._result_of = unlabelled(node.labels, place) if node.permits else known_result
+        read = result_reader(node.outputs)
+        self._result_of = unlabelled(node.labels, read, place) if node.permits else read
         self._key = fold_key(node)
+        self._results_key = fold_key(node, "results")
 
     def __call__(self, call: Evaluation) -> Value:
         """Return the list."""
@@ -49,9 +52,15 @@ class PastList:
 
     def element(self, call: PastCall, now: datetime | None) -> Value:
         """Return an earlier call as an element of the list."""
-        if self._node.kind == "results":
-            return self._result_of(call)
-        return CallView(call, now, self._result_of)
+        return self._element(call, now, self._result_of)
+
+    def _element(self, call: PastCall, now: datetime | None, result_of: ReadResult) -> Value:
+        return result_of(call) if self._node.kind == "results" else CallView(call, now, result_of)
+
+    def _result_at(self, position: int, kept: PastCalls) -> ReadResult:
+        if not (self._node.outputs or self._node.labels):
+            return self._result_of
+        return kept.fold(self._results_key, lambda: _ReadResults(self._result_of)).at(position)
 
     def gap(self, history: History) -> tuple[str, int] | None:
         """Return why calls are missing, and the position that all of those are before."""
@@ -86,7 +95,7 @@ class PastList:
             return PartialList((), UNKNOWN_HISTORY, sure_from=0)
         kept, now = history.kept, call.facts.now or history.as_of
         chosen = [position for position in positions(history) if position < kept.length]
-        items = [self.element(kept[position], now) for position in chosen]
+        items = [self._element(kept[each], now, self._result_at(each, kept)) for each in chosen]
         items += [self.element(one, now) for one in kept.running if self.includes(one)]
         gap = self.gap(history)
         if gap is None:
@@ -113,6 +122,27 @@ class _Included:
         """Add the next call."""
         if self._calls.includes(call):
             self.positions.append(position)
+
+
+class _ReadResults:
+    """The results of calls, each read once, when it is first asked for."""
+
+    def __init__(self, result_of: ReadResult) -> None:
+        self._result_of = result_of
+        self._read: dict[int, Value] = {}
+
+    def add(self, position: int, call: PastCall) -> None:
+        """Add the next call."""
+
+    def at(self, position: int) -> ReadResult:
+        """Return what reads the result of the call at a position."""
+
+        def read(call: PastCall) -> Value:
+            if position not in self._read:
+                self._read[position] = self._result_of(call)
+            return self._read[position]
+
+        return read
 
 
 class _ByField:

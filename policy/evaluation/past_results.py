@@ -10,6 +10,7 @@ from typing import TypeAlias, final
 
 from policy.checks import checked
 from policy.evaluation.condition_scope import ConditionScope, TestOf
+from policy.evaluation.declared_outputs import ReadResult, result_reader
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.past_tools import spec_of, tool_matcher
 from policy.evaluation.truth import Indeterminate, Truth, Unknown, Value, all_of, negated
@@ -17,8 +18,6 @@ from policy.model import RESULT_NOT_KNOWN, SUCCEEDED, Caller, Facts, PastCall
 
 # Whether a label marks a call.
 LabelTest: TypeAlias = Callable[[PastCall], Truth]
-# Returns the result of a call as a condition may see it.
-ResultOf: TypeAlias = Callable[[PastCall], Value]
 
 _NOBODY, _NOWHERE = Caller(), Facts()
 
@@ -29,7 +28,7 @@ class CallView(Mapping[str, Value]):
 
     __slots__ = ("_now", "_result_of", "call")
 
-    def __init__(self, call: PastCall, now: datetime | None, result_of: ResultOf) -> None:
+    def __init__(self, call: PastCall, now: datetime | None, result_of: ReadResult) -> None:
         self.call = call
         self._now = now
         self._result_of = result_of
@@ -62,13 +61,6 @@ def age_of(call: PastCall, now: datetime | None) -> Value:
     return max(now - call.at, timedelta())
 
 
-def known_result(call: PastCall) -> Value:
-    """Return the result of a call; indeterminate where it is not known."""
-    if call.result is None:
-        return Indeterminate(f"the result of a call of `{call.tool}` is not known")
-    return call.result
-
-
 def label_test(label: checked.CheckedLabel, place: ConditionScope) -> LabelTest:
     """Return the test of whether a label marks a call of one of its tools.
 
@@ -82,6 +74,7 @@ def label_test(label: checked.CheckedLabel, place: ConditionScope) -> LabelTest:
         tests.append(lambda call: negated(other(call)))
     marks = all_of(tests) if tests else None
     matches, slots = tool_matcher(label.tools), label.slots
+    result_of = result_reader(label.outputs)
 
     def test(call: PastCall) -> Truth:
         if not matches(call.called):
@@ -91,7 +84,7 @@ def label_test(label: checked.CheckedLabel, place: ConditionScope) -> LabelTest:
             subject = Evaluation(
                 spec_of(call.called), call.input, caller=_NOBODY, facts=_NOWHERE, slots=slots
             )
-            subject.locals[0] = known_result(call)
+            subject.result = result_of(call)
             truth = marks(subject)
         if truth is True and call.outcome != SUCCEEDED:
             return Indeterminate(f"{RESULT_NOT_KNOWN} `{call.tool}` is not known")
@@ -100,12 +93,14 @@ def label_test(label: checked.CheckedLabel, place: ConditionScope) -> LabelTest:
     return test
 
 
-def unlabelled(labels: tuple[checked.CheckedLabel, ...], place: ConditionScope) -> ResultOf:
-    """Return the results of calls, in which what is labelled, or may be, is not known."""
+def unlabelled(
+    labels: tuple[checked.CheckedLabel, ...], read: ReadResult, place: ConditionScope
+) -> ReadResult:
+    """Return the results that `read` has, in which what is labelled, or may be, is not known."""
     tests = [(label, label_test(label, place)) for label in labels]
 
     def result_of(call: PastCall) -> Value:
-        result = known_result(call)
+        result = read(call)
         for label, marks in tests:
             if isinstance(result, Indeterminate):
                 return result

@@ -17,7 +17,7 @@ from policy.pins.lock import Lock, Pin
 
 # What a definition says to policies and models. Other keys, such as resources that a server
 # declares complete, must not count as if a reviewer had written them.
-_READ = ("name", "title", "description", "inputSchema", "annotations")
+_READ = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 
 
 def pinned_specs(lock: Lock) -> tuple[ToolSpec, ...]:

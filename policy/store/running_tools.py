@@ -19,7 +19,7 @@ from policy.catalog import (
 
 _DECLARED = (
     "origin", "resources", "complete", "unseen", "requires_confirmation", "exec_class", "category",
-    "read_only", "destructive", "idempotent", "open_fields",
+    "read_only", "destructive", "idempotent", "open_fields", "output",
 )  # fmt: skip
 
 

@@ -24,11 +24,18 @@ def schema_problem(schema: Any) -> str | None:
     if schema.get("type", "object") != "object":
         return "its schema is not that of an object"
     problem = _problem_inside(schema)
-    if problem is not None:
-        return problem
-    if unfolded_size(schema)[0] > _LARGEST_UNFOLDED:
-        return "its schema is too large with its references expanded"
-    return None
+    return None if problem is None else f"its schema {problem}"
+
+
+def output_schema_problem(schema: Any) -> str | None:
+    """Return why results cannot be read by this schema, as one sentence; None if they can.
+
+    A result need not be an object.
+    """
+    if not isinstance(schema, Mapping):
+        return "its output schema is not an object"
+    problem = _problem_inside(schema)
+    return None if problem is None else f"its output schema {problem}"
 
 
 def unfolded_size(schema: Schema) -> tuple[int, bool]:
@@ -42,18 +49,25 @@ def unfolded_size(schema: Schema) -> tuple[int, bool]:
 
 
 def _problem_inside(schema: Schema) -> str | None:
+    problem = _problem_as_written(schema)
+    if problem is None and unfolded_size(schema)[0] > _LARGEST_UNFOLDED:
+        return "is too large with its references expanded"
+    return problem
+
+
+def _problem_as_written(schema: Schema) -> str | None:
     todo: list[tuple[Any, int]] = [(schema, 0)]
     count = 0
     while todo:
         value, depth = todo.pop()
         count += 1
         if depth > _DEEPEST:
-            return "its schema is nested too deeply"
+            return "is nested too deeply"
         if count > _LARGEST:
-            return "its schema is too large"
+            return "is too large"
         if isinstance(value, Mapping):
             if not all(isinstance(key, str) for key in value):
-                return "its schema has a key that is not a string"
+                return "has a key that is not a string"
             problem = _reference_problem(value, schema)
             if problem is not None:
                 return problem
@@ -66,12 +80,12 @@ def _problem_inside(schema: Schema) -> str | None:
 def _reference_problem(value: Schema, root: Schema) -> str | None:
     # If an input's fields have these names, their values are objects, not strings.
     if any(isinstance(value.get(key), str) for key in ("$dynamicRef", "$recursiveRef")):
-        return "its schema has a reference that only the caller could resolve"
+        return "has a reference that only the caller could resolve"
     if isinstance(value.get("$id"), str) and value is not root:
-        return "its schema contains another schema with an identifier"
+        return "contains another schema with an identifier"
     reference = value.get("$ref")
     if isinstance(reference, str) and resolve(reference, root) is None:
-        return "its schema has a reference without a target"
+        return "has a reference without a target"
     return None
 
 

@@ -17,6 +17,7 @@ from policy.checks.checked import (
     Test,
     Value,
 )
+from policy.checks.conditions.declared_outputs import declared_outputs, output_type
 from policy.checks.conditions.grounding import check_grounding, report_selecting
 from policy.checks.conditions.labels import read_label
 from policy.checks.conditions.reader_state import (
@@ -27,11 +28,7 @@ from policy.checks.conditions.reader_state import (
     StatementContext,
 )
 from policy.checks.conditions.typed_value import TypedValue
-from policy.checks.conditions.value_types import (
-    CALL,
-    LIST,
-    ValueType,
-)
+from policy.checks.conditions.value_types import call_type, list_of
 from policy.checks.names.interpolation import dotted_name, duration_of
 from policy.checks.names.scopes import LabelSource
 from policy.diagnostics import did_you_mean
@@ -39,7 +36,6 @@ from policy.syntax import print_expr, tree
 
 _INSTEAD = "write it after `unless`, or ask `calls(…)` for the `.result` of each call"
 _OF_EACH = "write `all x in LIST: …` or `any x in LIST: …`, outside of a selection"
-_CALLS = ValueType(frozenset({"list"}), CALL)
 
 
 def read_after(expr: tree.AfterTest, context: StatementContext, read: ReadTest) -> Test:
@@ -104,7 +100,12 @@ def read_history(expr: tree.History, context: StatementContext, read: ReadTest) 
         labels=_all_labels(context, read) if permits else (),
     )
     context.reads.append(PastRead(tools=calls.tools, result=expr.kind == "results"))
-    return TypedValue(value=calls, type=LIST if expr.kind == "results" else _CALLS)
+    specs, views = context.check.tools.matching(calls.tools), context.check.catalog.views
+    result = output_type(specs, views)
+    return TypedValue(
+        value=replace(calls, outputs=declared_outputs(specs, views)),
+        type=list_of(result if expr.kind == "results" else call_type(result)),
+    )
 
 
 def _all_labels(context: StatementContext, read: ReadTest) -> tuple[CheckedLabel, ...]:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from policy.catalog import Step as FieldStep
 from policy.checks.checked import Constant, ElementAt, Fact, FieldOf, FunctionCall, Value
-from policy.checks.conditions.fields import field_type
+from policy.checks.conditions.fields import field_type, tool_names
 from policy.checks.conditions.reader_state import BROKEN, PartReaders, StatementContext
 from policy.checks.conditions.typed_value import TypedValue
-from policy.checks.conditions.value_types import ANY, list_type, type_of
+from policy.checks.conditions.value_types import ANY, list_of, type_of
 from policy.checks.names.interpolation import interpolate
 from policy.checks.names.references import fact_named, in_backticks, pack_value
-from policy.diagnostics import did_you_mean
+from policy.diagnostics import Severity, did_you_mean
 from policy.syntax import print_expr, tree
 
 INPUT = Fact(path=("input",))
@@ -99,8 +99,9 @@ def _step(
     if base.path is not None:
         return TypedValue(value=value, path=(*base.path, name))
     if (found := _field_of(base, name, value)) is not None:
+        _warn_of_lacking(base, name, expr, context)
         return found
-    if (fields := base.type.element.fields) is not None:
+    if (fields := base.type.object.fields) is not None:
         names = [field for field, _ in fields]
         context.report.add(
             "unknown-field",
@@ -125,11 +126,27 @@ def _step(
 
 def _field_of(base: TypedValue, name: str, value: FieldOf) -> TypedValue | None:
     """Return the field of an object of known fields, or of each in a list of them."""
-    declared = dict(base.type.element.fields or ()).get(name)
+    declared = dict(base.type.object.fields or ()).get(name)
     if declared is None:
         return None
     return TypedValue(
-        value=value, type=list_type([declared.element]) if base.type.must_be("list") else declared
+        value=value, type=list_of(declared.element) if base.type.must_be("list") else declared
+    )
+
+
+def _warn_of_lacking(
+    base: TypedValue, name: str, expr: tree.Field | tree.Index, context: StatementContext
+) -> None:
+    lacking = dict(base.type.object.lacking).get(name)
+    if lacking is None:
+        return
+    context.report.add(
+        "field-of-some",
+        f"what {tool_names(list(lacking))} {'returns' if len(lacking) == 1 else 'return'} has no "
+        f"field `{name}`",
+        span=expr.span,
+        help="name only tools that return the field, or use `is absent` where it may be missing",
+        severity=Severity.WARNING,
     )
 
 

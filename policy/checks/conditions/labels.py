@@ -13,15 +13,13 @@ from policy.checks.checked import (
     Fact,
     ResourceTest,
     Test,
-    Variable,
 )
+from policy.checks.conditions.declared_outputs import declared_outputs
 from policy.checks.conditions.reader_state import ReadTest, StatementContext
-from policy.checks.conditions.typed_value import TypedValue
+from policy.checks.conditions.result_fact import RESULT, with_result
 from policy.checks.context import CheckContext
 from policy.checks.names.scopes import LabelSource
 from policy.syntax import print_clause, tree
-
-_RESULT = TypedValue(value=Variable(slot=0))
 
 
 def read_label(
@@ -48,13 +46,10 @@ def _label(
 ) -> CheckedLabel:
     node = source.node
     selector = check.tools.selector(node.tools, source.scope, grants=False, lenient=is_in_pack)
-    context = StatementContext(
-        check=check,
-        scope=source.scope,
-        tools=check.fields_for(selector),
-        is_in_pack=is_in_pack,
-        slots=1,
-        locals={"result": _RESULT},
+    tools = check.fields_for(selector)
+    context = with_result(
+        StatementContext(check=check, scope=source.scope, tools=tools, is_in_pack=is_in_pack),
+        selector,
     )
     wheres = [clause.test for clause in node.clauses if isinstance(clause, tree.When)]
     whens = wheres[0] if len(wheres) == 1 else None
@@ -74,6 +69,7 @@ def _label(
         when=when_test,
         unless=unless_test,
         slots=context.slots,
+        outputs=declared_outputs(tools.specs, check.catalog.views),
     )
 
 
@@ -104,7 +100,7 @@ def _check_parts(
 def _other_facts(node: Any) -> Iterator[str]:
     match node:
         case Fact(path=path):
-            if path != ("input",):
+            if path not in (("input",), RESULT.path):
                 yield f"`{'.'.join(path)}`"
         case ResourceTest(text=text) | EarlierCall(text=text) | EarlierCalls(text=text):
             yield f"`{text}`"

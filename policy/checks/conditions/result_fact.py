@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
 
+from policy.catalog import ToolSelector
 from policy.checks.checked import AllOf, AnyOf, Fact, Test
+from policy.checks.conditions.declared_outputs import output_type
 from policy.checks.conditions.reader_state import StatementContext
 from policy.checks.conditions.typed_value import TypedValue
 
 RESULT = Fact(path=("result",))
 
 
-def with_result(context: StatementContext) -> StatementContext:
-    """Let the conditions of a statement read the fact `result`."""
-    context.locals["result"] = TypedValue(value=RESULT)
+def with_result(context: StatementContext, tools: ToolSelector) -> StatementContext:
+    """Let the conditions of a statement about these tools read the fact `result`."""
+    check = context.check
+    declared = output_type(check.tools.matching(tools), check.catalog.views)
+    context.locals["result"] = TypedValue(value=RESULT, type=declared)
     return context
 
 

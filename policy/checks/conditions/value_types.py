@@ -21,13 +21,15 @@ from policy.values import SQL_KINDS
 class ValueType:
     """The types a value may have, by name (None: any), and the type of the elements of a list.
 
-    `fields` are those of an object that has no others, `words` the only possible strings.
+    `fields` are those of an object that has no others, `words` the only possible strings. `lacking`
+    has the fields that the results of some tools lack, each with the names of these tools.
     """
 
     names: frozenset[str] | None = None
     item: ValueType | None = None
     fields: tuple[tuple[str, ValueType], ...] | None = None
     words: tuple[str, ...] | None = None
+    lacking: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __str__(self) -> str:
         if self.names is None:
@@ -48,6 +50,14 @@ class ValueType:
         if self.must_be("list"):
             return self.item or ANY
         return ANY if self.may_be("list") else self
+
+    @property
+    def object(self) -> ValueType:
+        """The type of the objects whose fields a step takes: also those in lists of lists."""
+        found = self
+        while found.must_be("list"):
+            found = found.element
+        return found
 
 
 _ARTICLES = {"object": "an"}
@@ -145,15 +155,16 @@ def object_type(**fields: ValueType) -> ValueType:
     return ValueType(frozenset({"object"}), fields=tuple(fields.items()))
 
 
-# An element of `calls(…)`.
-CALL = object_type(
-    input=OBJECT,
-    result=ANY,
-    age=DURATION,
-    outcome=ValueType(
-        frozenset({"string"}), words=("ok", "failed", "timeout", "cancelled", "running")
-    ),
+_OUTCOME = ValueType(
+    frozenset({"string"}), words=("ok", "failed", "timeout", "cancelled", "running")
 )
+
+
+def call_type(result: ValueType) -> ValueType:
+    """Return the type of an element of `calls(…)`, of tools that return such a result."""
+    return object_type(input=OBJECT, result=result, age=DURATION, outcome=_OUTCOME)
+
+
 _URL = object_type(
     scheme=STRING, host=STRING, port=NUMBER, path=STRING, query=STRING, fragment=STRING
 )
@@ -209,6 +220,11 @@ def type_of(value: Any) -> ValueType:
             return list_type(type_of(item) for item in value)
         case _:
             return ANY
+
+
+def list_of(item: ValueType) -> ValueType:
+    """Return the type of a list all of whose elements have this type."""
+    return ValueType(frozenset({"list"}), item)
 
 
 def list_type(types: Iterable[ValueType]) -> ValueType:

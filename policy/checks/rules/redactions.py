@@ -33,7 +33,7 @@ def read_redaction(
     """Return a `redact results`, resolved."""
     before = check.report.errors
     selector = read_tools(statement.tools, unit, check, grants=False)
-    context = with_result(statement_context(selector, unit, check))
+    context = with_result(statement_context(selector, unit, check), selector)
     clauses = read_clauses(statement.clauses, context, permits=False)
     read_terms(statement.clauses, context, asks=False)
     replacement = _replacement(statement, context)

@@ -93,7 +93,8 @@ class _RedactedCall:
     def output(self, output: ToolOutput) -> ToolOutput:
         """Return the output, redacted; raise Execution if it is withheld."""
         try:
-            rules = self._rules(output.value)
+            # The text of an error is not what the tool declares that it returns.
+            rules = self._rules(NO_RESULT if output.is_error else output.value)
             self._record_shadows(output, rules.shadowed)
             if not rules.redactions:
                 return output

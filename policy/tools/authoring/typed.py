@@ -37,7 +37,7 @@ class BuiltinHandler:
         output: OutputShape | None = None,
         defined_at: str = "",
     ) -> None:
-        self._spec = spec
+        self._spec = spec if output is None else replace(spec, output=output.schema)
         # Where its author wrote it, as `module:name`.
         self.defined_at = defined_at
         self._takes = takes

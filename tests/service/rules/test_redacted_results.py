@@ -356,6 +356,14 @@ def test_an_output_that_reports_a_failure_is_redacted(tmp_path: Path) -> None:
     assert last(sink).outcome == "failed"
 
 
+def test_conditions_on_the_result_are_not_asked_of_an_output_that_reports_a_failure(
+    tmp_path: Path,
+) -> None:
+    failed = ToolOutput(value=f"{KEY} of ann@corp", is_error=True)
+    service, _ = service_of(tmp_path, lambda: failed)
+    assert run(service).value == "[key] of [redacted]"
+
+
 # ------------------------------------------------------------------ where they apply
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 import policy
-from policy.model import Caller, ToolError
+from policy.model import Caller, PolicyInvalid, ToolError
 from policy.service import (
     GovernedService,
     MemorySessionLog,
@@ -164,3 +165,38 @@ async def test_a_history_outlives_its_service(tmp_path: Path) -> None:
     again, _ = service_over(tmp_path, second)
     assert await said(again, "pay", iban="DE1") == "paid to DE1"
     second.close()
+
+
+# ------------------------------------------------------------------ what tools declare
+
+
+class Invoice(BaseModel):
+    """An invoice."""
+
+    iban: str
+    amount: int
+
+
+@tool
+def invoice() -> Invoice:
+    """Return the invoice."""
+    return Invoice(iban="DE7", amount=3)
+
+
+def test_rules_are_checked_against_what_a_tool_declares_that_it_returns(tmp_path: Path) -> None:
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    text = """policy for every agent
+
+default deny
+read: allow invoice
+pay: allow pay when input.iban in results(invoice).IBAN
+"""
+    (rules / "all.policy").write_text(text)
+    (tmp_path / "work").mkdir()
+    store = policy.PolicyStore(rules)
+    tools = [invoice, pay]
+    with pytest.raises(PolicyInvalid) as caught:
+        policy.build_tool_service(store, tools=tools, workspace=tmp_path / "work")
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.help) == ("unknown-field", "did you mean `iban`?")

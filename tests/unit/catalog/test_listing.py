@@ -57,6 +57,36 @@ def test_a_server_cannot_speak_well_of_itself_or_name_another() -> None:
     assert (spec.read_only, spec.category, spec.resources, spec.complete) == (None, None, (), False)
 
 
+RETURNS = {"type": "object", "properties": {"iban": {"type": "string"}}}
+
+
+def test_the_output_schema_of_a_server_counts_once_it_was_reviewed() -> None:
+    entry = {"name": "find", "outputSchema": RETURNS}
+    (of_server,) = read_listing([entry], server="s").specs
+    (reviewed,) = read_listing([entry], server="s", reviewed=True).specs
+    (of_host,) = read_listing([entry]).specs
+    assert of_server.output == {}
+    assert reviewed.output == of_host.output == RETURNS
+    assert listing_entry(of_host)["outputSchema"] == RETURNS
+
+
+@pytest.mark.parametrize(
+    ("schema", "why"),
+    [
+        (["object"], "is not an object"),
+        ({"$ref": "#/$defs/none"}, "has a reference without a target"),
+        ({"items": [{}] * 60_000}, "is too large"),
+        ({"$dynamicRef": "#a"}, "has a reference that only the caller could resolve"),
+    ],
+    ids=["no object", "no target", "too large", "dynamic"],
+)
+def test_a_tool_with_an_unusable_output_schema_is_kept_without_it(schema: Any, why: str) -> None:
+    listing = read_listing([{"name": "find", "outputSchema": schema}])
+    (spec,) = listing.specs
+    assert (spec.output, spec.fault) == ({}, None)
+    assert listing.problems == (f"tool 1: `find`: its output schema {why}",)
+
+
 def test_a_host_says_which_arguments_are_resources() -> None:
     (spec,) = read_listing([CLAIMS]).specs
     assert spec.name == "x"
