@@ -122,7 +122,9 @@ def _allow_descriptors() -> None:
 
 def _bound(address: Address) -> socket.socket:
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
+    # Of sockets that do not name the protocol, asyncio does not know that they are TCP, and leaves
+    # them waiting for acknowledgements between the parts of an answer (TCP_NODELAY).
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((address.host, address.port))
