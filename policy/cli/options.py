@@ -10,6 +10,8 @@ import click
 
 def _is_policy(context: click.Context, _parameter: click.Parameter, given: str) -> Path:
     path = Path(given)
+    if context.params.get("unwrap") is not None:
+        return path  # The client's file names its policy.
     # An empty text is no folder, though a Path makes the current one of it.
     if given != "-" and not os.path.exists(given):
         hint = "name the folder of a policy, or write one with `placet init`"

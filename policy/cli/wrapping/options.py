@@ -23,7 +23,8 @@ _OPTIONS = (
         "--unwrap",
         type=_FILE,
         metavar="FILE",
-        help="Undo --wrap in this FILE, and end.",
+        is_eager=True,
+        help="Undo --wrap in this FILE, and end. The FILE names its policy.",
     ),
     click.option(
         "--leave",

@@ -397,6 +397,18 @@ def test_moving_servers_is_for_people(place: Path, monkeypatch: pytest.MonkeyPat
         assert refused.code == 2 and "is for people only" in refused.err
 
 
+def test_unwrapping_needs_no_policy_to_be_named(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client's file names it, wherever the command runs."""
+    before = everything(place)
+    assert wrap(".mcp.json").code == 0
+    monkeypatch.chdir("/")
+    undone = run("gateway", "--unwrap", str(place / ".mcp.json"))
+    assert undone.code == 0, undone.err
+    assert everything(place) == before
+
+
 def test_unwrapping_needs_the_file_as_it_was(place: Path) -> None:
     assert wrap(".mcp.json").code == 0
     (place / ".mcp.json.before-placet").unlink()
