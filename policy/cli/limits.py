@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
@@ -14,13 +13,13 @@ from typing import Any, Literal
 import click
 
 from policy.cli.fast_paths import fast_paths
+from policy.cli.history_store import is_empty, store_of
 from policy.cli.limit_uses import BudgetUse, LimitUses, limit_uses, meters_of
 from policy.cli.loading import WRONG_POLICY, exit_with, prefix
 from policy.cli.options import format_option, path_argument
-from policy.daemon import history_of_hooks
 from policy.diagnostics import has_errors, render, visible
 from policy.generation import Generation, read_policy
-from policy.service import SessionLogUnusable, SqliteSessionLog, StoredBudget
+from policy.service import SessionLogUnusable, StoredBudget, open_stored_log
 
 _MOST_BUDGETS = 20
 _MOST_SESSIONS = 3
@@ -31,11 +30,11 @@ _LONGEST = 200
 @path_argument
 @click.option(
     "--store",
-    type=click.Path(path_type=Path),
-    help="The file of the history; by default that of `[history] store`, or of the hooks.",
+    metavar="STORE",
+    help="The file or Redis URL of the history; by default `[history] store`, or the hooks' file.",
 )
 @format_option
-def command(path: Path, *, store: Path | None, format: Literal["text", "json"]) -> None:
+def command(path: Path, *, store: str | None, format: Literal["text", "json"]) -> None:
     """Show how much of each `limit` of the policy at PATH is used, and how much is left.
 
     \b
@@ -46,10 +45,10 @@ def command(path: Path, *, store: Path | None, format: Literal["text", "json"]) 
     Exit status: 0 shown, 1 the policy has errors, 2 wrong usage, or the store cannot be read.
     """
     generation = _generation(path)
-    file = _store(path, generation, store)
-    uses = limit_uses(generation, _stored(file, generation), now=datetime.now(UTC))
+    kept = store_of(path, generation, store)
+    uses = limit_uses(generation, _stored(kept, generation), now=datetime.now(UTC))
     if format == "json":
-        click.echo(json.dumps({"store": str(file), "limits": [_record(each) for each in uses]}))
+        click.echo(json.dumps({"store": kept, "limits": [_record(each) for each in uses]}))
         return
     for line in _lines(uses, root=prefix(path)):
         click.echo(line)
@@ -66,29 +65,12 @@ def _generation(path: Path) -> Generation:
     return built.generation
 
 
-def _store(path: Path, generation: Generation, named: Path | None) -> Path:
-    if named is not None:
-        if not named.exists():
-            exit_with(f"there is no file {named}")
-        return named
-    kept = generation.settings.history.store
-    if kept is not None:
-        return Path(kept)
-    hooks = Path(history_of_hooks(os.fspath(path)))
-    if not hooks.exists():
-        exit_with(
-            "services keep what is used in memory, and no hook has kept anything: "
-            "set `[history] store` in placet.toml to keep it in a file"
-        )
-    return hooks
-
-
-def _stored(file: Path, generation: Generation) -> list[StoredBudget]:
+def _stored(store: str, generation: Generation) -> list[StoredBudget]:
     """Return what is kept; a file that does not exist yet is empty, and is not made."""
-    if not file.exists():
+    if is_empty(store):
         return []
     try:
-        with closing(SqliteSessionLog(file)) as log:
+        with closing(open_stored_log(store, generation.settings.history)) as log:
             return log.budgets(meters_of(generation))
     except SessionLogUnusable as error:
         exit_with(str(error))

@@ -46,6 +46,7 @@ from policy.generation.protected_files import (
     database_protected,
     state_protected,
 )
+from policy.generation.secret_values import SecretUnreadable, read_secret
 from policy.generation.settings import (
     ApprovalSettings,
     HistorySettings,
@@ -81,6 +82,7 @@ __all__ = [
     "ProtectedFiles",
     "ReadFile",
     "SecretReference",
+    "SecretUnreadable",
     "ServerTransport",
     "ServiceSettings",
     "Settings",
@@ -105,6 +107,7 @@ __all__ = [
     "parse_toml",
     "read_folder",
     "read_policy",
+    "read_secret",
     "read_server",
     "read_server_file",
     "read_settings",

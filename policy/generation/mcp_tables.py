@@ -202,7 +202,7 @@ def _transport(table: ServerTable, root: str) -> ServerTransport:
             folder=None if table.cwd is None else _below(table.cwd, root),
         )
     url, headers = table.url or "", _values(table.headers, root)
-    token = None if table.token is None else _placed(table.token, root)
+    token = None if table.token is None else placed_reference(table.token, root)
     if urlsplit(url).scheme in ("ws", "wss"):
         return WebSocketServer(url=url, headers=headers, token=token)
     oauth = table.oauth
@@ -214,7 +214,7 @@ def _transport(table: ServerTable, root: str) -> ServerTransport:
         if oauth is None
         else OAuthClient(
             client_id=oauth.client_id,
-            client_secret=_placed(oauth.client_secret, root),
+            client_secret=placed_reference(oauth.client_secret, root),
             issuer=oauth.issuer,
             scope=oauth.scope,
         ),
@@ -226,13 +226,14 @@ def _values(
 ) -> Mapping[str, str | SecretReference]:
     return MappingProxyType(
         {
-            name: value if isinstance(value, str) else _placed(value, root)
+            name: value if isinstance(value, str) else placed_reference(value, root)
             for name, value in values.items()
         }
     )
 
 
-def _placed(secret: SecretReference, root: str) -> SecretReference:
+def placed_reference(secret: SecretReference, root: str) -> SecretReference:
+    """Return a reference to a secret, a file's path made absolute."""
     return secret if secret.file is None else SecretReference(file=_below(secret.file, root))
 
 

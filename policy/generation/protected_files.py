@@ -79,8 +79,8 @@ def floor_of(snapshot: Snapshot, settings: Settings, *, guarded: ProtectedFiles)
         guarded |= audit_protected(settings.service.audit)
     if settings.approvals is not None and settings.approvals.store is not None:
         guarded |= database_protected(settings.approvals.store)
-    if settings.history.store is not None:
-        guarded |= database_protected(settings.history.store)
+    if settings.history.file is not None:
+        guarded |= database_protected(settings.history.file)
     files = {*guarded.files, *snapshot.links}
     for file in snapshot.files.values():
         files |= {file.lexical, file.real}

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Literal, TypeAlias
+from urllib.parse import unquote, urlsplit
 
 from policy.catalog import Resource
 from policy.generation.client_settings import ClientSettings
-from policy.generation.mcp_servers import McpServer
+from policy.generation.mcp_servers import McpServer, SecretReference
 from policy.model import EMPTY, Caller, Verdict
 
 
@@ -104,17 +105,29 @@ class ApprovalSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistorySettings:
-    """Where the earlier calls of sessions are kept: `store` is an absolute path, None: memory.
+    """Where the earlier calls of sessions are kept: `store` None: in memory.
+
+    Else it is an absolute path, or the URL of a Redis server, which has a `://`; that server's
+    `password` stands elsewhere.
 
     Of each session tree, at most `entries` calls and `bytes` bytes are kept one by one, and no
     result of more than `result_bytes`; each for `retention`, None: as long as there is room.
     """
 
     store: str | None = None
+    password: SecretReference | None = None
     entries: int = 10_000
     bytes: int = 16_000_000
     result_bytes: int = 1_000_000
     retention: timedelta | None = None
+
+    @property
+    def file(self) -> str | None:
+        """The file that is kept, or the socket of a server on this machine; None: neither."""
+        if self.store is None or "://" not in self.store:
+            return self.store
+        parts = urlsplit(self.store)
+        return unquote(parts.path) if parts.scheme == "unix" else None
 
 
 # What a claim does that is broken or undecided: keep the rules from being in force, or warn.

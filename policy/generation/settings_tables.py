@@ -12,14 +12,14 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 from policy.catalog import VERBS, Resource
 from policy.generation.client_settings import ClientSettings
 from policy.generation.client_tables import Clients, JwtTable, client_settings
+from policy.generation.history_tables import HistoryTable, history_settings
 from policy.generation.mcp_tables import McpTable, servers_of
-from policy.generation.setting_types import STRICT, FolderFile, LongSpan, Seconds
+from policy.generation.setting_types import STRICT, FolderFile, Seconds
 from policy.generation.settings import (
     ApprovalSettings,
     AskedIn,
     BashSettings,
     CatalogueSettings,
-    HistorySettings,
     PinSettings,
     ProofMode,
     ReloadSettings,
@@ -149,14 +149,6 @@ class _Pins(_Table):
     new: Literal["ask", "deny"] = "ask"
 
 
-class _History(_Table):
-    store: str | None = Field(default=None, min_length=1)
-    entries: int = Field(default=HistorySettings().entries, ge=0, le=1_000_000)
-    bytes: int = Field(default=HistorySettings().bytes, ge=0, le=10_000_000_000)
-    result_bytes: int = Field(default=HistorySettings().result_bytes, ge=0, le=1_000_000_000)
-    retention: LongSpan | None = None
-
-
 class _Reload(_Table):
     proofs: ProofMode = ReloadSettings().proofs
     steps: int = Field(default=ReloadSettings().steps, ge=1, le=100_000_000)
@@ -185,7 +177,7 @@ class SettingsTables(_Table):
     approvals: _Approvals | None = None
     plugins: dict[str, _Plugin] = {}
     pins: _Pins = _Pins()
-    history: _History = _History()
+    history: HistoryTable = HistoryTable()
     reload: _Reload = _Reload()
     mcp: McpTable = McpTable()
 
@@ -234,7 +226,7 @@ def settings_of(file: SettingsTables, tables: Mapping[str, Any], *, root: str) -
         service=_service(file.service, root),
         caller=None if file.serve is None else _caller(file.serve),
         clients=_clients(file.serve),
-        history=_history(file.history, root),
+        history=history_settings(file.history, root),
         reload=ReloadSettings(proofs=file.reload.proofs, steps=file.reload.steps),
         approvals=None if file.approvals is None else _approvals(file.approvals, root),
         plugins=MappingProxyType(
@@ -263,16 +255,6 @@ def _tool(tool: _Tool) -> ToolSettings:
         ),
         complete=tool.complete,
         unseen=tool.unseen,
-    )
-
-
-def _history(history: _History, root: str) -> HistorySettings:
-    return HistorySettings(
-        store=_absolute(history.store, root),
-        entries=history.entries,
-        bytes=history.bytes,
-        result_bytes=history.result_bytes,
-        retention=history.retention,
     )
 
 

@@ -79,7 +79,7 @@ from policy.model.past_calls import (
 )
 from policy.model.reason import RESULT_NOT_KNOWN, LimitUse, Reason, Remembering, Terms
 from policy.model.source import Source, Span, span_at, span_in
-from policy.model.timed_amounts import LEAST_SLACK, TimedAmounts
+from policy.model.timed_amounts import LEAST_SLACK, AmountParts, TimedAmounts
 from policy.model.verdict import Verdict, strictest
 
 __all__ = [
@@ -94,6 +94,7 @@ __all__ = [
     "SENTENCES",
     "SUCCEEDED",
     "Amount",
+    "AmountParts",
     "Balance",
     "BalanceOf",
     "Budget",

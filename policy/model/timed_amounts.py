@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from policy.model.budgets import NO_TIME, Amount, exact_difference, exact_sum
@@ -12,6 +13,20 @@ from policy.model.budgets import NO_TIME, Amount, exact_difference, exact_sum
 # edit to a longer window, finds them.
 LEAST_SLACK = timedelta(hours=1)
 _FEW = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AmountParts:
+    """Everything that `TimedAmounts` hold: what is folded, and the amounts apart from it by time.
+
+    `longest` and `ever` are the windows that were asked about.
+    """
+
+    folded: Amount
+    folded_until: datetime | None
+    longest: timedelta
+    ever: bool
+    amounts: tuple[tuple[datetime, Amount], ...]
 
 
 class TimedAmounts:
@@ -35,6 +50,30 @@ class TimedAmounts:
 
     def __len__(self) -> int:
         return len(self._times)
+
+    @classmethod
+    def of(cls, parts: AmountParts) -> TimedAmounts:
+        """Return the amounts that were taken apart by `parts`."""
+        amounts = cls()
+        amounts._longest, amounts._ever = parts.longest, parts.ever
+        amounts._folded, amounts._youngest_folded = parts.folded, parts.folded_until
+        for at, amount in parts.amounts:
+            amounts._times.append(at)
+            amounts._sums.append(exact_sum(amounts.total(), amount))
+        return amounts
+
+    def parts(self) -> AmountParts:
+        """Return everything that is held."""
+        return AmountParts(
+            folded=self._folded,
+            folded_until=self._youngest_folded,
+            longest=self._longest,
+            ever=self._ever,
+            amounts=tuple(
+                (at, exact_difference(self._sums[place], self._before(place)))
+                for place, at in enumerate(self._times)
+            ),
+        )
 
     def total(self) -> Amount:
         """Return everything that was charged."""

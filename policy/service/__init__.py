@@ -74,10 +74,12 @@ from policy.service.sessions import (
     JudgedHistory,
     KeepingBounds,
     MemorySessionLog,
+    RedisSessionLog,
     SessionLog,
     SessionLogUnusable,
     SqliteSessionLog,
     StoredBudget,
+    open_stored_log,
 )
 from policy.service.yaml import yaml_of
 from policy.tools import (
@@ -170,6 +172,7 @@ __all__ = [
     "PolicyEngine",
     "PolicyInReach",
     "Progress",
+    "RedisSessionLog",
     "Registered",
     "Registration",
     "RegistryChange",
@@ -232,6 +235,7 @@ __all__ = [
     "invoke_with_session_trace",
     "limits_of",
     "one_line",
+    "open_stored_log",
     "policy_in_reach",
     "register_builtins",
     "serving_for",

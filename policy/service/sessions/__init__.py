@@ -5,7 +5,8 @@ from policy.service.sessions.charging import StoredBudget
 from policy.service.sessions.hearing import Hearing
 from policy.service.sessions.kept_calls import KeepingBounds
 from policy.service.sessions.memory_log import MemorySessionLog
-from policy.service.sessions.opening import open_session_log
+from policy.service.sessions.opening import open_session_log, open_stored_log
+from policy.service.sessions.redis_log import RedisSessionLog
 from policy.service.sessions.session_log import JudgedHistory, SessionLog, SessionLogUnusable
 from policy.service.sessions.sqlite_log import SqliteSessionLog
 
@@ -14,11 +15,13 @@ __all__ = [
     "JudgedHistory",
     "KeepingBounds",
     "MemorySessionLog",
+    "RedisSessionLog",
     "SessionLog",
     "SessionLogUnusable",
     "SqliteSessionLog",
     "StoredBudget",
     "open_session_log",
+    "open_stored_log",
     "outcome_of",
     "told_by",
     "told_by_error",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import MappingProxyType
@@ -115,6 +115,18 @@ class KeptCalls:
     def add_gap(self, tool: CalledTool) -> None:
         """Note that a call of this tool has ended and is not kept."""
         self._gaps[tool] = len(self._sizes)
+
+    @property
+    def gaps(self) -> Mapping[CalledTool, int]:
+        """The tools of which calls are missing, each with the position that all of them precede."""
+        return self._gaps
+
+    def __iter__(self) -> Iterator[PastCall]:
+        return iter(self._ended.calls)
+
+    def set_gaps(self, gaps: Mapping[CalledTool, int]) -> None:
+        """Note which calls are missing; positions may be beyond the calls that were added yet."""
+        self._gaps = dict(gaps)
 
     def forget_before(self, now: datetime | None) -> None:
         """Forget the calls that are too old."""

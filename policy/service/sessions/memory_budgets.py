@@ -58,6 +58,16 @@ class MemoryBudgets:
                 into = self._spent.setdefault(budget, {}).setdefault(tool, TimedAmounts())
                 into.add_all(amounts)
 
+    def put(self, budget: Budget, tool: CalledTool, amounts: TimedAmounts) -> None:
+        """Set what was charged to a budget by calls of a tool."""
+        self._spent.setdefault(budget, {})[tool] = amounts
+
+    def all(self) -> Iterator[tuple[Budget, CalledTool, TimedAmounts]]:
+        """Yield what was charged to each budget by calls of each tool."""
+        for budget, tools in self._spent.items():
+            for tool, amounts in tools.items():
+                yield budget, tool, amounts
+
     def stored(self, meters: Container[str]) -> Iterator[StoredBudget]:
         """Yield the budgets of some meters, with what was charged to them by each tool."""
         for budget, tools in self._spent.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -43,16 +43,6 @@ NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 FETCH, MAIL = (CalledTool(name=name, kind="host") for name in ("fetch", "mail"))
 ADA = Caller(session="a", user="ada")
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SessionLog]:
-    if request.param == "memory":
-        yield MemorySessionLog()
-        return
-    stored = SqliteSessionLog(tmp_path / "history.sqlite")
-    yield stored
-    stored.close()
 
 
 def limit(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,15 +32,6 @@ ask: allow forge, quote
 """
 FETCH = ReleasedCall(tool=CalledTool(name="fetch", kind="host"), at=None)
 ADA = Caller(session="a")
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SessionLog]:
-    if request.param == "memory":
-        yield MemorySessionLog()
-        return
-    with closing(SqliteSessionLog(tmp_path / "history.sqlite")) as stored:
-        yield stored
 
 
 def said(log: SessionLog, caller: Caller) -> tuple[str, ...] | str:

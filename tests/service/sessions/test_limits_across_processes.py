@@ -1,16 +1,21 @@
-"""A limit holds over all processes that share its file, also while the policy is edited."""
+"""A limit holds over all processes that share its store, also while the policy is edited."""
 
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from policy.service import SqliteSessionLog
+from policy.generation import HistorySettings
+from policy.model import Caller
+from policy.service import open_stored_log
+from tests.redis_server import RedisServer
 
 RULES = """policy for every agent
 
@@ -21,14 +26,25 @@ few: limit append to {most} per day
 WORKER = Path(__file__).parent / "limited_worker.py"
 
 
-def run(folder: Path, *, processes: int, calls: int, most: int, reload_at: int) -> Counter[str]:
+@pytest.fixture(params=["sqlite", "redis"])
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return a store that processes share."""
+    if request.param == "sqlite":
+        return str(tmp_path / "history.sqlite")
+    server: RedisServer = request.getfixturevalue("redis_server")
+    return server.url
+
+
+def run(
+    folder: Path, kept: str, *, processes: int, calls: int, most: int, reload_at: int
+) -> Counter[str]:
     """Make calls in several processes at once; return how they ended."""
     (folder / "rules").mkdir()
     (folder / "rules" / "all.policy").write_text(RULES.format(most=most))
-    SqliteSessionLog(folder / "history.sqlite").close()
+    open_stored_log(kept, HistorySettings()).close()
     started = [
         subprocess.Popen(
-            [sys.executable, WORKER, folder, str(process), str(calls), str(reload_at)],
+            [sys.executable, WORKER, folder, kept, str(process), str(calls), str(reload_at)],
             stdout=subprocess.PIPE,
         )
         for process in range(processes)
@@ -42,11 +58,28 @@ def run(folder: Path, *, processes: int, calls: int, most: int, reload_at: int) 
 
 
 @pytest.mark.long
-def test_of_4000_calls_in_8_processes_exactly_500_run(tmp_path: Path) -> None:
-    ended = run(tmp_path, processes=8, calls=500, most=500, reload_at=30)
+def test_of_4000_calls_in_8_processes_exactly_500_run(tmp_path: Path, kept: str) -> None:
+    ended = run(tmp_path, kept, processes=8, calls=500, most=500, reload_at=30)
     assert ended == {"ran": 500, "limit-reached": 3_500}
 
 
-def test_of_60_calls_in_2_processes_exactly_20_run(tmp_path: Path) -> None:
-    ended = run(tmp_path, processes=2, calls=30, most=20, reload_at=5)
+def test_of_60_calls_in_2_processes_exactly_20_run(tmp_path: Path, kept: str) -> None:
+    ended = run(tmp_path, kept, processes=2, calls=30, most=20, reload_at=5)
     assert ended == {"ran": 20, "limit-reached": 40}
+
+
+def test_a_call_whose_process_was_killed_is_charged_and_runs_for_good(
+    tmp_path: Path, kept: str
+) -> None:
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "all.policy").write_text(RULES.format(most=1))
+    killed = subprocess.run([sys.executable, WORKER, tmp_path, kept, "-1", "1", "9"])
+    assert killed.returncode == -signal.SIGKILL
+    history = open_stored_log(kept, HistorySettings())
+    with closing(history):
+        (calls,) = history.history(Caller(session="s-1", user="u2")).tools.values()
+    assert (calls.succeeded.latest, calls.unsure.latest is None) == (None, False)
+    after = subprocess.run(
+        [sys.executable, WORKER, tmp_path, kept, "0", "1", "9"], stdout=subprocess.PIPE
+    )
+    assert json.loads(after.stdout) == {"limit-reached": 1}

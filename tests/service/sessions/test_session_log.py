@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -39,16 +39,6 @@ from tests.examples import examples
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 FETCH, MAIL = (CalledTool(name=name, kind="host") for name in ("fetch", "mail"))
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SessionLog]:
-    if request.param == "memory":
-        yield MemorySessionLog()
-        return
-    stored = SqliteSessionLog(tmp_path / "history.sqlite")
-    yield stored
-    stored.close()
 
 
 def call(tool: CalledTool, at: datetime | None) -> ReleasedCall:
@@ -234,15 +224,6 @@ _VERSION_1 = (
 
 
 # ------------------------------------------------------------------ calls that are kept
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def bounded(
-    request: pytest.FixtureRequest, tmp_path: Path
-) -> Callable[[KeepingBounds], SessionLog]:
-    if request.param == "memory":
-        return lambda bounds: MemorySessionLog(bounds=bounds)
-    return lambda bounds: SqliteSessionLog(tmp_path / "history.sqlite", bounds=bounds)
 
 
 def ended(log: SessionLog, minute: int, output: CallOutput | None = None) -> PastCalls:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from policy.catalog import Resource
 from policy.diagnostics import Diagnostic
-from policy.generation import ApprovalSettings, Settings, read_settings
+from policy.generation import ApprovalSettings, SecretReference, Settings, read_settings
 from policy.generation.toml_positions import positions_of
 from policy.model import Caller, Source
 
@@ -94,6 +94,40 @@ def test_everything_can_be_said() -> None:
     assert settings.service.home is None
     assert settings.service.bash.output == 10
     assert settings.caller == Caller(agent="desk", role="guest", groups=("a",))
+
+
+def test_a_history_is_kept_in_memory_in_a_file_or_in_a_redis_server() -> None:
+    assert good("").history.store is None
+    in_file = good('[history]\nstore = "../state/history.sqlite"').history
+    assert (in_file.store, in_file.file) == ("/srv/state/history.sqlite",) * 2
+    text = '[history]\nstore = "rediss://placet@cache.example:6380/2"\npassword = { file = "key" }'
+    served = good(text).history
+    assert (served.store, served.file) == ("rediss://placet@cache.example:6380/2", None)
+    assert served.password == SecretReference(file="/srv/rules/key")
+    local = good('[history]\nstore = "unix:///run/redis.sock?db=1"').history
+    assert local.file == "/run/redis.sock"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'store = "redis://user:secret@host"',
+        'store = "redis://host?password=secret"',
+        'store = "postgres://host/db"',
+        'store = "redis://host/name"',
+        'store = "redis://host/0?socket_timeout=100"',
+        'store = "redis://host:port"',
+        'store = "redis:///0"',
+        'store = "unix://"',
+        'store = "rediss://[host"',
+        'store = "redis://host"\npassword = "secret"',
+        'store = "history.sqlite"\npassword = { env = "KEY" }',
+    ],
+)
+def test_a_store_that_cannot_be_meant_is_an_error(text: str) -> None:
+    _, diagnostics = read(f"[history]\n{text}")
+    assert [one.code for one in diagnostics] == ["bad-settings"]
+    assert "secret@" not in str(diagnostics[0])
 
 
 def test_rules_are_kept_as_written() -> None:
