@@ -137,12 +137,26 @@ class DeclaredOutput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedStore:
+    """A store, the tools that write to it, and those that are declared to read from it, or not to.
+
+    A tool that is declared neither way may read from it.
+    """
+
+    name: str
+    writers: tuple[ToolSelector, ...]
+    readers: tuple[ToolSelector, ...]
+    others: tuple[ToolSelector, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierCalls:
     """`calls(TOOLS)` and `results(TOOLS)`: a list of calls, or of their results.
 
     Where it `permits`, it holds the calls that succeeded, and what the `labels` mark in their
-    results is not known; elsewhere, every call that was handed to its tool. `outputs` is what its
-    tools declare of their results.
+    results is not known, nor are results that may come from one of the `stores`, once it was
+    written to; elsewhere, every call that was handed to its tool. `outputs` is what its tools
+    declare of their results.
     """
 
     kind: Literal["calls", "results"]
@@ -150,6 +164,7 @@ class EarlierCalls:
     permits: bool
     text: str
     labels: tuple[CheckedLabel, ...] = ()
+    stores: tuple[CheckedStore, ...] = ()
     outputs: tuple[DeclaredOutput, ...] = ()
 
 
@@ -575,12 +590,17 @@ class CheckedDelegation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedDeclaration:
-    """What a `tool` statement adds, within its layer, to the tools it matches."""
+    """What a `tool` statement adds, within its layer, to the tools it matches.
+
+    `writes_to` and `reads_from` are names of stores.
+    """
 
     tools: ToolSelector
     resources: tuple[Resource, ...]
     complete: bool
     extra_fields: bool
+    writes_to: tuple[str, ...] = ()
+    reads_from: tuple[str, ...] = ()
     span: Span = _span()
 
 

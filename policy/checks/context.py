@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from policy.catalog import Catalog, ToolSelector
-from policy.checks.checked import CheckedLabel, CheckedRule, FieldOf, ValueSet
+from policy.checks.checked import CheckedLabel, CheckedRule, CheckedStore, FieldOf, ValueSet
 from policy.checks.conditions.fields import Sight, ToolFields
 from policy.checks.conditions.typed_value import TypedValue
 from policy.checks.conditions.value_types import ValueType
@@ -48,6 +48,8 @@ class CheckContext:
     fresh: list[CheckedRule] = field(default_factory=list)
     # The labels that the layer being read can see, and their statements as far as they were read.
     labels: tuple[LabelSource, ...] = ()
+    # The stores that it knows of.
+    stores: tuple[CheckedStore, ...] = ()
     read_labels: dict[LabelSource, CheckedLabel] = field(default_factory=dict)
     # Those whose conditions are being read, outermost first.
     open_labels: list[LabelSource] = field(default_factory=list)

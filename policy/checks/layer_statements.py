@@ -94,7 +94,12 @@ _MOST_NAMED = 3
 
 def check_undeclared(policies: tuple[CheckedPolicy, ...], check: CheckContext) -> None:
     """Report, once each, tools of resource rules whose resources are not declared."""
-    declared = [d.tools for policy in policies for d in policy.declarations]
+    declared = [
+        d.tools
+        for policy in policies
+        for d in policy.declarations
+        if d.resources or d.complete or not (d.writes_to or d.reads_from)
+    ]
     reported: set[str] = set()
     seen = set()
     for policy in policies:

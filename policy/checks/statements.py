@@ -26,11 +26,11 @@ from policy.checks.conditions.tests import read_test, value
 from policy.checks.context import CheckContext
 from policy.checks.memory import CheckMemory, UnitMemory
 from policy.checks.names import sets
-from policy.checks.names.interpolation import SAMPLES, constant, value_of_param
+from policy.checks.names.interpolation import SAMPLES, constant, interpolate, value_of_param
 from policy.checks.names.known_tools import ToolKnowledge
 from policy.checks.names.labels import labels_in
 from policy.checks.names.scopes import Definition
-from policy.checks.not_supported import refuse_unsupported
+from policy.checks.names.stores import check_stores_are_written, stores_of
 from policy.checks.rules.changes import input_steps
 from policy.checks.rules.limits import read_limit
 from policy.checks.rules.reader import (
@@ -97,6 +97,8 @@ def read_layer(
     """
     parts = _Parts(knowledge=ToolKnowledge(declared=(*above, *own), check=check))
     check.labels = labels_in(layer.scope)
+    check.stores = stores_of((*above, *own))
+    check_stores_are_written(own, check.stores, check.report)
     # Before any rule: a mistake in a definition is reported there, not where it is used.
     for unit in layer.units:
         _check_definitions(unit, check)
@@ -237,10 +239,10 @@ def read_declaration(
     selector = check.tools.selector(tools, unit.scope, grants=False, lenient=unit.pack)
     context = statement_context(selector, unit, check)
     resources: list[Resource] = []
+    stores: dict[str, list[str]] = {"writes": [], "reads": []}
     for effect in statement.effects:
         if isinstance(effect, tree.StoreEffect):
-            to = "writes to" if effect.verb == "writes" else "reads from"
-            refuse_unsupported(f"`{to} store`", check.report, span=effect.span)
+            stores[effect.verb].append(_store_name(effect, context))
             continue
         for path in effect.fields:
             resource = _resource(effect.verb, path, context)
@@ -251,8 +253,22 @@ def read_declaration(
         resources=tuple(resources),
         complete=statement.complete,
         extra_fields=statement.extra_fields,
+        writes_to=tuple(dict.fromkeys(stores["writes"])),
+        reads_from=tuple(dict.fromkeys(stores["reads"])),
         span=statement.span,
     )
+
+
+def _store_name(effect: tree.StoreEffect, context: StatementContext) -> str:
+    name = interpolate(effect.store, context.scope, context.report, span=effect.span)
+    if not name.strip():
+        context.report.add(
+            "bad-declaration",
+            "a store has a name that is not empty",
+            span=effect.span,
+            help='write a name: `writes to store "contacts"`',
+        )
+    return name
 
 
 def _resource(verb: tree.Verb, path: tree.FieldPath, context: StatementContext) -> Resource | None:

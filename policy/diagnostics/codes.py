@@ -65,7 +65,6 @@ CODES: dict[str, Code] = {
     "duplicate-header": _error("a second header in one file"),
     "table-value": _error("an entry of a permissions table that is not a verdict"),
     "case-without-past": _error("a case of a test below the earlier calls of another case"),
-    "not-supported-yet": _error("a part of the language that this version does not support"),
     # names
     "unknown-tool": _error("a tool that the catalogue does not have"),
     "unknown-name": _error("a name without a definition"),
@@ -115,6 +114,7 @@ CODES: dict[str, Code] = {
     "bad-operand": _error("an operand of a resource test that is not a set"),
     "resource-test-in-selection": _error("a resource test inside a selection"),
     "bad-declaration": _error("a `tool` statement that names no resource"),
+    "unwritten-store": _warning("a store that tools read from and none writes to"),
     "undeclared-resources": _warning("a tool whose resources are not declared"),
     "addresses-as-strings": _warning("e-mail addresses in a set of strings"),
     # rules

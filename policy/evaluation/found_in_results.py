@@ -9,7 +9,7 @@ from policy.checks import checked
 from policy.evaluation.condition_scope import ConditionScope, ValueOf
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import elements
-from policy.evaluation.past_lists import UNKNOWN_HISTORY, PastList, fold_key
+from policy.evaluation.past_lists import UNKNOWN_HISTORY, PastList
 from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value, all_true
 from policy.model import History, PastCall
 from policy.values import PathContext, Unreadable, UserMessages, user_messages
@@ -21,8 +21,7 @@ def compile_found_in_results(
     test: checked.FoundInResults, left: ValueOf, place: ConditionScope
 ) -> ValueOf:
     """Return the test of whether every one of the values stands in some result."""
-    calls = PastList(test.calls, place)
-    key = fold_key(test.calls, "words")
+    past = PastList(test.calls, place)
 
     def decide(call: Evaluation) -> Truth | Absent:
         items = elements(left(call))
@@ -33,7 +32,8 @@ def compile_found_in_results(
         history = call.history
         if history is None:
             return Indeterminate(UNKNOWN_HISTORY)
-        words = history.kept.fold(key, lambda: ResultWords(calls))
+        calls = past.as_of(history)
+        words = history.kept.fold(calls.key("words"), lambda: ResultWords(calls))
         return all_true(_stands(item, words, calls, history, call.paths) for item in items)
 
     return decide

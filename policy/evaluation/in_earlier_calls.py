@@ -11,7 +11,7 @@ from policy.evaluation.comparison import equal
 from policy.evaluation.condition_scope import ConditionScope, ValueOf
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import field_of
-from policy.evaluation.past_lists import UNKNOWN_HISTORY, PastList, fold_key, kind_of
+from policy.evaluation.past_lists import UNKNOWN_HISTORY, PastList, kind_of
 from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value
 from policy.model import History, PastCall
 
@@ -28,8 +28,7 @@ def compile_in_earlier_calls(
     test: checked.InEarlierCalls, left: ValueOf, place: ConditionScope
 ) -> ValueOf:
     """Return the test of whether a value is in the field; absent where the value is."""
-    calls = PastList(test.calls, place)
-    key, steps = fold_key(test.calls, test.steps, "values"), test.steps
+    past, steps = PastList(test.calls, place), test.steps
     # Without any call to ground it, a value is not known to be wrong.
     needs_a_call = test.calls.kind == "results"
 
@@ -40,8 +39,8 @@ def compile_in_earlier_calls(
         history = call.history
         if history is None:
             return Indeterminate(UNKNOWN_HISTORY)
-        kept = history.kept
-        values = kept.fold(key, lambda: FieldValues(calls, steps))
+        kept, calls = history.kept, past.as_of(history)
+        values = kept.fold(calls.key("values", steps), lambda: FieldValues(calls, steps))
         truth = values.has(value, kept.length)
         if truth is not True and kept.running:
             running = FieldValues(calls, steps)
@@ -64,7 +63,7 @@ def where_in_earlier_calls(
     test: checked.InEarlierCalls, place: ConditionScope, value: Value, history: History
 ) -> PastCall | None:
     """Return the last earlier call in whose field a value is; None for none."""
-    calls = PastList(test.calls, place)
+    calls = PastList(test.calls, place).as_of(history)
     kept = history.kept
     for position in range(kept.length + len(kept.running) - 1, -1, -1):
         one = FieldValues(calls, test.steps)

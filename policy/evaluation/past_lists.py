@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -12,6 +12,7 @@ from policy.evaluation.condition_scope import ConditionScope, ValueOf
 from policy.evaluation.declared_outputs import ReadResult, result_reader
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.past_results import CallView, unlabelled
+from policy.evaluation.past_stores import without_stores, written_stores
 from policy.evaluation.past_tools import tool_matcher
 from policy.evaluation.truth import Indeterminate, PartialList, Value
 from policy.model import SUCCEEDED, History, PastCall, PastCalls
@@ -29,20 +30,54 @@ def fold_key(*parts: Hashable) -> object:
 
 
 class PastList:
-    """The earlier calls that `calls` or `results` has, evaluated for a call."""
+    """The earlier calls that `calls` or `results` has, evaluated for a call.
 
-    def __init__(self, node: checked.EarlierCalls, place: ConditionScope) -> None:
+    What may come from the stores `written` is not known.
+    """
+
+    def __init__(
+        self,
+        node: checked.EarlierCalls,
+        place: ConditionScope,
+        *,
+        written: frozenset[str] = frozenset(),
+    ) -> None:
         self._node = node
+        self._place = place
         self._matches = tool_matcher(node.tools)
         self._succeeded_only = node.permits or node.kind == "results"
-        read = result_reader(node.outputs)
+        read = without_stores(result_reader(node.outputs), node.stores, written)
         self._result_of = unlabelled(node.labels, read, place) if node.permits else read
-        self._key = fold_key(node)
-        self._results_key = fold_key(node, "results")
+        self._written = written
+        self._written_in = written_stores(node.stores)
+        self._after_writes: dict[frozenset[str], PastList] = {}
+        self._keys: dict[tuple[Hashable, ...], object] = {}
 
     def __call__(self, call: Evaluation) -> Value:
         """Return the list."""
-        return self.some(call, lambda history: self._positions(history))
+        history = call.history
+        if history is None:
+            return _NOT_KNOWN
+        calls = self.as_of(history)
+        return calls.some(history, calls._positions(history), now=call.facts.now)
+
+    def as_of(self, history: History) -> PastList:
+        """Return the list as a history has it, without what was read from a written store."""
+        written = self._written_in(history)
+        if written == self._written:
+            return self
+        found = self._after_writes.get(written)
+        if found is None:
+            found = PastList(self._node, self._place, written=written)
+            self._after_writes[written] = found
+        return found
+
+    def key(self, *parts: Hashable) -> object:
+        """Return the key of what is worked out of the calls of this list."""
+        found = self._keys.get(parts)
+        if found is None:
+            found = self._keys[parts] = fold_key(self._node, self._written, *parts)
+        return found
 
     def includes(self, call: PastCall) -> bool:
         """Return whether the list has an earlier call."""
@@ -60,7 +95,7 @@ class PastList:
     def _result_at(self, position: int, kept: PastCalls) -> ReadResult:
         if not (self._node.outputs or self._node.labels):
             return self._result_of
-        return kept.fold(self._results_key, lambda: _ReadResults(self._result_of)).at(position)
+        return kept.fold(self.key("results"), lambda: _ReadResults(self._result_of)).at(position)
 
     def gap(self, history: History) -> tuple[str, int] | None:
         """Return why calls are missing, and the position that all of those are before."""
@@ -74,27 +109,24 @@ class PastList:
 
     def chosen_by(self, steps: tuple[str, ...], wanted: ValueOf) -> ValueOf:
         """Return the list without elements whose field certainly does not equal a value."""
-        key = fold_key(self._node, steps)
 
         def read(call: Evaluation) -> Value:
             value = wanted(call)
-
-            def positions(history: History) -> Iterable[int]:
-                fold = history.kept.fold(key, lambda: _ByField(self, steps))
-                found = fold.positions(value)
-                return self._positions(history) if found is None else found
-
-            return self.some(call, positions)
+            history = call.history
+            if history is None:
+                return _NOT_KNOWN
+            calls = self.as_of(history)
+            fold = history.kept.fold(calls.key("by", steps), lambda: _ByField(calls, steps))
+            found = fold.positions(value)
+            chosen = calls._positions(history) if found is None else found
+            return calls.some(history, chosen, now=call.facts.now)
 
         return read
 
-    def some(self, call: Evaluation, positions: Callable[[History], Iterable[int]]) -> Value:
+    def some(self, history: History, positions: Iterable[int], *, now: datetime | None) -> Value:
         """Return the elements at these positions, and those that run."""
-        history = call.history
-        if history is None:
-            return PartialList((), UNKNOWN_HISTORY, sure_from=0)
-        kept, now = history.kept, call.facts.now or history.as_of
-        chosen = [position for position in positions(history) if position < kept.length]
+        kept, now = history.kept, now or history.as_of
+        chosen = [position for position in positions if position < kept.length]
         items = [self._element(kept[each], now, self._result_at(each, kept)) for each in chosen]
         items += [self.element(one, now) for one in kept.running if self.includes(one)]
         gap = self.gap(history)
@@ -108,7 +140,10 @@ class PastList:
         )
 
     def _positions(self, history: History) -> list[int]:
-        return history.kept.fold(self._key, lambda: _Included(self)).positions
+        return history.kept.fold(self.key("included"), lambda: _Included(self)).positions
+
+
+_NOT_KNOWN = PartialList((), UNKNOWN_HISTORY, sure_from=0)
 
 
 class _Included:

@@ -59,11 +59,11 @@ def _has(
     """Return whether a value stands in one earlier call, for this test."""
     match test:
         case checked.InEarlierCalls(calls=calls, steps=steps):
-            values = FieldValues(PastList(calls, place), steps)
+            values = FieldValues(_as_of(calls, place, call), steps)
             values.add(0, one)
             return values.has(item, 1) is True
         case checked.FoundInResults(calls=calls):
-            words = ResultWords(PastList(calls, place))
+            words = ResultWords(_as_of(calls, place, call))
             words.add(0, one)
             return words.has(item, 1, call.paths) is True
         case checked.FoundInLabelled(labels=labels):
@@ -71,6 +71,11 @@ def _has(
             texts.add(0, one)
             wanted = [folded for text in texts_in(item) if (folded := folded_for_search(text))]
             return bool(wanted) and texts.stands_in(wanted)
+
+
+def _as_of(calls: checked.EarlierCalls, place: ConditionScope, call: Evaluation) -> PastList:
+    listed, history = PastList(calls, place), call.history
+    return listed if history is None else listed.as_of(history)
 
 
 def _place(test: HistoryTest, call: PastCall, item: Value, now: datetime | None) -> str:

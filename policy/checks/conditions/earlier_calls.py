@@ -98,6 +98,7 @@ def read_history(expr: tree.History, context: StatementContext, read: ReadTest) 
         permits=permits,
         text=context.words(expr),
         labels=_all_labels(context, read) if permits else (),
+        stores=context.check.stores if permits else (),
     )
     context.reads.append(PastRead(tools=calls.tools, result=expr.kind == "results"))
     specs, views = context.check.tools.matching(calls.tools), context.check.catalog.views
