@@ -1,11 +1,13 @@
 """The two ends of a connection as the SDK's client reads and writes it, fed by our own transports.
 
 A transport gives text and gets text, one message each. What is no message is counted, and too much
-of it ends the connection: a server that writes something else would never answer.
+of it ends the connection: a server that writes something else would never answer. An answer that
+cannot be read is an error for whoever waits for it.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TypeAlias
@@ -13,7 +15,12 @@ from typing import TypeAlias
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
-from mcp.types import jsonrpc_message_adapter
+from mcp.types import (
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    jsonrpc_message_adapter,
+)
 
 from policy.mcp.error_text import text_of
 from policy.processes import Lost
@@ -21,6 +28,7 @@ from policy.processes import Lost
 # The size of one message in bytes, as much as a list of tools may have.
 LARGEST = 16 * 1024 * 1024
 _MOST_GARBAGE = 1_000  # lines in a row
+_UNREADABLE = "the server's answer cannot be read: it is not valid JSON in UTF-8, or has no result"
 _TOO_DEEP = "recursion limit exceeded"  # as pydantic says it
 
 Streams: TypeAlias = tuple[
@@ -90,10 +98,30 @@ async def _deliver(
             garbage += 1
             if garbage >= _MOST_GARBAGE:
                 raise NotMcp(garbage) from error
-            await to_client.send(error)
+            failure = _failure_instead(text)
+            await to_client.send(error if failure is None else SessionMessage(failure))
         else:
             garbage = 0
             await to_client.send(SessionMessage(message))
+
+
+def _failure_instead(text: str | bytes) -> JSONRPCError | None:
+    """Return an error for the request that an unreadable answer is for; None if it is none.
+
+    The answer may have half a surrogate pair, as programs in JavaScript write when they cut a text,
+    bytes that are not UTF-8, or a result that is no object.
+    """
+    try:
+        found = json.loads(text.decode("utf-8", "replace") if isinstance(text, bytes) else text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict) or "method" in found or not {"result", "error"} & found.keys():
+        return None
+    id = found.get("id")
+    if isinstance(id, bool) or not isinstance(id, int | str):
+        return None
+    failure = ErrorData(code=PARSE_ERROR, message=_UNREADABLE)
+    return JSONRPCError(jsonrpc="2.0", id=id, error=failure)
 
 
 class TooDeep(Exception):

@@ -29,6 +29,13 @@ def tool(name: str, description: str = "") -> dict[str, Any]:
     }
 
 
+# Answers to calls that no client can read: half a surrogate pair, and no result.
+UNREADABLE: dict[str, Any] = {
+    "half a character": {"content": [{"type": "text", "text": "\ud83d"}]},
+    "no result": None,
+}
+
+
 class Scripted:
     """Answers messages in one mode, for one session."""
 
@@ -66,6 +73,8 @@ class Scripted:
             with (self.folder / "lists").open("a") as lists:
                 lists.write(f"{id}\n")
             yield self.result(id, self.page(message.get("params") or {}))
+        elif method == "tools/call" and message["params"]["name"] in UNREADABLE:
+            yield self.result(id, UNREADABLE[message["params"]["name"]])
         elif method == "tools/call":
             yield from self.call(id, message["params"])
         elif method == "ping":
@@ -166,7 +175,7 @@ class Scripted:
             told = {"progressToken": token, **said}
             yield {"jsonrpc": "2.0", "method": "notifications/progress", "params": told}
 
-    def result(self, id: Any, result: dict[str, Any]) -> dict[str, Any]:
+    def result(self, id: Any, result: dict[str, Any] | None) -> dict[str, Any]:
         return {"jsonrpc": "2.0", "id": id, "result": result}
 
 

@@ -140,6 +140,15 @@ async def test_an_error_of_the_protocol_is_the_servers_answer(tmp_path: Path) ->
             await client.call_tool("none", {})
 
 
+@pytest.mark.parametrize("name", ["half a character", "no result"])
+async def test_an_answer_that_cannot_be_read_is_an_error_at_once(tmp_path: Path, name: str) -> None:
+    """The caller would wait for it until its time is over."""
+    async with client_of(scripted(tmp_path)) as client:
+        with pytest.raises(ProtocolError, match="the server's answer cannot be read"):
+            await client.call_tool(name, {})
+        assert await client.check()
+
+
 async def test_a_call_that_may_have_run_is_not_sent_again(tmp_path: Path) -> None:
     async with client_of(scripted(tmp_path)) as client:
         with pytest.raises(Uncertain, match="ended with exit status 7"):
