@@ -29,6 +29,10 @@ _PAUSE = 30.0  # seconds between two fetches, whatever tokens name
 _PATIENCE = 10.0  # seconds
 _LARGEST = 1_000_000  # bytes
 _MOST_GROUPS = 1_000
+# What a document that is no set of keys leads to, or one that cannot be got.
+_UNREADABLE = (
+    httpx2.HTTPError, ValueError, TypeError, RecursionError, jwt.PyJWTError, TimeoutError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +68,7 @@ class SignedTokens:
                 audience=issuer.audience,
                 issuer=issuer.issuer,
                 leeway=_LEEWAY,
-                options={"require": ["exp", "iss", "aud"]},
+                options={"require": ["exp", "iss", "aud"], "enforce_minimum_key_length": True},
             )
         except jwt.PyJWTError:
             return None
@@ -87,8 +91,8 @@ class SignedTokens:
                 return self._keys.get(url)
             self._tried[url] = self._clock()
             try:
-                keys = jwt.PyJWKSet.from_dict(await _read(url))
-            except (httpx2.HTTPError, ValueError, TypeError, jwt.PyJWTError, TimeoutError) as error:
+                keys = jwt.PyJWKSet(_for_signatures(await _read(url)))
+            except _UNREADABLE as error:
                 _LOG.warning("the keys at %s cannot be read: %s", url, type(error).__name__)
             else:
                 self._keys[url] = _Keys(keys=keys, at=self._clock())
@@ -103,6 +107,24 @@ def _named(known: _Keys | None, kid: Any) -> jwt.PyJWK | None:
     if kid is None:
         return keys[0] if len(keys) == 1 else None
     return next((key for key in keys if key.key_id == kid), None)
+
+
+def _for_signatures(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the keys of a document that are published for signatures that are accepted here.
+
+    A key for encryption is not one (RFC 7517, 4.2), though it would verify a signature.
+    """
+    found = document.get("keys")
+    if not isinstance(found, list):
+        raise TypeError("the keys are no list")
+    return [
+        key
+        for key in found
+        if isinstance(key, dict)
+        and key.get("use") in ("sig", None)
+        and "verify" in key.get("key_ops", ["verify"])
+        and key.get("alg", _ALGORITHMS[0]) in _ALGORITHMS
+    ]
 
 
 async def _read(url: str) -> dict[str, Any]:
