@@ -250,6 +250,7 @@ def _unknown_tool(call: tree.TestCall, name: str, catalog: Catalog) -> Diagnosti
         span=call.tool.span,
         label="not in the catalogue",
         help=_tool_meant(name, catalog)
+        or _server_meant(name, catalog)
         or "add a tool of your own to `[catalogue] files` (`placet catalog export` writes the "
         "list); if no tool of this name is meant to exist, write `-> deny by schema`",
     )
@@ -261,6 +262,17 @@ def _tool_meant(name: str, catalog: Catalog) -> str:
     if here is not None and catalog.get(here) is not None:
         return f"here that is `{here}`"
     return did_you_mean(name, catalog.names)
+
+
+def _server_meant(name: str, catalog: Catalog) -> str:
+    """Return how the tools of the MCP server are added that a name begins with; "" for none."""
+    server, separator, _ = name.partition("__")
+    if not separator or server == "ext":
+        return ""
+    accept = f"`placet pin accept --server {visible(server, 40)}`"
+    if server in catalog.servers:
+        return f"correct the name, or accept the server's tools as they are now: {accept}"
+    return f"the catalogue has no tool of this server: {accept} adds its tools"
 
 
 def _unknown_fact(name: str, span: Span) -> Diagnostic:
