@@ -71,6 +71,8 @@ class AllCalls:
         slots: int,
     ) -> None:
         self.clauses = clauses
+        # That strings have no invisible characters, and that paths are read as they are spelled.
+        self.ordinary = clauses.variable()
         self._spec = spec
         self._view = view
         self._slots = slots
@@ -86,11 +88,10 @@ class AllCalls:
         self._patterns = {found for found in matched if found and self._is_any_text(found)}
         self._strings = Strings(clauses)
         self._texts: dict[Subject, TextValue] = {}
-        self.ordinary = clauses.variable()
         self._choices: dict[Subject, list[Choice]] = {}
         self._known: dict[Any, Truths] = {}
         self._applying: dict[LayerKey, int] = {}
-        self._resources = ResourceFacts(clauses)
+        self._resources = ResourceFacts(clauses, spec, ordinary=self.ordinary)
 
     def leaf(self, test: checked.Test, scope: Scope) -> Truths:
         """Return the truth of a test that is no combination of others."""
@@ -108,7 +109,7 @@ class AllCalls:
 
     def covered(self, plan: RulePlan, declared: DeclaredResources) -> int:
         """Return the literal that the effects of a call may all be covered by an `allow`."""
-        return self._resources.covered(covering_tests(plan.rule.when), self._spec, declared)
+        return self._resources.covered(covering_tests(plan.rule.when), declared)
 
     def applies(self, layer: LayerKey) -> int:
         """Return the literal that a layer applies to the caller."""
@@ -142,7 +143,8 @@ class AllCalls:
     def suggested(self, model: Model) -> dict[Subject, Any]:
         """Return values of an assignment with which a call may be shown."""
         found = {subject: text.example(model.holding) for subject, text in self._texts.items()}
-        return {subject: value for subject, value in found.items() if value is not None}
+        found = {subject: value for subject, value in found.items() if value is not None}
+        return {**found, **self._resources.examples(model.holding)}
 
     def _matched_subject(self, test: checked.Test) -> Subject | None:
         """Return the field or fact whose strings a pattern is about."""

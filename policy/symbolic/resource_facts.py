@@ -2,7 +2,8 @@
 
 A test itself may come out as anything. But the same test is the same for every rule; what is in a
 set is in every larger one; and where only resources of one set are accessed, none is of a set that
-shares nothing with it.
+shares nothing with it. Of paths, each resource that one test says there is has to be what the other
+tests say of all resources.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from policy.catalog import ToolSpec
+from policy.catalog import ToolSpec, Verb
 from policy.checks import checked
 from policy.evaluation import DeclaredResources
 from policy.solving import Clauses
+from policy.symbolic.accessed_paths import AccessedPaths, certain_verbs
 from policy.symbolic.reading import Scope
 from policy.symbolic.set_relations import includes, shares_nothing
+from policy.symbolic.subjects import Subject
 from policy.symbolic.truths import Truths, unknown
 
 
@@ -32,9 +35,12 @@ class _Fact:
 class ResourceFacts:
     """The truths of resource tests of one call, consistent with each other."""
 
-    def __init__(self, clauses: Clauses) -> None:
+    def __init__(self, clauses: Clauses, spec: ToolSpec, *, ordinary: int) -> None:
+        self._ordinary = ordinary
         self._clauses = clauses
+        self._spec = spec
         self._facts: list[_Fact] = []
+        self._paths: list[tuple[Verb, AccessedPaths]] = []
 
     def truth_of(self, test: checked.ResourceTest, scope: Scope) -> Truths:
         """Return the truth of a test."""
@@ -52,11 +58,20 @@ class ResourceFacts:
                 self._relate(fact, made)
                 self._relate(made, fact)
         self._facts.append(made)
+        values = test.operand
+        if values is not None and values.kind == "paths" and form != "any":
+            paths = self._paths_of(test.verb, scope.declared)
+            paths.note(values, form, made.truth, absent=absent_is_false)
         return made.truth
 
-    def covered(
-        self, tests: Iterable[checked.ResourceTest], spec: ToolSpec, declared: DeclaredResources
-    ) -> int:
+    def examples(self, holding: frozenset[int]) -> dict[Subject, tuple[str, ...]]:
+        """Return paths that an assignment says there are, by the verb that accesses them."""
+        found: dict[Subject, list[str]] = {}
+        for verb, paths in self._paths:
+            found.setdefault(("call", verb), []).extend(paths.examples(holding))
+        return {subject: tuple(texts) for subject, texts in found.items()}
+
+    def covered(self, tests: Iterable[checked.ResourceTest], declared: DeclaredResources) -> int:
         """Return the literal that the effects of a call may be covered by these clauses."""
         covering: dict[str, list[int]] = {}
         for test in tests:
@@ -64,8 +79,16 @@ class ResourceFacts:
             covering.setdefault(test.verb, []).append(self.truth_of(test, scope).holds)
         return self._clauses.all_of(
             self._clauses.any_of(covering.get(verb, ()))
-            for verb in sorted(_certain_verbs(spec, declared))
+            for verb in sorted(certain_verbs(self._spec, declared))
         )
+
+    def _paths_of(self, verb: Verb, declared: DeclaredResources) -> AccessedPaths:
+        for known, paths in self._paths:
+            if known == verb and paths.declared.says_the_same(declared):
+                return paths
+        made = AccessedPaths(self._clauses, self._spec, verb, declared, ordinary=self._ordinary)
+        self._paths.append((verb, made))
+        return made
 
     def _relate(self, one: _Fact, other: _Fact) -> None:
         """Require what the truth of one test implies for another one."""
@@ -94,18 +117,3 @@ class ResourceFacts:
 
     def _implies(self, one: int, other: int) -> None:
         self._clauses.require(-one, other)
-
-
-def _certain_verbs(spec: ToolSpec, declared: DeclaredResources) -> frozenset[str]:
-    """Return the verbs of arguments that every call of a tool has, as strings."""
-    required = spec.schema.get("required", ())
-    properties = spec.schema.get("properties", {})
-    return frozenset(
-        resource.verb
-        for resource in declared.resources
-        if resource.only_for is None
-        and not resource.uri
-        and len(resource.steps) == 1
-        and resource.steps[0] in required
-        and properties.get(resource.steps[0], {}).get("type") == "string"
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -39,10 +39,16 @@ _COMMANDS = {"reads": "cat {}", "writes": "touch {}", "connects": "curl {}"}
 
 
 def argument_samples(
-    resources: Iterable[Resource], tests: Iterable[checked.ResourceTest]
+    resources: Iterable[Resource],
+    tests: Iterable[checked.ResourceTest],
+    *,
+    suggested: Mapping[str, Iterable[str]],
 ) -> Iterator[Arguments]:
-    """Yield values of the fields that are resources; those of one field come first."""
-    named: dict[str, dict[str, None]] = {}
+    """Yield values of the fields that are resources; those of one field come first.
+
+    `suggested` are resources for each verb that are tried before others.
+    """
+    named = {verb: dict.fromkeys(texts) for verb, texts in suggested.items()}
     for test in tests:
         for text in () if test.operand is None else _texts(test.operand):
             named.setdefault(test.verb, {})[text] = None

@@ -150,7 +150,8 @@ class ShownCalls:
         tests = self._tests.get(subject, [])
         if subject == RESOURCES:
             found = (test for test in tests if isinstance(test, checked.ResourceTest))
-            yield from argument_samples(self._resources, found)
+            hinted = {s[1]: value for s, value in self._suggested.items() if s[0] == "call"}
+            yield from argument_samples(self._resources, found, suggested=hinted)
         elif subject == ("now",):
             yield from times(tests)
         elif subject[0] == "input" and len(subject) > 1:

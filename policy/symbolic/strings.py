@@ -20,8 +20,8 @@ from policy.solving import (
 )
 
 # States of automata: for one question, and for all of one search.
-_MOST_STATES = 3_000
-_MOST_STATES_IN_ALL = 100_000
+MOST_STATES = 3_000
+MOST_STATES_IN_ALL = 100_000
 _MOST_AT_ONCE = 20  # clauses for one assignment
 
 
@@ -52,7 +52,7 @@ class Strings:
     def __init__(self, clauses: Clauses) -> None:
         self._clauses = clauses
         self._words: list[Word] = []
-        self._left = _MOST_STATES_IN_ALL
+        self._left = MOST_STATES_IN_ALL
         clauses.theories.append(self)
 
     def word(self, present: int, *, within: tuple[Language, ...] = ()) -> Word:
@@ -78,7 +78,7 @@ class Strings:
         inside, outside = _sides(word, holding)
         try:
             for within in (PRINTABLE, ALL):
-                found = meeting(inside, outside, within=within, steps=Steps(_MOST_STATES))
+                found = meeting(inside, outside, within=within, steps=Steps(MOST_STATES))
                 if found.text is not None:
                     return found.text
         except OutOfSteps:
@@ -111,7 +111,7 @@ class Strings:
         """Return few languages that exclude each other; None if there are none, or not found."""
         if self._left <= 0:
             return None
-        found, used = _smallest_conflict(inside, outside)
+        found, used = smallest_conflict(inside, outside)
         self._left -= used
         return found
 
@@ -138,27 +138,27 @@ def _sides(
 
 
 @lru_cache(maxsize=8192)
-def _smallest_conflict(
+def smallest_conflict(
     inside: tuple[Language, ...], outside: tuple[Language, ...]
 ) -> tuple[tuple[tuple[Language, ...], tuple[Language, ...]] | None, int]:
     """Return languages that no string is in, and outside of, none superfluous; and the steps used.
 
     The steps count although the answer is kept: what is found must not depend on earlier questions.
     """
-    steps = Steps(_MOST_STATES)
+    steps = Steps(MOST_STATES)
     try:
         met = meeting(inside, outside, steps=steps)
     except OutOfSteps:
-        return None, _MOST_STATES
+        return None, MOST_STATES
     if met.text is not None:
-        return None, _MOST_STATES - steps.left
+        return None, MOST_STATES - steps.left
     ins, outs = list(inside), [outside[at] for at in met.outside]
     for side in (outs, ins):
         for one in tuple(side):
             side.remove(one)
             if not _excluded(ins, outs, steps):
                 side.append(one)
-    return (tuple(ins), tuple(outs)), _MOST_STATES - max(steps.left, 0)
+    return (tuple(ins), tuple(outs)), MOST_STATES - max(steps.left, 0)
 
 
 def _excluded(ins: list[Language], outs: list[Language], steps: Steps) -> bool:

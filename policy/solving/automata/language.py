@@ -8,7 +8,7 @@ and Raffinot, *Flexible Pattern Matching in Strings*, 2002, section 5.2).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,16 +25,18 @@ class TooLarge(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """An automaton. Bit 0 is the state before any character, the others are positions.
+    """An automaton. `start` are the states before any character, the others are positions.
 
-    `shifts` has, for each length, the states that an edge of this length leaves.
+    A text is accepted if its states include some of the first and none of the second in a pair of
+    `accepting`. `shifts` has, for each length, the states that an edge of this length leaves.
     `reading` has, for each set of characters, the states that are entered by one of them.
     """
 
     size: int
+    start: int
     shifts: tuple[tuple[int, int], ...]
     reading: tuple[tuple[Characters, int], ...]
-    accepting: int
+    accepting: tuple[tuple[int, int], ...]
 
 
 def language(expression: Expression) -> Language:
@@ -59,9 +61,41 @@ def language(expression: Expression) -> Language:
         reading[reader.chars] = reading.get(reader.chars, 0) | 1 << at
     return Language(
         size=len(after),
+        start=1,
         shifts=tuple(shifts.items()),
         reading=tuple(reading.items()),
-        accepting=accepting,
+        accepting=((accepting, 0),),
+    )
+
+
+def union_of_differences(pairs: Iterable[tuple[Language, Language | None]]) -> Language:
+    """Return the language of what is in the first of some pair and not in the second.
+
+    Languages of the pairs must be of one expression each.
+    """
+    shifts: dict[int, int] = {}
+    reading: dict[Characters, int] = {}
+    accepting: list[tuple[int, int]] = []
+    start = size = 0
+    for pair in pairs:
+        masks = [0, 0]
+        for side, one in enumerate(pair):
+            if one is None:
+                continue
+            start |= one.start << size
+            for length, states in one.shifts:
+                shifts[length] = shifts.get(length, 0) | states << size
+            for chars, states in one.reading:
+                reading[chars] = reading.get(chars, 0) | states << size
+            masks[side] = one.accepting[0][0] << size
+            size += one.size
+        accepting.append((masks[0], masks[1]))
+    return Language(
+        size=size,
+        start=start,
+        shifts=tuple(shifts.items()),
+        reading=tuple(reading.items()),
+        accepting=tuple(accepting),
     )
 
 

@@ -7,7 +7,7 @@ De Wulf and others, *Antichains: A New Algorithm for Checking Universality*, 200
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from policy.solving.automata.characters import (
@@ -73,12 +73,12 @@ def meeting(
 
 def contains(one: Language, text: str) -> bool:
     """Return whether a string is in a language."""
-    state = 1
+    state = one.start
     for char in text:
         state = _following(one.shifts, state) & _reading(one, ord(char))
         if not state:
             return False
-    return bool(state & one.accepting)
+    return _accepts(one.accepting, state)
 
 
 def shortest(
@@ -105,6 +105,10 @@ def shortest(
                 following.append(new)
         frontier = following
     return None
+
+
+def _accepts(pairs: Iterable[tuple[int, int]], state: int) -> bool:
+    return any(state & some and not state & none for some, none in pairs)
 
 
 def _spelled(before: dict[int, tuple[int, int] | None], state: int) -> str:
@@ -141,28 +145,34 @@ class _Together:
         self.start = 0
         shifts: dict[int, int] = {}
         reading: dict[Characters, int] = {}
-        accepting: list[int] = []
-        parts: list[int] = []
+        self._inside: list[tuple[tuple[int, int], ...]] = []
+        self._outside: list[tuple[tuple[int, int], ...]] = []
+        # Of these states, those of two texts must be equal for one to be better than the other; of
+        # the rest, fewer are better.
+        self._compared = 0
         offset = 0
-        for one in (*inside, *outside):
-            self.start |= 1 << offset
-            parts.append(((1 << one.size) - 1) << offset)
-            accepting.append(one.accepting << offset)
+        for number, one in enumerate((*inside, *outside)):
+            self.start |= one.start << offset
+            pairs = tuple((some << offset, none << offset) for some, none in one.accepting)
+            (self._inside if number < len(inside) else self._outside).append(pairs)
+            if number < len(inside) or any(none for _, none in pairs):
+                self._compared |= ((1 << one.size) - 1) << offset
             for length, states in one.shifts:
                 shifts[length] = shifts.get(length, 0) | states << offset
             for chars, states in one.reading:
                 reading[chars] = reading.get(chars, 0) | states << offset
             offset += one.size
+        self._parts = _parts(inside)
+        self._not_accepting = sum(
+            some for pairs in self._outside for some, none in pairs if not none
+        )
         self._shifts = tuple(shifts.items())
-        self._inside = tuple(zip(parts, accepting, strict=True))[: len(inside)]
-        self._of_inside = sum(parts[: len(inside)])
-        self._not_accepting = sum(accepting[len(inside) :])
         codes = [
             (code, sum(states for chars, states in reading.items() if has(chars, code)))
             for code in representatives(reading, within)
         ]
         # Characters that fewer outer patterns read come first: their states dominate more others.
-        codes.sort(key=lambda item: (item[1] & ~self._of_inside).bit_count())
+        codes.sort(key=lambda item: (item[1] & ~self._compared).bit_count())
         self._codes = tuple(codes)
         self._hopeless = self._accepting_all()
 
@@ -174,14 +184,14 @@ class _Together:
             new = following & reading
             if new in found or new & self._hopeless:
                 continue
-            if all(new & part for part, _ in self._inside):
+            if all(new & part for part in self._parts):
                 found[new] = code
         return [(code, new) for new, code in found.items()]
 
     def accepts(self, state: int) -> bool:
         """Return whether a text that leads here is in all and outside of all."""
-        return not state & self._not_accepting and all(
-            state & accepting for _, accepting in self._inside
+        return not any(_accepts(pairs, state) for pairs in self._outside) and all(
+            _accepts(pairs, state) for pairs in self._inside
         )
 
     def is_dominated(self, state: int, least: dict[int, list[int]]) -> bool:
@@ -189,8 +199,8 @@ class _Together:
 
         Notes the state in `least` if none is.
         """
-        others = least.setdefault(state & self._of_inside, [])
-        outer = state & ~self._of_inside
+        others = least.setdefault(state & self._compared, [])
+        outer = state & ~self._compared
         if any(not other & ~outer for other in others):
             return True
         others.append(outer)
@@ -198,7 +208,7 @@ class _Together:
 
     def _accepting_all(self) -> int:
         """Return states of the outer languages from which every text is accepted."""
-        everything = ~self._of_inside
+        everything = ~self._compared
         for _, reading in self._codes:
             everything &= reading
         looping = dict(self._shifts).get(0, 0) & everything & self._not_accepting
@@ -207,3 +217,13 @@ class _Together:
             back = looping >> length if length >= 0 else looping << -length
             found |= back & leaving & self._not_accepting
         return found
+
+
+def _parts(languages: Sequence[Language]) -> tuple[int, ...]:
+    """Return the states of each language, side by side."""
+    found: list[int] = []
+    offset = 0
+    for one in languages:
+        found.append(((1 << one.size) - 1) << offset)
+        offset += one.size
+    return tuple(found)

@@ -2,13 +2,40 @@
 
 from __future__ import annotations
 
-from policy.solving import ALL, Either, Expression, OneOf, Row, Times, literal, these, without
+from policy.solving import (
+    ALL,
+    PRINTABLE,
+    Either,
+    Expression,
+    OneOf,
+    Row,
+    Times,
+    characters,
+    literal,
+    these,
+    without,
+)
 from policy.values import compile_name_glob, glob_characters, path_segments
 
-_IN_A_NAME = OneOf(without(these("/")))
-# The normalised absolute paths. The root is the empty string here, so that every name has its `/`.
-_NAME: Expression = Row((literal("/"), Times(_IN_A_NAME, 1)))
-PATHS: Expression = Times(_NAME)
+# Characters of no path, at the ends of the home folder and of the workspace.
+HOME_ENDS, WORKSPACE_ENDS = "\ue000", "\ue001"
+# What people write in paths, with these ends.
+PRINTED_PATHS = characters((*PRINTABLE, *these(HOME_ENDS + WORKSPACE_ENDS)))
+_MARKS: Expression = Times(OneOf(these(HOME_ENDS + WORKSPACE_ENDS)))
+_IN_A_NAME = OneOf(without(these("/" + HOME_ENDS + WORKSPACE_ENDS)))
+_PLAIN_NAME: Expression = Row((literal("/"), Times(_IN_A_NAME, 1)))
+_NAME: Expression = Row((_MARKS, _PLAIN_NAME))
+
+
+def _marked(one: str, other: str) -> Expression:
+    plain = Times(_PLAIN_NAME)
+    return Row((plain, Times(literal(one), 0, 1), plain, Times(literal(other), 0, 1), plain))
+
+
+# The normalised absolute paths, with the ends of two folders marked if the path is in these. The
+# root is the empty string here, so that every name has its `/`.
+PATHS: Expression = Either((_marked(HOME_ENDS, WORKSPACE_ENDS), _marked(WORKSPACE_ENDS, HOME_ENDS)))
+_ANYWHERE: Expression = Times(_NAME)
 
 
 def text_glob(pattern: str) -> Expression:
@@ -18,12 +45,31 @@ def text_glob(pattern: str) -> Expression:
 
 def path_glob(pattern: str) -> Expression:
     """Return the absolute paths that a glob of paths matches, the root as the empty string."""
-    return _from_the_root(path_segments(pattern))
+    return Row((_from_the_root(path_segments(pattern)), _MARKS))
+
+
+def glob_in_a_folder(pattern: str, ends: str) -> Expression:
+    """Return the paths that match a glob in the folder whose end is marked by a character."""
+    return Row((_ANYWHERE, _MARKS, literal(ends), _below(path_segments(pattern)), _MARKS))
+
+
+def paths_at(home: str, workspace: str) -> tuple[Expression, Expression]:
+    """Return the paths that are marked as they are with these folders, and some that are not.
+
+    The former without the latter are the paths of a call.
+    """
+    plain = Times(_PLAIN_NAME)
+    folders = ((home, HOME_ENDS), (workspace, WORKSPACE_ENDS))
+    marked = (Row((literal(folder), literal(ends), plain)) for folder, ends in folders)
+    return (
+        Either((plain, *marked)),
+        Either(tuple(Row((literal(folder), plain)) for folder, _ in folders)),
+    )
 
 
 def as_path(text: str) -> str:
     """Return the path that a string of `PATHS` stands for."""
-    return text or "/"
+    return text.replace(HOME_ENDS, "").replace(WORKSPACE_ENDS, "") or "/"
 
 
 def _from_the_root(segments: tuple[str, ...]) -> Expression:
@@ -32,14 +78,16 @@ def _from_the_root(segments: tuple[str, ...]) -> Expression:
         return Either()
     first, rest = segments[0], segments[1:]
     if first == "**":
-        return Either((Row((PATHS, _below(rest))), _from_the_root(rest)))
+        return Either((Row((_ANYWHERE, _below(rest))), _from_the_root(rest)))
     return _below(rest) if compile_name_glob(first)("") else Either()
 
 
 def _below(segments: tuple[str, ...]) -> Expression:
     return Row(
         tuple(
-            PATHS if segment == "**" else Row((literal("/"), _flat(segment, _IN_A_NAME)))
+            _ANYWHERE
+            if segment == "**"
+            else Row((_MARKS, literal("/"), _flat(segment, _IN_A_NAME)))
             for segment in segments
         )
     )

@@ -1,0 +1,114 @@
+"""`Points`: which resources there can be, as a theory beneath the search.
+
+Some tests say that there is a resource in or outside of sets, others what holds for all resources.
+Where no resource can be what one of the former and all of the latter say, they exclude each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from policy.solving import ALL, Clauses, Language, OutOfSteps, Steps, meeting
+from policy.symbolic.patterns.globs import PRINTED_PATHS
+from policy.symbolic.strings import MOST_STATES, MOST_STATES_IN_ALL, smallest_conflict
+
+_MOST_AT_ONCE = 10  # clauses for one point of one assignment
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a resource is in, and outside of, if a literal holds."""
+
+    literal: int
+    inside: tuple[Language, ...] = ()
+    outside: tuple[Language, ...] = ()
+
+
+class Points:
+    """The resources of one kind that a call accesses. `within` is what all of them are in."""
+
+    def __init__(self, clauses: Clauses, within: Language) -> None:
+        self._within = within
+        self._some: list[Demand] = []
+        self._all: list[Demand] = []
+        self._left = MOST_STATES_IN_ALL
+        clauses.theories.append(self)
+
+    def some(self, demand: Demand) -> None:
+        """Note that, if the literal holds, there is such a resource."""
+        self._some.append(demand)
+
+    def all(self, demand: Demand) -> None:
+        """Note that, if the literal holds, every resource is such a one."""
+        self._all.append(demand)
+
+    def refute(self, holding: frozenset[int]) -> list[list[int]]:
+        """Return clauses that exclude what the assignment says of resources, if it cannot be."""
+        common = [demand for demand in self._all if demand.literal in holding]
+        return [
+            clause
+            for point in self._some
+            if point.literal in holding
+            for clause in self._conflicts(point, common)
+        ]
+
+    def examples(self, holding: frozenset[int], within: tuple[Language, Language]) -> Iterator[str]:
+        """Yield a short resource for each that an assignment says there is, or one for all.
+
+        The resources are in the first of `within`, and outside of the second.
+        """
+        common = [demand for demand in self._all if demand.literal in holding]
+        points = [point for point in self._some if point.literal in holding]
+        for each in ([point, *common] for point in points) if points else [common]:
+            inside = tuple(one for demand in each for one in demand.inside)
+            outside = tuple(one for demand in each for one in demand.outside)
+            found = _example((within[0], *inside), (within[1], *outside))
+            if found is not None:
+                yield found
+
+    def _conflicts(self, point: Demand, common: list[Demand]) -> Iterator[list[int]]:
+        """Yield clauses that say which demands exclude each other."""
+        demands = [point, *common]
+        for _ in range(_MOST_AT_ONCE):
+            if self._left <= 0:
+                return
+            inside, outside = _sides(demands)
+            conflict, used = smallest_conflict((self._within, *inside), tuple(outside))
+            self._left -= used
+            if conflict is None:
+                return
+            ins, outs = conflict
+            literals = dict.fromkeys(
+                (*(inside[one] for one in ins if one in inside), *(outside[one] for one in outs))
+            )
+            literals.setdefault(point.literal)
+            yield [-literal for literal in literals]
+            # Without one of the demands, the rest may exclude each other as well.
+            last = next((one for one in reversed(literals) if one != point.literal), None)
+            if last is None:
+                return
+            demands = [demand for demand in demands if demand.literal != last]
+
+
+def _sides(demands: Iterable[Demand]) -> tuple[dict[Language, int], dict[Language, int]]:
+    """Return the languages of demands, each with the literal of the first that has it."""
+    inside: dict[Language, int] = {}
+    outside: dict[Language, int] = {}
+    for demand in demands:
+        for one in demand.inside:
+            inside.setdefault(one, demand.literal)
+        for one in demand.outside:
+            outside.setdefault(one, demand.literal)
+    return inside, outside
+
+
+def _example(inside: tuple[Language, ...], outside: tuple[Language, ...]) -> str | None:
+    for within in (PRINTED_PATHS, ALL):
+        try:
+            found = meeting(inside, outside, within=within, steps=Steps(MOST_STATES)).text
+        except OutOfSteps:
+            return None
+        if found is not None:
+            return found
+    return None
