@@ -27,7 +27,7 @@ from policy.symbolic.field_values import accepted_values, bounds_in, is_always_t
 from policy.symbolic.patterns.texts import language_of
 from policy.symbolic.reading import Choice, Scope, choices, compiled, fixed, table
 from policy.symbolic.resource_facts import ResourceFacts
-from policy.symbolic.samples import complete_samples, constants_of, simple_subject
+from policy.symbolic.samples import complete_samples, constants_of, is_strange, simple_subject
 from policy.symbolic.situation import Situation
 from policy.symbolic.strings import Strings
 from policy.symbolic.subjects import Subject, meaning_of, plain_subject, subjects_of
@@ -71,7 +71,7 @@ class AllCalls:
         slots: int,
     ) -> None:
         self.clauses = clauses
-        # That strings have no invisible characters, and that paths are read as they are spelled.
+        # That values are such as people write, and that paths are read as they are spelled.
         self.ordinary = clauses.variable()
         self._spec = spec
         self._view = view
@@ -142,9 +142,16 @@ class AllCalls:
 
     def suggested(self, model: Model) -> dict[Subject, Any]:
         """Return values of an assignment with which a call may be shown."""
-        found = {subject: text.example(model.holding) for subject, text in self._texts.items()}
-        found = {subject: value for subject, value in found.items() if value is not None}
-        return {**found, **self._resources.examples(model.holding)}
+        found = {
+            subject: choice.value
+            for subject, among in self._choices.items()
+            for choice in among
+            if choice.literal in model.holding and subject not in self._texts
+        }
+        for subject, text in self._texts.items():
+            found[subject] = text.example(model.holding)
+        given = {subject: value for subject, value in found.items() if value is not None}
+        return {**given, **self._resources.examples(model.holding)}
 
     def _matched_subject(self, test: checked.Test) -> Subject | None:
         """Return the field or fact whose strings a pattern is about."""
@@ -209,6 +216,9 @@ class AllCalls:
             found = self._choices[subject] = choices(
                 self.clauses, self._base, subject, self._values(subject), slots=self._slots
             )
+            for choice in found:
+                if is_strange(choice.value):
+                    self.clauses.require(-self.ordinary, -choice.literal)
         return found
 
     def _values(self, subject: Subject) -> tuple[Any, ...]:

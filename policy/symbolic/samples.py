@@ -17,7 +17,7 @@ from typing import Any
 from policy.checks import checked
 from policy.evaluation import ABSENT, constant_value
 from policy.symbolic.subjects import Subject, plain_subject
-from policy.values import is_number
+from policy.values import is_number, is_ordinary
 
 _INVISIBLE = "\u200b"  # a string with such a character is like no other, and may be like one
 _OTHER = "other"  # a string that no test names
@@ -84,6 +84,13 @@ def guessed_samples(tests: Iterable[checked.Test]) -> tuple[Any, ...]:
             for guess in (text, f"{text}x", f"x{text}", f"x{text}x", (text,), (text, _OTHER)):
                 found[guess] = None
     return tuple(found)
+
+
+def is_strange(value: Any) -> bool:
+    """Return whether people would not write such a value: it is huge, or hides characters."""
+    if isinstance(value, str):
+        return not is_ordinary(value)
+    return is_number(value) and value == _BEYOND_DOUBLES
 
 
 def times(tests: Iterable[checked.Test]) -> tuple[datetime | None, ...]:

@@ -26,7 +26,7 @@ from policy.symbolic.all_calls import NAME, ROLE
 from policy.symbolic.field_values import accepted_values, bounds_in
 from policy.symbolic.reading import Choice, Scope, choices, compiled, fixed, table
 from policy.symbolic.resource_samples import argument_samples
-from policy.symbolic.samples import complete_samples, guessed_samples, times
+from policy.symbolic.samples import complete_samples, guessed_samples, is_strange, times
 from policy.symbolic.situation import NOTHING, SETTABLE, Situation, Values, least_input
 from policy.symbolic.subjects import RESOURCES, Subject, meaning_of, subjects_of
 from policy.symbolic.truths import Truths, unknown
@@ -54,6 +54,8 @@ class ShownCalls:
         suggested: Values = NOTHING,
     ) -> None:
         self.clauses = clauses
+        # That values are such as people write.
+        self.ordinary = clauses.variable()
         self._view = view
         self._slots = slots
         self._suggested = suggested
@@ -141,10 +143,17 @@ class ShownCalls:
             found = self._choices[subject] = choices(
                 self.clauses, self._base, subject, self._values(subject), slots=self._slots
             )
+            for choice in found:
+                if is_strange(choice.value):
+                    self.clauses.require(-self.ordinary, -choice.literal)
         return found
 
-    def _hinted(self, subject: Subject) -> tuple[Any, ...]:
-        return (self._suggested[subject],) if subject in self._suggested else ()
+    def _few(self, subject: Subject, values: Iterable[Any]) -> Iterator[Any]:
+        """Yield the first of the values, and that which is suggested."""
+        few = list(_distinct(values))[:_MOST_VALUES]
+        if subject in self._suggested and self._suggested[subject] not in few:
+            yield self._suggested[subject]
+        yield from few
 
     def _values(self, subject: Subject) -> Iterator[Any]:
         tests = self._tests.get(subject, [])
@@ -157,15 +166,15 @@ class ShownCalls:
         elif subject[0] == "input" and len(subject) > 1:
             bounds = bounds_in(self._view, subject[1])
             named = complete_samples(tests, more=bounds)
-            values = (*self._hinted(subject), *named, *guessed_samples(tests))
-            yield from accepted_values(self._view, subject[1], values[:_MOST_VALUES])
+            values = (*named, *guessed_samples(tests))
+            yield from self._few(subject, accepted_values(self._view, subject[1], values))
         elif subject in _SHAPES or subject[0] == "context":
             named = _names_in(self._layers, subject)
             usual = getattr(self._base.caller, subject[1], None) if subject in SETTABLE else None
             samples = (*complete_samples(tests, more=named), *guessed_samples(tests), *named)
-            values = (usual, *self._hinted(subject), *samples)
+            values = (usual, *samples)
             fits = _SHAPES.get(subject, lambda value: True)
-            yield from list(_distinct(value for value in values if fits(value)))[:_MOST_VALUES]
+            yield from self._few(subject, (value for value in values if fits(value)))
 
 
 def _names_in(layers: Iterable[LayerKey], subject: Subject) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 # Inclusive ranges of code points.
@@ -16,7 +16,7 @@ SPACE: Characters = ((9, 10), (12, 13), (32, 32))
 # What people write without thinking: a witness should be made of these.
 PRINTABLE: Characters = ((32, 126),)
 
-_PREFERRED = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_./ "
+_PREFERRED = tuple(map(ord, "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_./ "))
 
 
 def characters(ranges: Iterable[tuple[int, int]]) -> Characters:
@@ -55,21 +55,38 @@ def common(one: Characters, other: Characters) -> Characters:
 
 def has(chars: Characters, code: int) -> bool:
     """Return whether a code point is in the set."""
-    return any(low <= code <= high for low, high in chars)
+    for low, high in chars:
+        if low <= code:
+            if code <= high:
+                return True
+        else:
+            return False
+    return False
 
 
-def representatives(sets: Iterable[Characters], within: Characters) -> Iterator[int]:
-    """Yield one code point of `within` for each way to be in some of the sets and not in others.
+def classes(marks: Mapping[Characters, int], within: Characters) -> list[tuple[int, int]]:
+    """Return one code point of `within` for each sum of the marks of sets that it may be in.
 
-    Ordinary letters are preferred, and come first.
+    Each mark has bits that no other one has. Ordinary letters are preferred, and come first.
     """
-    each = tuple(dict.fromkeys(sets))
-    seen: set[tuple[bool, ...]] = set()
-    edges = {edge for chars in (*each, within) for low, high in chars for edge in (low, high + 1)}
-    for code in (*map(ord, _PREFERRED), *sorted(edges)):
+    single: dict[int, int] = {}
+    wide: list[tuple[Characters, int]] = []
+    for chars, mark in marks.items():
+        if len(chars) == 1 and chars[0][0] == chars[0][1]:
+            single[chars[0][0]] = mark
+        else:
+            wide.append((chars, mark))
+    edges = {
+        edge for chars, _ in (*wide, (within, 0)) for low, high in chars for edge in (low, high + 1)
+    }
+    beside = {code + 1 for code in single}
+    found: dict[int, int] = {}
+    for code in (*_PREFERRED, *sorted({*edges, *single, *beside})):
         if code > _LAST or not has(within, code):
             continue
-        signature = tuple([has(chars, code) for chars in each])
-        if signature not in seen:
-            seen.add(signature)
-            yield code
+        total = single.get(code, 0)
+        for chars, mark in wide:
+            if has(chars, code):
+                total |= mark
+        found.setdefault(total, code)
+    return [(code, total) for total, code in found.items()]

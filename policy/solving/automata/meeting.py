@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from policy.solving.automata.characters import (
     ALL,
     Characters,
+    classes,
     has,
-    representatives,
 )
 from policy.solving.automata.language import Language
 
@@ -167,10 +167,7 @@ class _Together:
             some for pairs in self._outside for some, none in pairs if not none
         )
         self._shifts = tuple(shifts.items())
-        codes = [
-            (code, sum(states for chars, states in reading.items() if has(chars, code)))
-            for code in representatives(reading, within)
-        ]
+        codes = classes(reading, within)
         # Characters that fewer outer patterns read come first: their states dominate more others.
         codes.sort(key=lambda item: (item[1] & ~self._compared).bit_count())
         self._codes = tuple(codes)

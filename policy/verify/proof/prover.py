@@ -168,8 +168,10 @@ class _Question:
         )
         wrong = require_violation(self._claim, self._spec, self._layers, reading)
         with Search(clauses, steps=self._steps) as search:
-            # A call that certainly meets the claim's conditions persuades more than one that may.
-            for assumptions in ([*wrong.bases, wrong.clear], list(wrong.bases)):
+            # A call that certainly meets the claim's conditions persuades more than one that may,
+            # and one with ordinary values more than one without.
+            for more in ([wrong.clear, reading.ordinary], [wrong.clear], [reading.ordinary], []):
+                assumptions = [*wrong.bases, *more]
                 found = self._replayed(search, reading, assumptions)
                 if found is not None:
                     return found

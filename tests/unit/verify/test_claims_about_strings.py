@@ -90,3 +90,30 @@ def test_a_hundred_rules_about_one_field_are_decided() -> None:
     for condition, status in claims.items():
         found = proof(f"prove never allow mail when {condition}", *rules, specs=(MAIL,))
         assert found.status == status
+
+
+@pytest.mark.parametrize("count", [3, 40])
+def test_a_call_that_breaks_a_claim_has_ordinary_values(count: int) -> None:
+    """A huge number, or a role in disguise, is only shown where nothing else breaks the claim."""
+    meter = tool("meter", {"n": {"type": "integer"}, "to": TEXT})
+    rules = [f"deny meter when input.n == {n}" for n in range(count)]
+    roles = [f'deny meter when session.role == "team{n}"' for n in range(count)]
+    found = proof(
+        f"prove never allow meter when input.n >= {count - 1}",
+        *("allow meter", *rules, *roles),
+        specs=(meter,),
+    )
+    assert found.counterexample is not None
+    assert found.counterexample.situation.input["n"] == count
+    assert dict(found.counterexample.given()) == {}
+
+
+def test_a_role_in_disguise_is_shown_where_only_that_breaks_a_claim() -> None:
+    found = proof(
+        'prove never allow mail when session.role == "ops"',
+        "allow mail",
+        'deny mail when not (session.role != "ops")',
+        'deny mail when session.role == "ops"',
+        specs=(MAIL,),
+    )
+    assert found.status == "holds"
