@@ -45,7 +45,7 @@ help:
 	@echo 'make coverage   the tests alone, and which lines they run; COVERAGE=1 does so in `make test`'
 	@echo 'make attack     run what the rules allow of 200,000 scripts; SCRIPTS=2000 SEED=7: others'
 	@echo 'make attack-quick  the 2,000 scripts that CI takes'
-	@echo 'make corpus     count what placet:coding says to commands that coding agents ran'
+	@echo 'make corpus     count what packs say to commands of coding agents, to tasks and attacks of AgentDojo'
 	@echo 'make kills      kill the server at every step of a call, twenty times each; KILLS=3: others'
 	@echo 'make mcp-servers  MCP servers and clients of others, those in JavaScript too (needs npm)'
 	@echo 'make bench      measure beside other engines, into docs/performance.md; bench-quick: a look'
@@ -145,6 +145,7 @@ attack-quick: $(PACKAGE)
 
 corpus: $(PACKAGE)
 	$(BIN)/python -m tests.corpora.count_verdicts --rows
+	$(BIN)/python -m tests.corpora.agentdojo
 
 # The versions stand in tests/mcp_servers/npm, with the digests of all packages.
 SERVERS := build/mcp-servers
