@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = (
     ROOT / "docs" / "language.md",
     ROOT / "docs" / "concepts.md",
+    ROOT / "docs" / "prose-policy.md",
     ROOT / "README.md",
     *sorted(page for page in (ROOT / "docs" / "packs").glob("*.md") if page.name != "index.md"),
 )
