@@ -11,11 +11,23 @@ from policy.generation.shipped import shipped_packs, used_packs
 from policy.model import Source
 from policy.syntax import parse
 
-NAMES = ("placet:coding", "placet:git", "placet:network", "placet:secrets", "placet:shell")
+# What a policy has to add to `use` for each pack.
+ADDED = {
+    "placet:calendar": " with invite = file_write",
+    "placet:coding": " granting",
+    "placet:git": "",
+    "placet:mail": " with send = file_write",
+    "placet:network": "",
+    "placet:payments": " with pay = file_write",
+    "placet:secrets": "",
+    "placet:shell": "",
+    "placet:web-then-act": " with sources = web_fetch, act = file_write",
+}
+NAMES = tuple(ADDED)
 
 
 def _use(name: str) -> str:
-    return f'use "{name}"' + (" granting" if name == "placet:coding" else "")
+    return f'use "{name}"{ADDED[name]}'
 
 
 def test_these_packs_are_there() -> None:
