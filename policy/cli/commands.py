@@ -31,6 +31,7 @@ _COMMANDS = {
     "pin": "Review the tools of MCP servers, and accept them as they are.",
     "config": "Show and edit the configuration; edits are checked first.",
     "approvals": "List pending approval requests and answer them.",
+    "sessions": "Show what is kept of sessions, and clear it.",
     "limits": "Show what is used and what is left of limits.",
     "doctor": "Show how Placet is installed here, and how its MCP servers are.",
     "status": "Show whether a policy is in force and up to date, and what is frozen.",

@@ -5,9 +5,25 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from policy.cli.loading import exit_with
+import click
+
+from policy.cli.fast_paths import fast_paths
+from policy.cli.loading import WRONG_POLICY, exit_with, prefix
 from policy.daemon import history_of_hooks
-from policy.generation import Generation
+from policy.diagnostics import has_errors, render
+from policy.generation import Generation, read_policy
+
+
+def generation_at(path: Path) -> Generation:
+    """Return the policy at a path; end the command if it has errors."""
+    ways = fast_paths()
+    built = read_policy(path, engine=ways.engine, shortcuts=ways.shortcuts)
+    if built.generation is None or has_errors(built.diagnostics):
+        click.echo(
+            render(built.diagnostics, sources=built.sources, root=prefix(path)), err=True, nl=False
+        )
+        raise SystemExit(WRONG_POLICY)
+    return built.generation
 
 
 def store_of(path: Path, generation: Generation, named: str | None) -> str:

@@ -12,13 +12,12 @@ from typing import Any, Literal
 
 import click
 
-from policy.cli.fast_paths import fast_paths
-from policy.cli.history_store import is_empty, store_of
+from policy.cli.history_store import generation_at, is_empty, store_of
 from policy.cli.limit_uses import BudgetUse, LimitUses, limit_uses, meters_of
-from policy.cli.loading import WRONG_POLICY, exit_with, prefix
+from policy.cli.loading import exit_with, prefix
 from policy.cli.options import format_option, path_argument
-from policy.diagnostics import has_errors, render, visible
-from policy.generation import Generation, read_policy
+from policy.diagnostics import visible
+from policy.generation import Generation
 from policy.service import SessionLogUnusable, StoredBudget, open_stored_log
 
 _MOST_BUDGETS = 20
@@ -44,7 +43,7 @@ def command(path: Path, *, store: str | None, format: Literal["text", "json"]) -
 
     Exit status: 0 shown, 1 the policy has errors, 2 wrong usage, or the store cannot be read.
     """
-    generation = _generation(path)
+    generation = generation_at(path)
     kept = store_of(path, generation, store)
     uses = limit_uses(generation, _stored(kept, generation), now=datetime.now(UTC))
     if format == "json":
@@ -52,17 +51,6 @@ def command(path: Path, *, store: str | None, format: Literal["text", "json"]) -
         return
     for line in _lines(uses, root=prefix(path)):
         click.echo(line)
-
-
-def _generation(path: Path) -> Generation:
-    ways = fast_paths()
-    built = read_policy(path, engine=ways.engine, shortcuts=ways.shortcuts)
-    if built.generation is None or has_errors(built.diagnostics):
-        click.echo(
-            render(built.diagnostics, sources=built.sources, root=prefix(path)), err=True, nl=False
-        )
-        raise SystemExit(WRONG_POLICY)
-    return built.generation
 
 
 def _stored(store: str, generation: Generation) -> list[StoredBudget]:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from policy.generation.mcp_tables import Reference, placed_reference
-from policy.generation.setting_types import STRICT, LongSpan
+from policy.generation.setting_types import STRICT, LongSpan, Somebody
 from policy.generation.settings import HistorySettings
 
 _SCHEMES = ("redis", "rediss", "unix")
@@ -50,6 +50,7 @@ class HistoryTable(BaseModel):
     bytes: int = Field(default=HistorySettings().bytes, ge=0, le=10_000_000_000)
     result_bytes: int = Field(default=HistorySettings().result_bytes, ge=0, le=1_000_000_000)
     retention: LongSpan | None = None
+    clear: list[Somebody] = []
 
     @model_validator(mode="after")
     def _is_for_a_server(self) -> HistoryTable:
@@ -70,4 +71,5 @@ def history_settings(history: HistoryTable, root: str) -> HistorySettings:
         bytes=history.bytes,
         result_bytes=history.result_bytes,
         retention=history.retention,
+        clear=tuple(dict.fromkeys(history.clear)),
     )

@@ -38,6 +38,14 @@ def _plain(name: str) -> str:
     return name
 
 
+def _name(value: Any) -> Any:
+    # Who may answer is compared exactly, so a name with invisible characters is refused.
+    if isinstance(value, str) and (not value.isprintable() or not value or value != value.strip()):
+        raise ValueError("is a name of visible letters, without spaces around it")
+    return value
+
+
+Somebody = Annotated[str, BeforeValidator(_name)]
 Seconds = Annotated[
     float, BeforeValidator(_seconds), Field(gt=0, le=86_400, allow_inf_nan=False, strict=True)
 ]

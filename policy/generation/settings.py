@@ -112,6 +112,7 @@ class HistorySettings:
 
     Of each session tree, at most `entries` calls and `bytes` bytes are kept one by one, and no
     result of more than `result_bytes`; each for `retention`, None: as long as there is room.
+    `clear` are the people and groups who may clear the history of a session.
     """
 
     store: str | None = None
@@ -120,6 +121,7 @@ class HistorySettings:
     bytes: int = 16_000_000
     result_bytes: int = 1_000_000
     retention: timedelta | None = None
+    clear: tuple[str, ...] = ()
 
     @property
     def file(self) -> str | None:

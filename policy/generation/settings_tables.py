@@ -14,7 +14,7 @@ from policy.generation.client_settings import ClientSettings
 from policy.generation.client_tables import Clients, JwtTable, client_settings
 from policy.generation.history_tables import HistoryTable, history_settings
 from policy.generation.mcp_tables import McpTable, servers_of
-from policy.generation.setting_types import STRICT, FolderFile, Seconds
+from policy.generation.setting_types import STRICT, FolderFile, Seconds, Somebody
 from policy.generation.settings import (
     ApprovalSettings,
     AskedIn,
@@ -40,13 +40,6 @@ def _inside(name: str) -> str:
     return name
 
 
-def _name(value: Any) -> Any:
-    # Who may answer is compared exactly, so a name with invisible characters is refused.
-    if isinstance(value, str) and (not value.isprintable() or not value or value != value.strip()):
-        raise ValueError("is a name of visible letters, without spaces around it")
-    return value
-
-
 def _granted(value: Any) -> Any:
     # Imported only for a configuration that grants something.
     from policy.capabilities import pattern_problem
@@ -58,7 +51,6 @@ def _granted(value: Any) -> Any:
 
 
 Granted = Annotated[str, BeforeValidator(_granted)]
-Somebody = Annotated[str, BeforeValidator(_name)]
 InWorkspace = Annotated[str, AfterValidator(_inside)]
 ContextKind = Literal["string", "text", "number", "boolean", "list", "object", "time", "any"]
 Header = Literal["every", "agent", "agents", "role"]

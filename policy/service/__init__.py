@@ -69,6 +69,7 @@ from policy.service.recording.session_trace import (
     invoke_with_session_trace,
 )
 from policy.service.refusal_messages import because, one_line, telling
+from policy.service.session_clearing import SessionClearing
 from policy.service.sessions import (
     Hearing,
     JudgedHistory,
@@ -77,6 +78,7 @@ from policy.service.sessions import (
     RedisSessionLog,
     SessionLog,
     SessionLogUnusable,
+    SessionSummary,
     SqliteSessionLog,
     StoredBudget,
     open_stored_log,
@@ -186,10 +188,12 @@ __all__ = [
     "RuleOutcome",
     "Sandbox",
     "ScriptedApprover",
+    "SessionClearing",
     "SessionEvent",
     "SessionLog",
     "SessionLogUnusable",
     "SessionService",
+    "SessionSummary",
     "SimpleApprover",
     "SimpleContextRule",
     "SmartFilter",

@@ -96,6 +96,7 @@ class Made:
     charges: tuple[Charge, ...]
     releases: dict[str, Any]
     outcome: str | None = "running"
+    cleared: bool = False
     output: CallOutput = field(default_factory=CallOutput)
 
     def past(self) -> PastCall:
@@ -241,7 +242,9 @@ class Stores(RuleBasedStateMachine):
             self.changed(tree)
             self.made.append(Made(caller.session, call, charges, releases))
 
-    @precondition(lambda self: any(one.outcome == "running" for one in self.made))
+    @precondition(
+        lambda self: any(one.outcome == "running" and not one.cleared for one in self.made)
+    )
     @rule(
         process=st.integers(0, 1),
         data=st.data(),
@@ -249,7 +252,7 @@ class Stores(RuleBasedStateMachine):
         output=st.sampled_from(OUTPUTS),
     )
     def finish(self, process: int, data: st.DataObject, outcome: Any, output: CallOutput) -> None:
-        running = [one for one in self.made if one.outcome == "running"]
+        running = [one for one in self.made if one.outcome == "running" and not one.cleared]
         one = data.draw(st.sampled_from(running))
         told = output if output != CallOutput() else None
         for name, log in self.logs(process).items():
@@ -265,6 +268,18 @@ class Stores(RuleBasedStateMachine):
         said = [f"message {len(self.made)}"]
         heard = [log.hear(caller, said, missed=missed) for log in self.logs(process).values()]
         assert len(set(heard)) == 1
+
+    @rule(process=st.integers(0, 1), caller=st.sampled_from(CALLERS[:3]), running=st.booleans())
+    def clear(self, process: int, caller: Caller, running: bool) -> None:
+        tree = self.tree(caller)
+        self.memory.history(caller)
+        for logs in self.shared.values():
+            logs[process].clear((caller.user, caller.session), running=running)
+        self.memory.clear((caller.user, caller.session), running=running)
+        for one in self.made:
+            if one.session in tree and (running or one.outcome != "running"):
+                one.cleared = True
+        self.changed(tree)
 
     @rule(limits=LIMITS)
     def reload(self, limits: tuple[Limit, ...]) -> None:
@@ -290,7 +305,8 @@ class Stores(RuleBasedStateMachine):
         for session in SESSIONS:
             caller = Caller(session=session)
             tree = self.tree(caller)
-            calls = [one for one in self.made if one.session in tree and one.outcome is not None]
+            known = [one for one in self.made if one.session in tree and not one.cleared]
+            calls = [one for one in known if one.outcome is not None]
             kept = [one.past() for one in calls if one.call.input is not None]
             missing = {one.call.tool for one in calls if one.call.input is None}
             tools = history_of(one.past() for one in calls).tools

@@ -8,6 +8,7 @@ from policy.service.sessions.memory_log import MemorySessionLog
 from policy.service.sessions.opening import open_session_log, open_stored_log
 from policy.service.sessions.redis_log import RedisSessionLog
 from policy.service.sessions.session_log import JudgedHistory, SessionLog, SessionLogUnusable
+from policy.service.sessions.session_summary import SessionSummary
 from policy.service.sessions.sqlite_log import SqliteSessionLog
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "RedisSessionLog",
     "SessionLog",
     "SessionLogUnusable",
+    "SessionSummary",
     "SqliteSessionLog",
     "StoredBudget",
     "open_session_log",

@@ -170,6 +170,14 @@ class MemorySessionLog:
             if self._characters <= _MOST_HEARD:
                 return
 
+    def clear(self, session: SessionKey, *, running: bool) -> bool:
+        """Forget the calls of a session's tree; see `SessionTree.clear`. False: there is none."""
+        with self._lock:
+            known = self._trees.get(session)
+            if known is not None:
+                root_of(known).clear(running=running)
+            return known is not None
+
     def budgets(self, meters: Iterable[str]) -> list[StoredBudget]:
         """Return the budgets of some meters, with what was charged to them."""
         wanted = frozenset(meters)

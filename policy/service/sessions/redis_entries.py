@@ -98,17 +98,17 @@ class StoredTree:
             case "ended":
                 output = None if entry.output is None else _output(entry.output)
                 size = event["input"] + len(entry.output or b"")
-                if event["id"].encode() in tree.running:
-                    tree.end(event["id"].encode(), event["outcome"], output, size)
+                tree.end(event["id"].encode(), event["outcome"], output, size)
             case "withdrawn":
                 tool, at = tool_of(event["tool"]), moment(event["at"])
                 charges = [charge_of(one) for one in event["charges"]]
                 tree.budgets.take_back(tool, at, charges)
-                if event["id"].encode() in tree.running:
-                    tree.withdraw(event["id"].encode())
+                tree.withdraw(event["id"].encode())
             case "heard":
                 number = entry.commit * _MESSAGES
                 tree.hear(event["texts"], number=number, missed=event["missed"])
+            case "cleared":
+                tree.clear(running=event["running"])
             case "state":
                 tree.kept.forget_all()
                 self._restore(event)

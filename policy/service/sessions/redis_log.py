@@ -55,7 +55,8 @@ from policy.service.sessions.redis_store import (
     Seen,
     Write,
 )
-from policy.service.sessions.session_log import children_of, sessions_of
+from policy.service.sessions.session_log import SessionKey, children_of, sessions_of
+from policy.service.sessions.session_summary import SessionSummary
 from policy.service.sessions.session_tree import running_call
 from policy.service.sessions.stored_calls import key_of_session, key_of_tool, microseconds
 
@@ -250,6 +251,33 @@ class RedisSessionLog:
                 for one in stored.tree.budgets.stored(wanted):
                     found.append(replace(one, tree=number, sessions=sessions))
             return found
+
+    def summaries(self) -> list[SessionSummary]:
+        """Return every session tree."""
+        with self._reading():
+            return [
+                SessionSummary(
+                    sessions=tuple(sorted(stored.tree.sessions, key=repr)),
+                    tools=stored.tree.snapshot().tools,
+                    kept=stored.tree.snapshot().kept,
+                    running=len(stored.tree.running),
+                )
+                for stored in self._all_trees()
+            ]
+
+    def clear(self, session: SessionKey, *, running: bool) -> bool:
+        """Forget the calls of a session's tree; see `SessionTree.clear`. False: there is none."""
+        caller = Caller(user=session[0], session=session[1])
+        event = {"event": "cleared", "running": running}
+        with self._reading():
+            for _ in range(_MOST_TRIES):
+                stored = self._tree(caller)
+                if stored is None:
+                    return False
+                note = Add(key=TREE + stored.id, entry=Entry(event=event))
+                if self._commit(caller, [note], new=stored).commit is not None:
+                    return True
+            raise self._store.unusable(_BUSY)
 
     # -------------------------------------------------------------- reading
 

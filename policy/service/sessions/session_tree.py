@@ -84,7 +84,10 @@ class SessionTree:
         self, release: Hashable, outcome: Outcome, output: CallOutput | None, size: int
     ) -> None:
         """Note how a call ended; its input and output take `size` bytes."""
-        call = self.running.pop(release)
+        call = self.running.pop(release, None)
+        if call is None:
+            # It has been cleared.
+            return
         self.ended[call.tool] = self.ended.get(call.tool, NO_CALLS).and_one(outcome, call.at)
         if call.past is None:
             self.kept.add_gap(call.tool)
@@ -96,7 +99,7 @@ class SessionTree:
 
     def withdraw(self, release: Hashable) -> None:
         """Forget a call that never reached its tool."""
-        del self.running[release]
+        self.running.pop(release, None)
         self.history = None
 
     def hear(self, texts: Sequence[str], *, number: int, missed: bool) -> None:
@@ -106,6 +109,22 @@ class SessionTree:
         if self.unknown is not None or missed or (is_new and (self.ended or self.running)):
             heard.lose(self.unknown or heard.unknown or MISSED)
         heard.add(texts, number=number)
+
+    def clear(self, *, running: bool) -> None:
+        """Forget the calls that have ended, and with `running` those that have not.
+
+        What was charged stays, and so does what the user wrote.
+        """
+        if self.ended or self.running:
+            is_new = self.heard.messages is None and self.heard.unknown is None
+            if is_new:
+                self.heard.lose(MISSED)
+        self.ended = {}
+        self.kept.forget_all()
+        self.kept.set_gaps({})
+        if running:
+            self.running = {}
+        self.history = None
 
     def join(self, other: SessionTree) -> None:
         """Make another tree a part of this one."""

@@ -45,6 +45,12 @@ def add_heard(db: sqlite3.Connection, tree: int, texts: Sequence[str], *, missed
     _put(db, tree, None, characters)
 
 
+def lose_beginning(db: sqlite3.Connection, tree: int) -> None:
+    """Note that calls were made before anybody told what the user wrote, if that is so."""
+    if _hearing(db, tree) is None and _has_calls(db, tree):
+        _lose(db, tree, MISSED)
+
+
 def join_heard(db: sqlite3.Connection, other: int, tree: int) -> None:
     """Make the messages of one tree those of another."""
     theirs = _hearing(db, other)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import threading
@@ -29,7 +30,13 @@ from policy.model import (
 from policy.runtime import DatabaseUnusable, FileFormat, identity_of, open_database
 from policy.service.sessions.charging import StoredBudget, have_room
 from policy.service.sessions.kept_calls import DEFAULT_BOUNDS, KeepingBounds
-from policy.service.sessions.session_log import SessionLogUnusable, children_of, sessions_of
+from policy.service.sessions.session_log import (
+    SessionKey,
+    SessionLogUnusable,
+    children_of,
+    sessions_of,
+)
+from policy.service.sessions.session_summary import SessionSummary
 from policy.service.sessions.sqlite_budgets import (
     BUDGET_TABLES,
     join_budgets,
@@ -47,7 +54,7 @@ from policy.service.sessions.sqlite_calls import (
     running_row,
 )
 from policy.service.sessions.sqlite_heard import TABLES as HEARD_TABLES
-from policy.service.sessions.sqlite_heard import HeardReader, add_heard, join_heard
+from policy.service.sessions.sqlite_heard import HeardReader, add_heard, join_heard, lose_beginning
 from policy.service.sessions.stored_calls import key_of_session, microseconds, moment, tool_of
 
 _Result = TypeVar("_Result")
@@ -238,6 +245,43 @@ class SqliteSessionLog:
         begin = "BEGIN DEFERRED" if caller.parent is None else "BEGIN IMMEDIATE"
         return self._transact(begin, lambda db: self._heard.read(db, _tree(db, caller)))
 
+    def summaries(self) -> list[SessionSummary]:
+        """Return every session tree."""
+
+        def summaries(db: sqlite3.Connection) -> list[SessionSummary]:
+            trees: dict[int, list[SessionKey]] = {}
+            for key, tree in _rows(db, "SELECT key, tree FROM session ORDER BY rowid"):
+                user, session = json.loads(key)
+                trees.setdefault(tree, []).append((user, session))
+            running = dict(_rows(db, "SELECT tree, COUNT(*) FROM running GROUP BY tree"))
+            found = []
+            for tree, sessions in trees.items():
+                history = self._history(db, tree)
+                found.append(
+                    SessionSummary(
+                        sessions=tuple(sessions),
+                        tools=history.tools,
+                        kept=history.kept,
+                        running=running.get(tree, 0),
+                    )
+                )
+            return found
+
+        return self._transact("BEGIN DEFERRED", summaries)
+
+    def clear(self, session: SessionKey, *, running: bool) -> bool:
+        """Forget the calls of a session's tree; see `SessionTree.clear`. False: there is none."""
+
+        def clear(db: sqlite3.Connection) -> bool:
+            found = _rows(db, _TREE_OF, key_of_session(session))
+            for (tree,) in found:
+                lose_beginning(db, tree)
+                for statement in (*_FORGET, *(_FORGET_RUNNING if running else ())):
+                    db.execute(statement, (tree,))
+            return bool(found)
+
+        return self._transact("BEGIN IMMEDIATE", clear)
+
     def _history(self, db: sqlite3.Connection, tree: int | None) -> History:
         if tree is None:
             return History()
@@ -286,6 +330,13 @@ def _tree(db: sqlite3.Connection, caller: Caller) -> int | None:
     return tree
 
 
+_FORGET = (
+    "DELETE FROM summary WHERE tree = ?",
+    "DELETE FROM entry WHERE tree = ?",
+    "DELETE FROM gap WHERE tree = ?",
+    "UPDATE tree SET reset = reset + 1, entries = 0, bytes = 0 WHERE id = ?",
+)
+_FORGET_RUNNING = ("DELETE FROM running WHERE tree = ?",)
 _TREE_OF = "SELECT tree FROM session WHERE key = ?"
 
 
