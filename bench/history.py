@@ -1,27 +1,33 @@
 """Measure rules about earlier calls: `python -m bench.history`, half a minute.
 
 Times are those of whole decisions on a call that was admitted before, by the number of earlier
-calls; and of noting a call in the log. The table goes to standard output.
+calls; and of noting a call in a log, beside the least that the same library does for two writes in
+turn, round by round. The tables go to standard output. Redis is measured if `redis-server` is
+installed.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
+import subprocess
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from time import perf_counter_ns
+from time import perf_counter_ns, sleep
 from typing import Any
 
 import policy
 from bench.timing import median
 from policy.generation import Generation
 from policy.model import CalledTool, Caller, CallOutput, Facts, ReleasedCall, ToolCall, freeze
-from policy.service import MemorySessionLog, SessionLog, SqliteSessionLog
+from policy.service import MemorySessionLog, RedisSessionLog, SessionLog, SqliteSessionLog
 
 _ROUNDS = 400
 _SIZES = (1_000, 10_000)
@@ -67,13 +73,18 @@ class Measured:
 def main() -> int:
     """Measure all; return the exit status."""
     found = [each for calls in _SIZES for each in _decisions(calls)]
-    found += list(_notes())
+    with _logs() as logs:
+        found += [each for log, name, goal, _ in logs for each in _noted(log, name, goal=goal)]
+        beside = [f"| {name} | {' | '.join(_beside(log, bare))} |" for log, name, _, bare in logs]
     print("| what | earlier calls | median µs | first µs | goal µs |")
     print("| --- | --: | --: | --: | --: |")
     for row in found:
         print(
             f"| {row.what} | {row.calls:,} | {row.median:.1f} | {row.first:,.0f} | {row.goal:g} |"
         )
+    print("\n| release and finish | median µs | two bare writes µs | ratio |")
+    print("| --- | --: | --: | --: |")
+    print("\n".join(beside))
     return 0
 
 
@@ -135,16 +146,96 @@ def _note(log: SessionLog, number: int, calls: int) -> None:
     log.finish(release, "ok", CallOutput(result=freeze(results[name])))
 
 
-def _notes() -> Iterator[Measured]:
+@contextmanager
+def _logs() -> Iterator[list[tuple[SessionLog, str, float, Callable[[], object]]]]:
+    """Give each log with its name, its goal, and two writes by its library alone."""
+    with ExitStack() as opened:
+        folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="placet-bench-")))
+        stored = SqliteSessionLog(folder / "history.sqlite")
+        opened.callback(stored.close)
+        logs: list[tuple[SessionLog, str, float, Callable[[], object]]] = [
+            (MemorySessionLog(), "in memory", 20.0, _in_dictionary({}, threading.Lock())),
+            (stored, "SQLite", 1_000.0, _in_table(opened, folder / "bare.sqlite")),
+        ]
+        if shutil.which("redis-server") is not None:
+            url = _redis_in(folder, opened)
+            served = RedisSessionLog(url)
+            opened.callback(served.close)
+            logs.append((served, "Redis", 1_000.0, _in_stream(url)))
+        yield logs
+
+
+def _in_dictionary(kept: dict[int, object], lock: threading.Lock) -> Callable[[], object]:
+    def twice() -> None:
+        for _ in range(2):
+            with lock:
+                kept[len(kept)] = _NOW
+
+    return twice
+
+
+def _in_table(opened: ExitStack, file: Path) -> Callable[[], object]:
+    bare = opened.enter_context(closing(sqlite3.connect(file, isolation_level=None)))
+    bare.execute("PRAGMA journal_mode=WAL")
+    bare.execute("PRAGMA synchronous=NORMAL")
+    bare.execute("CREATE TABLE entry (id INTEGER PRIMARY KEY, text TEXT)")
+
+    def twice() -> None:
+        for _ in range(2):
+            bare.execute("BEGIN IMMEDIATE")
+            bare.execute("INSERT INTO entry (text) VALUES ('what happened')")
+            bare.execute("COMMIT")
+
+    return twice
+
+
+def _in_stream(url: str) -> Callable[[], object]:
+    import redis
+
+    client = redis.Redis.from_url(url)
+
+    def twice() -> None:
+        for _ in range(2):
+            client.xadd("bare", {"event": "what happened"})
+
+    return twice
+
+
+def _redis_in(folder: Path, opened: ExitStack) -> str:
+    """Start a server, and return its URL."""
+    import redis
+
+    url = f"unix://{folder}/redis.sock"
+    server = subprocess.Popen(
+        [
+            *("redis-server", "--port", "0", "--unixsocket", f"{folder}/redis.sock"),
+            *("--dir", str(folder), "--appendonly", "yes", "--save", ""),
+        ],
+        stdout=subprocess.DEVNULL,
+    )
+    opened.callback(server.wait)
+    opened.callback(server.kill)
+    while True:
+        try:
+            redis.Redis.from_url(url).ping()
+            return url
+        except redis.ConnectionError:
+            sleep(0.01)
+
+
+def _beside(log: SessionLog, bare: Callable[[], object]) -> tuple[str, str, str]:
+    """Return the medians of noting a call, of two bare writes, and of their ratio."""
+    rounds = [
+        (_timed(partial(_note, log, 4 * n + 1, 10_000)), _timed(bare)) for n in range(_ROUNDS)
+    ]
+    ratio = median([noted / least for noted, least in rounds])
+    noted, least = (median([each[place] for each in rounds]) for place in (0, 1))
+    return f"{noted:.0f}", f"{least:.1f}", f"{ratio:.1f}"
+
+
+def _noted(log: SessionLog, name: str, *, goal: float) -> Iterator[Measured]:
     """Yield what release and finish take together."""
-    with tempfile.TemporaryDirectory() as folder:
-        stored = SqliteSessionLog(Path(folder) / "history.sqlite")
-        yield from _noted(MemorySessionLog(), "release and finish, in memory", goal=20.0)
-        yield from _noted(stored, "release and finish, SQLite", goal=1_000.0)
-        stored.close()
-
-
-def _noted(log: SessionLog, what: str, *, goal: float) -> Iterator[Measured]:
+    what = f"release and finish, {name}"
     small = [_timed(partial(_note, log, 4 * n + 1, 10_000)) for n in range(_ROUNDS)]
     yield Measured(what=what, calls=0, median=median(small), first=small[0], goal=goal)
     # Results of 100 kB.

@@ -26,6 +26,7 @@ COMMANDS = (
     "hook claude-code --uninstall",
     "pin accept github",
     "pin forget github",
+    "sessions clear desk --because x",
     "unfreeze",
 )
 SPELLINGS = (

@@ -210,10 +210,18 @@ class RedisSessionLog:
                 "outcome": outcome,
                 "input": release.input or 0,
             }
-        writes.append(Add(session=release.session, entry=Entry(event=event, output=told)))
+        entry = Entry(event=event, output=told)
+        writes.append(Add(session=release.session, entry=entry))
         with self._reading():
-            # Whatever else has happened meanwhile, this call has ended.
-            self._store.exchange(Seen(), writes)
+            keys = [release.session] if self._places.get(release.session) in self._trees else []
+            seen = self._seen(keys, ())
+            # Whatever else has happened meanwhile, this call has ended. It ends only once, but what
+            # was charged must not be taken back twice.
+            answer = self._store.exchange(seen, writes, always=True, once=outcome is None)
+            self._take(answer, seen)
+            for place in answer.trees.values():
+                if place in self._trees:
+                    self._trees[place].add(replace(entry, id=answer.id_of(len(writes) - 1)))
 
     def hear(self, caller: Caller, texts: Sequence[str], *, missed: bool) -> bool:
         """Note what the user wrote; False if the session is not the root of its tree."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -62,7 +63,7 @@ for place, budget in ipairs(plan.budgets) do
 end
 
 local commits = tonumber(store[3])
-if not current or #plan.writes == 0 then
+if not (current or plan.always) or #plan.writes == 0 then
   return {1, commits, 0, trees, news, budgets}
 end
 for _, write in ipairs(plan.writes) do
@@ -191,19 +192,21 @@ class RedisStore:
         except ImportError as error:
             raise SessionLogUnusable(_EXTRA) from error
         self._errors = redis.RedisError
+        self._closed = redis.ConnectionError
         self._refusals = (redis.AuthenticationError, redis.exceptions.NoPermissionError)
         self._commits = 0
         try:
-            # A connection that the server has closed is opened again, once. To do the same twice is
-            # safe: the second time, there are news.
             # Any: what it returns has types for texts and bytes at once.
             self._client: Any = redis.Redis.from_url(
                 url,
                 socket_timeout=_SECONDS,
                 socket_connect_timeout=_SECONDS,
-                retry=Retry(NoBackoff(), 1, (redis.ConnectionError,)),
+                # What is tried again, and what is not, is up to `exchange`.
+                retry=Retry(NoBackoff(), 0),
                 **({} if password is None else {"password": password}),
             )
+            # Services are not closed, so the connection is when nobody uses it any more.
+            weakref.finalize(self, self._client.close)
             self._script = self._client.register_script(_SCRIPT)
             self._id = self._opened()
         except (redis.RedisError, OSError, ValueError) as error:
@@ -221,9 +224,20 @@ class RedisStore:
         return SessionLogUnusable(f"the history of sessions cannot be kept in {self.name}: {said}")
 
     def exchange(
-        self, seen: Seen, writes: Sequence[Write] = (), *, budgets: Iterable[str] = ()
+        self,
+        seen: Seen,
+        writes: Sequence[Write] = (),
+        *,
+        budgets: Iterable[str] = (),
+        always: bool = False,
+        once: bool = False,
     ) -> Answer:
-        """Write, unless there is something that the writer has not seen; return what that is."""
+        """Write, unless there is something that the writer has not seen; return what that is.
+
+        With `always`, it is written after what the writer has not seen. A connection that the
+        server has closed is opened again, unless this must not be written twice (`once`): of what
+        is not written always, a second time is no harm, as the first is something not seen.
+        """
         payloads: list[bytes] = [b""]
         planned = [_planned(write, payloads) for write in writes]
         sessions = list(seen.trees)
@@ -236,9 +250,10 @@ class RedisStore:
             "seen": {tree: id.decode() for tree, id in seen.until.items()},
             "budgets": [[key, id.decode()] for key, id in asked.items()],
             "writes": planned,
+            "always": always,
         }
         try:
-            found = self._script(keys=[STORE, SESSIONS], args=[json.dumps(plan), *payloads])
+            found = self._ran([json.dumps(plan), *payloads], once=once)
         except (self._errors, OSError) as error:
             raise self.unusable(error) from error
         if found[0] != 1:
@@ -253,6 +268,14 @@ class RedisStore:
             news={tree.decode(): _news(one) for tree, one in news},
             budgets={key: _news(one) for key, one in zip(asked, of_budgets, strict=True)},
         )
+
+    def _ran(self, args: Sequence[Any], *, once: bool) -> Any:
+        try:
+            return self._script(keys=[STORE, SESSIONS], args=args)
+        except self._closed:
+            if once:
+                raise
+            return self._script(keys=[STORE, SESSIONS], args=args)
 
     def keys(self, prefix: str) -> list[str]:
         """Return the keys with a prefix."""

@@ -7,11 +7,23 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from policy.model import Budget, CalledTool, Caller, Charge, Reason, ReleasedCall, Verdict
+import policy
+from policy.model import (
+    Budget,
+    CalledTool,
+    Caller,
+    Charge,
+    PermissionDenied,
+    Reason,
+    ReleasedCall,
+    Verdict,
+)
+from policy.service import tool
 from policy.service.sessions import KeepingBounds, RedisSessionLog, SessionLogUnusable, redis_store
 from tests.redis_server import MISSING, RedisServer
 
@@ -61,6 +73,10 @@ def test_a_call_takes_two_round_trips(log: RedisSessionLog, redis_server: RedisS
         assert release is not None
         log.finish(release, "ok")
         assert client.info("commandstats")["cmdstat_evalsha"]["calls"] == 2
+        again = log.release(ADA, CALL, judged_by=None)
+        assert again is not None
+        log.finish(again, "ok")
+        assert client.info("commandstats")["cmdstat_evalsha"]["calls"] == 4
 
 
 def test_a_server_that_was_killed_has_lost_nothing(server: RedisServer) -> None:
@@ -169,11 +185,11 @@ def test_a_full_server_releases_nothing(server: RedisServer) -> None:
         assert log.history(ADA).tools[FETCH].unsure.latest == NOON
 
 
-@pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-ttl"])
-def test_a_server_that_may_evict_is_refused(server: RedisServer, policy: str) -> None:
+@pytest.mark.parametrize("evicts", ["allkeys-lru", "volatile-ttl"])
+def test_a_server_that_may_evict_is_refused(server: RedisServer, evicts: str) -> None:
     with server.client() as client:
-        client.config_set("maxmemory-policy", policy)
-    with pytest.raises(SessionLogUnusable, match=f"`{policy}`.*set it to `noeviction`"):
+        client.config_set("maxmemory-policy", evicts)
+    with pytest.raises(SessionLogUnusable, match=f"`{evicts}`.*set it to `noeviction`"):
         RedisSessionLog(server.url)
 
 
@@ -271,3 +287,31 @@ def test_budgets_expire_when_no_window_reaches_them(
         assert client.ttl(key) == -1
         assert log.release(ADA, CALL, judged_by=None, charges=(limit(),)) is not None
         assert client.ttl(key) == -1
+
+
+async def test_while_the_server_is_down_no_tool_runs(server: RedisServer, tmp_path: Path) -> None:
+    ran: list[str] = []
+
+    @tool
+    def append(line: str) -> str:
+        """Append a line."""
+        ran.append(line)
+        return line
+
+    (tmp_path / "work").mkdir()
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    text = "policy for every agent\n\ndefault deny\ntools: allow append\n"
+    (rules / "all.policy").write_text(text)
+    (rules / "placet.toml").write_text(f'[history]\nstore = "{server.url}"\n')
+    service = policy.build_tool_service(
+        policy.PolicyStore(rules), tools=[append], workspace=tmp_path / "work"
+    )
+    await service.execute("append", {"line": "before"})
+    server.kill()
+    with pytest.raises(PermissionDenied) as refused:
+        await service.execute("append", {"line": "down"})
+    assert refused.value.code == "history-unavailable"
+    server.start()
+    await service.execute("append", {"line": "after"})
+    assert ran == ["before", "after"]

@@ -19,6 +19,7 @@ COMMANDS = (
     ("config", "unset", "permissions.tools.bash_exec"),
     ("freeze", "--because", "x"),
     ("unfreeze",),
+    ("sessions", "clear", "desk", "--because", "x"),
     ("daemon", "stop"),
 )
 

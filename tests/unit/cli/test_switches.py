@@ -77,6 +77,9 @@ LOADING: dict[str, Words] = {
     "doctor": lambda rules: (rules,),
     "status": lambda rules: (rules,),
     "limits": lambda rules: (rules,),
+    "sessions list": lambda rules: (rules,),
+    "sessions show": lambda rules: ("desk", "--rules", rules),
+    "sessions clear": lambda rules: ("desk", "--because", "x", "--rules", rules),
 }
 # The others read the configuration at most.
 OTHERS: dict[str, Words] = {
