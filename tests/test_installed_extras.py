@@ -298,6 +298,18 @@ def test_pages_are_fetched_with_their_extra(environments: Environments) -> None:
 
 
 @pytest.mark.long
+def test_the_extra_redis_is_needed_for_a_history_there(environments: Environments) -> None:
+    for extra, said in (("", "install placet[redis]"), ("redis", "Connection refused")):
+        environment = environments(extra)
+        environment.succeeds("placet", "init", f"kept{extra}")
+        refused = environment.run(
+            "placet", "sessions", "list", f"kept{extra}", "--store", "redis://127.0.0.1:1"
+        )
+        assert refused.returncode == 2
+        assert said in refused.stderr
+
+
+@pytest.mark.long
 def test_everything_together_runs_the_demo(environments: Environments) -> None:
     without = environments("").run("placet", "demo")
     assert without.returncode == 2
@@ -308,5 +320,5 @@ def test_everything_together_runs_the_demo(environments: Environments) -> None:
 def test_each_extra_is_tried_here() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     assert set(settings["project"]["optional-dependencies"]) == {
-        "mcp", "server", "web", "sql", "all",
+        "mcp", "redis", "server", "web", "sql", "all",
     }  # fmt: skip

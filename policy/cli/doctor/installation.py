@@ -17,7 +17,13 @@ from policy.daemon import AGENT_NAMES, SETTINGS_VARIABLES, agent_settings
 from policy.version import VERSION
 
 # A module that each extra brings along.
-_EXTRAS = {"mcp": "mcp", "server": "uvicorn", "sql": "sqlglot", "web": "httpx2"}
+_EXTRAS = {
+    "mcp": "mcp",
+    "redis": "redis",
+    "server": "uvicorn",
+    "sql": "sqlglot",
+    "web": "httpx2",
+}
 
 
 def installation() -> dict[str, Any]:
