@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import time
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -193,6 +194,9 @@ class RedisStore:
             raise SessionLogUnusable(_EXTRA) from error
         self._errors = redis.RedisError
         self._closed = redis.ConnectionError
+        self._too_slow = redis.TimeoutError
+        # Until when a server that has not answered is not asked again.
+        self._rests_until = 0.0
         self._refusals = (redis.AuthenticationError, redis.exceptions.NoPermissionError)
         self._commits = 0
         try:
@@ -270,12 +274,19 @@ class RedisStore:
         )
 
     def _ran(self, args: Sequence[Any], *, once: bool) -> Any:
+        if time.monotonic() < self._rests_until:
+            # A decision may ask for many budgets, and each would wait.
+            raise self._too_slow("Timeout a moment ago")
         try:
-            return self._script(keys=[STORE, SESSIONS], args=args)
-        except self._closed:
-            if once:
-                raise
-            return self._script(keys=[STORE, SESSIONS], args=args)
+            try:
+                return self._script(keys=[STORE, SESSIONS], args=args)
+            except self._closed:
+                if once:
+                    raise
+                return self._script(keys=[STORE, SESSIONS], args=args)
+        except self._too_slow:
+            self._rests_until = time.monotonic() + _SECONDS
+            raise
 
     def keys(self, prefix: str) -> list[str]:
         """Return the keys with a prefix."""
