@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 import policy
 from policy.model import (
@@ -230,6 +233,48 @@ def test_a_wrong_password_is_named_without_it() -> None:
             assert "wrong-secret" not in str(refused.value)
         with closing(RedisSessionLog(server.url, password="right")) as log:
             assert not log.history(ADA).tools
+
+
+def test_a_server_over_tls_has_to_be_the_one_that_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate, key = self_signed(tmp_path, "localhost")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    files = ("--tls-cert-file", str(certificate), "--tls-key-file", str(key))
+    listen = ("--tls-port", str(port), "--tls-auth-clients", "no")
+    with closing(RedisServer(*listen, *files)):
+        with pytest.raises(SessionLogUnusable, match="CERTIFICATE_VERIFY_FAILED"):
+            RedisSessionLog(f"rediss://localhost:{port}")
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        with closing(RedisSessionLog(f"rediss://localhost:{port}")) as log:
+            assert not log.history(ADA).tools
+        with pytest.raises(SessionLogUnusable, match="certificate is not valid for"):
+            RedisSessionLog(f"rediss://127.0.0.1:{port}")
+
+
+def self_signed(folder: Path, name: str) -> tuple[Path, Path]:
+    """Write a certificate for a name, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    certificate, private = folder / "certificate", folder / "key"
+    certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    private.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    return certificate, private
 
 
 def test_without_the_extra_an_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
