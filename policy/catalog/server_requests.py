@@ -29,6 +29,8 @@ class McpReadResource(Arguments):
     """The server, as the configuration names it."""
     uri: Text
     """The URI of the resource, as the server names it."""
+    subscribe: bool | None = None
+    """Whether the client is told of changes from now on, in place of getting the contents."""
 
 
 class McpGetPrompt(Arguments):

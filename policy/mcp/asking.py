@@ -84,7 +84,7 @@ async def _all_answers(
 
 async def _answers(server: McpServer, seconds: float, *, prompts: bool) -> ServerAnswers:
     # The SDK takes most of a second to import, and only those who connect need it.
-    from policy.mcp.connection import connected
+    from policy.mcp.connecting import connected
 
     garbage = _Garbage()
     lost: list[str] = []

@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from typing import Any, assert_never
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 from mcp import Client, MCPError
-from mcp.client.session import IncomingMessage, MessageHandlerFnT
 from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.subscriptions import PromptsListChanged, ResourcesListChanged
 from mcp.types import (
@@ -24,35 +23,28 @@ from mcp.types import (
     CallToolRequest,
     CallToolRequestParams,
     EmptyResult,
-    Implementation,
     InputRequiredResult,
     ListToolsRequest,
     PaginatedRequestParams,
     PingRequest,
-    PromptListChangedNotification,
     Request,
-    ResourceListChangedNotification,
-    ToolListChangedNotification,
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import RootModel, ValidationError
 
-from policy.generation import HttpServer, McpServer, StdioServer, WebSocketServer
 from policy.mcp.error_text import is_end_of_connection, text_of
 from policy.mcp.errors import McpFailure, NotSent, ProtocolError, Uncertain
-from policy.mcp.http import DELIVERY, Delivery, OAuthTokens, http_streams
+from policy.mcp.http import DELIVERY, Delivery
 from policy.mcp.input_requests import InputRequests
 from policy.mcp.listed_tool import Era, ListedTool, frozen
-from policy.mcp.offered import Announced, OfferedKind
+from policy.mcp.offered import Announced
 from policy.mcp.offers import Offers
-from policy.mcp.open_calls import Asker, OpenCalls
+from policy.mcp.open_calls import Asker
 from policy.mcp.pages import MOST_PAGES, Pages
-from policy.mcp.stdio import stdio_streams
-from policy.mcp.websocket import websocket_streams
+from policy.mcp.subscriptions import Subscriptions
 from policy.pins import Definition
-from policy.processes import Launcher, Lost, Unavailable
+from policy.processes import Lost
 from policy.tools import ProgressReporter
-from policy.version import VERSION
 
 _ANSWERING = 10.0  # seconds for the answer to a check
 _LISTENING_AGAIN = 5.0  # seconds
@@ -102,6 +94,7 @@ class Connection:
         self.agreed: dict[str, Definition] = {}
         self.lost_because: str | None = None
         self.offers = Offers(self._page, lambda: client.server_capabilities, fresh_for=fresh_for)
+        self.subscriptions = Subscriptions(client, self.ask)
 
     @property
     def protocol_version(self) -> str:
@@ -136,6 +129,7 @@ class Connection:
         """Note why the session has ended, and end it."""
         if self.lost_because is None:
             self.lost_because = why
+        self.subscriptions.end()
         self._lose(why)
 
     async def list_tools(self) -> tuple[ListedTool, ...]:
@@ -186,33 +180,38 @@ class Connection:
         progress: ProgressReporter | None = None,
         asker: Asker | None = None,
     ) -> dict[str, Any]:
-        """Return the result of a call as the server sends it; raise McpFailure.
+        """Return the result of a call as the server sends it; raise McpFailure."""
+        params = CallToolRequestParams(name=name, arguments=dict(arguments))
+        return await self.ask(CallToolRequest(params=params), progress=progress, asker=asker)
+
+    async def ask(
+        self,
+        request: Request[Any, Any],
+        *,
+        progress: ProgressReporter | None = None,
+        asker: Asker | None = None,
+    ) -> dict[str, Any]:
+        """Return the answer to a request as the server sends it; raise McpFailure.
 
         It is sent once, and again only with what the server has asked for. NotSent means that it
         has certainly not run.
         """
-        params = CallToolRequestParams(name=name, arguments=dict(arguments))
         with self._counted():
-            result = await self._sent(params, progress)
+            answer = await self._sent(request, progress)
             for _ in range(_MOST_ROUNDS):
-                if result.get("resultType") != _INPUT_REQUIRED:
-                    return result
-                params = params.model_copy(update=await self._input_for(result, asker))
-                result = await self._sent(params, progress, again=True)
+                if answer.get("resultType") != _INPUT_REQUIRED:
+                    return answer
+                params = request.params.model_copy(update=await self._input_for(answer, asker))
+                request = request.model_copy(update={"params": params})
+                answer = await self._sent(request, progress, again=True)
         raise ProtocolError("the server asks for input again and again")
 
     async def _sent(
-        self,
-        params: CallToolRequestParams,
-        progress: ProgressReporter | None,
-        *,
-        again: bool = False,
+        self, request: Request[Any, Any], progress: ProgressReporter | None, *, again: bool = False
     ) -> dict[str, Any]:
         async def send() -> dict[str, Any]:
-            result = await self._client.session.send_request(
-                CallToolRequest(params=params), _Raw, progress_callback=progress
-            )
-            return result.root
+            sending = self._client.session.send_request(request, _Raw, progress_callback=progress)
+            return (await sending).root
 
         try:
             with self._translated():
@@ -230,31 +229,16 @@ class Connection:
                 raise Uncertain(str(error)) from error
             raise
 
-    async def _input_for(self, result: Mapping[str, Any], asker: Asker | None) -> dict[str, Any]:
-        """Return what the server asks for before a call can end; raise ProtocolError."""
+    async def _input_for(self, answer: Mapping[str, Any], asker: Asker | None) -> dict[str, Any]:
+        """Return what the server asks for before it can answer; raise ProtocolError."""
         if self._inputs is None or asker is None:
-            raise ProtocolError(
-                "the server asks for input from its user, which it cannot be given here"
-            )
+            raise ProtocolError(_NO_INPUT)
         with self._translated():
-            needed = InputRequiredResult.model_validate(result, by_name=False)
+            needed = InputRequiredResult.model_validate(answer, by_name=False)
         if not needed.input_requests:
             await asyncio.sleep(_ROUND_PAUSE)
         answers = await self._inputs.answered(needed, asker)
         return {"input_responses": answers, "request_state": needed.request_state}
-
-    async def ask(
-        self, request: Request[Any, Any], *, progress: ProgressReporter | None = None
-    ) -> dict[str, Any]:
-        """Return the answer to a request as the server sends it; raise McpFailure like a call."""
-        with self._counted(), self._translated():
-            sent = self._client.session.send_request(request, _Raw, progress_callback=progress)
-            answer = (await sent).root
-        if answer.get("resultType") == _INPUT_REQUIRED:
-            raise ProtocolError(
-                "the server asks for input from its user, which it cannot be given here"
-            )
-        return answer
 
     async def _absorb_list(self) -> None:
         cursor: str | None = None
@@ -374,122 +358,3 @@ class Connection:
 
 def _from(cursor: str | None) -> PaginatedRequestParams | None:
     return None if cursor is None else PaginatedRequestParams(cursor=cursor)
-
-
-@asynccontextmanager
-async def connected(
-    server: McpServer,
-    *,
-    lost: Lost,
-    launcher: Launcher | None = None,
-    tokens: OAuthTokens | None = None,
-    changed: Callable[[], None] | None = None,
-    offers_changed: Announced | None = None,
-    listening: bool = True,
-    garbage: Callable[[], None] | None = None,
-    calls: OpenCalls | None = None,
-) -> AsyncIterator[Connection]:
-    """Connect to a server and agree with it on a revision of the protocol.
-
-    `changed` is called when the server announces that its list of tools has changed;
-    `offers_changed` is the same for resources and prompts. Without `listening`, no subscription is
-    opened to hear of it. `garbage` is called for each line of its output that is no message.
-    `calls` are those for which the server may ask its client.
-    """
-    announced = asyncio.Event()
-    connection: Connection | None = None
-
-    def end(why: str) -> None:
-        if connection is None:
-            lost(why)
-        else:
-            connection.lost(why)
-
-    def announce() -> None:
-        announced.set()
-        if changed is not None:
-            changed()
-
-    def offers_announced(what: OfferedKind) -> None:
-        if connection is not None:
-            connection.offers.changed(what)
-        if offers_changed is not None:
-            offers_changed(what)
-
-    inputs = InputRequests(server, calls or OpenCalls()) if server.client_features else None
-    client = Client(
-        _streams(server, lost=end, launcher=launcher, tokens=tokens or OAuthTokens()),
-        mode="auto",
-        cache=None,
-        message_handler=_hearing(announce, offers_announced, garbage),
-        client_info=Implementation(name="placet", version=VERSION),
-        **({} if inputs is None else inputs.callbacks()),
-    )
-    try:
-        async with client:
-            over_http = isinstance(server.transport, HttpServer)
-            connection = Connection(
-                client,
-                lost,
-                notes_sending=over_http,
-                announced=announced,
-                fresh_for=server.check,
-                inputs=inputs,
-            )
-            work: list[Coroutine[Any, Any, None]] = [connection.watch_health(server.check)]
-            if changed is not None and listening:
-                work.append(connection.listen(announce, offers_announced))
-            async with _beside(work):
-                yield connection
-    except Exception as error:
-        why = text_of(error)
-        end(why)
-        raise Unavailable(why) from error
-
-
-def _hearing(
-    changed: Callable[[], None], announced: Announced, garbage: Callable[[], None] | None
-) -> MessageHandlerFnT:
-    """Return what is told of each message that a server sends by itself."""
-
-    async def hear(message: IncomingMessage) -> None:
-        match message:
-            case ToolListChangedNotification():
-                changed()
-            case ResourceListChangedNotification():
-                announced("resources")
-            case PromptListChangedNotification():
-                announced("prompts")
-            case Exception() if garbage is not None:
-                garbage()
-            case _:
-                pass
-
-    return hear
-
-
-def _streams(
-    server: McpServer, *, lost: Lost, launcher: Launcher | None, tokens: OAuthTokens
-) -> AbstractAsyncContextManager[Any]:
-    transport = server.transport
-    match transport:
-        case StdioServer():
-            return stdio_streams(transport, name=server.name, launcher=launcher, lost=lost)
-        case HttpServer():
-            return http_streams(transport, tokens=tokens)
-        case WebSocketServer():
-            return websocket_streams(transport, lost=lost)
-        case _:
-            assert_never(transport)
-
-
-@asynccontextmanager
-async def _beside(work: list[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
-    """Run coroutines until the block ends."""
-    tasks = [asyncio.create_task(each) for each in work]
-    try:
-        yield
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from policy.catalog import COMPLETE, GET_PROMPT, READ_RESOURCE, builtin_catalog
 from policy.mcp.client import McpClient
 from policy.mcp.errors import McpFailure, NotSent, Redefined, Uncertain
 from policy.mcp.offered import Entries, Feature
+from policy.mcp.open_calls import Asker
 from policy.mcp.standing import Standing, is_as_accepted
 from policy.model import Execution, Transport
 from policy.pins import PinState
@@ -21,8 +23,8 @@ if TYPE_CHECKING:
 
 # Returns the servers there are now; None before they were started.
 ServersNow: TypeAlias = Callable[[], "McpServers | None"]
-# Sends a request in a session, and returns the answer.
-Ask: TypeAlias = Callable[["Connection"], Awaitable[dict[str, Any]]]
+# Looks whether a session is one that may be asked; raises McpFailure.
+Check: TypeAlias = Callable[["Connection"], Awaitable[None]]
 _HAVING: Mapping[str, Feature] = {
     READ_RESOURCE: "resources",
     GET_PROMPT: "prompts",
@@ -45,14 +47,24 @@ class _ServerRequests:
         self._servers = servers
 
     async def read(self, input: dict[str, Any], ctx: ExecutionContext) -> ToolOutput:
+        if input.get("subscribe"):
+            return await self._subscribe(input, ctx)
         from mcp.types import ReadResourceRequest, ReadResourceRequestParams, ReadResourceResult
 
         request = ReadResourceRequest(params=ReadResourceRequestParams(uri=input["uri"]))
+        form = ReadResourceResult
+        return await self._answer(READ_RESOURCE, input, ctx, request=request, form=form)
 
-        async def ask(session: Connection) -> dict[str, Any]:
-            return await _send(session, request, ctx)
-
-        return await self._answer(READ_RESOURCE, input, ctx, ask=ask, form=ReadResourceResult)
+    async def _subscribe(self, input: dict[str, Any], ctx: ExecutionContext) -> ToolOutput:
+        server, watch = input["server"], None if ctx.client is None else ctx.client.watch
+        if watch is None:
+            raise Execution(READ_RESOURCE, "there is no client that hears of changes")
+        client = await self._client(READ_RESOURCE, server)
+        with _failing(READ_RESOURCE, server):
+            await client.watch(
+                input["uri"], watch, caller=ctx.caller, reviewed=self._is_pinned(server)
+            )
+        return ToolOutput(value={})
 
     async def prompt(self, input: dict[str, Any], ctx: ExecutionContext) -> ToolOutput:
         from mcp.types import GetPromptRequest, GetPromptRequestParams, GetPromptResult
@@ -61,16 +73,22 @@ class _ServerRequests:
         params = GetPromptRequestParams(name=name, arguments=input.get("arguments"))
         request = GetPromptRequest(params=params)
 
-        async def ask(session: Connection) -> dict[str, Any]:
+        async def require_as_accepted(session: Connection) -> None:
             standing = self._standing(server)
             pin = None if standing is None else standing.pin_of(name)
             if pin is not None:
                 listed = _named(name, await session.offers.current("prompts"))
                 if not is_as_accepted(server, listed, pin):
                     raise Redefined(f"the prompt `{name}` is not the one that was accepted")
-            return await _send(session, request, ctx)
 
-        return await self._answer(GET_PROMPT, input, ctx, ask=ask, form=GetPromptResult)
+        return await self._answer(
+            GET_PROMPT,
+            input,
+            ctx,
+            request=request,
+            form=GetPromptResult,
+            check=require_as_accepted,
+        )
 
     async def complete(self, input: dict[str, Any], ctx: ExecutionContext) -> ToolOutput:
         from mcp.types import CompleteRequest, CompleteRequestParams, CompleteResult
@@ -80,47 +98,47 @@ class _ServerRequests:
         if input.get("context") is not None:
             asked["context"] = {"arguments": input["context"]}
         request = CompleteRequest(params=CompleteRequestParams.model_validate(asked))
-
-        async def ask(session: Connection) -> dict[str, Any]:
-            return await _send(session, request, ctx)
-
-        return await self._answer(COMPLETE, input, ctx, ask=ask, form=CompleteResult)
+        return await self._answer(COMPLETE, input, ctx, request=request, form=CompleteResult)
 
     def _standing(self, server: str) -> Standing | None:
         servers = self._servers()
         return None if servers is None else servers.standing(server)
 
     async def _answer(
-        self, tool: str, input: dict[str, Any], ctx: ExecutionContext, *, ask: Ask, form: Any
+        self,
+        tool: str,
+        input: dict[str, Any],
+        ctx: ExecutionContext,
+        *,
+        request: Any,
+        form: Any,
+        check: Check | None = None,
     ) -> ToolOutput:
         """Return the answer as the server sends it, if it has the form that clients can read."""
-        from pydantic import ValidationError
-
-        from policy.mcp.error_text import text_of
-
         server, having = input["server"], _HAVING[tool]
+        client = await self._client(tool, server)
+        # The protocol lets no server ask while it completes.
+        asks = bool(client.server.client_features) and tool != COMPLETE
+        asker = Asker.of(server, ctx) if asks else None
+        progress = None if ctx.client is None else ctx.client.progress
 
-        async def ask_if_it_can(session: Connection) -> dict[str, Any]:
+        async def ask(session: Connection) -> dict[str, Any]:
             if not session.offers.has(having):
                 raise McpFailure(f"it has no {having}")
-            return await ask(session)
+            if check is not None:
+                await check(session)
+            return await session.ask(request, progress=progress, asker=asker)
 
-        client = await self._client(tool, server)
-        standing = self._standing(server)
-        try:
+        with _failing(tool, server):
             answer = await client.in_session(
-                ctx.caller, ask_if_it_can, reviewed=standing is not None and standing.is_pinned
+                ctx.caller, ask, reviewed=self._is_pinned(server), asker=asker
             )
             form.model_validate(answer, by_name=False)
-        except Redefined as error:
-            raise NotAsListed from error
-        except NotSent as error:
-            raise Transport(tool, f"the server `{server}` was not asked: {error}") from error
-        except Uncertain as error:
-            raise Transport(tool, f"the server `{server}` did not answer: {error}") from error
-        except (McpFailure, ValidationError) as error:
-            raise Execution(tool, f"the server `{server}`: {text_of(error)}") from error
         return ToolOutput(value=answer)
+
+    def _is_pinned(self, server: str) -> bool:
+        standing = self._standing(server)
+        return standing is not None and standing.is_pinned
 
     async def _client(self, tool: str, server: str) -> McpClient:
         """Return the client of a server that has said at least once what it is."""
@@ -142,5 +160,20 @@ def _named(name: str, entries: Entries) -> Entries:
     return tuple(each for each in entries if isinstance(each, Mapping) and each.get("name") == name)
 
 
-async def _send(session: Connection, request: Any, ctx: ExecutionContext) -> dict[str, Any]:
-    return await session.ask(request, progress=None if ctx.client is None else ctx.client.progress)
+@contextmanager
+def _failing(tool: str, server: str) -> Iterator[None]:
+    """Raise what goes wrong with a server as what it means for the call."""
+    from pydantic import ValidationError
+
+    from policy.mcp.error_text import text_of
+
+    try:
+        yield
+    except Redefined as error:
+        raise NotAsListed from error
+    except NotSent as error:
+        raise Transport(tool, f"the server `{server}` was not asked: {error}") from error
+    except Uncertain as error:
+        raise Transport(tool, f"the server `{server}` did not answer: {error}") from error
+    except (McpFailure, ValidationError) as error:
+        raise Execution(tool, f"the server `{server}`: {text_of(error)}") from error

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from policy.proxy.authentication import Identity, identity_of
 from policy.proxy.context import Context
 from policy.proxy.session_ids import named_session, session_id_of
-from policy.tools import ClientRequests, ProgressReporter
+from policy.tools import ClientRequests, ProgressReporter, Watch
 
 _STDIO = "stdio"
 
@@ -22,13 +22,15 @@ class ConnectedClient:
 
     `connection` names its MCP connection; None for a request over HTTP that stands for itself.
     `identity` is that of its token, None where there are no tokens. `progress` takes reports about
-    its call, None if the client wants none; `requests` is what it can be asked.
+    its call, None if the client wants none; `requests` is what it can be asked; `watch`
+    hears of changes of the resource that is asked for.
     """
 
     connection: str | None
     identity: Identity | None = None
     progress: ProgressReporter | None = None
     requests: ClientRequests | None = None
+    watch: Watch | None = field(default=None, compare=False, repr=False)
     # Two calls that stand for themselves may come from two windows of one user.
     _call: object = field(default_factory=object, compare=False, repr=False)
 

@@ -76,8 +76,7 @@ async def serve_http(
         ),
     )
     app = WellFormedOrigins(app)
-    if left is not None:
-        app = SessionEnds(app, left)
+    app = SessionEnds(app, [each for each in (server.left, left) if each is not None])
     limit = ConnectionLimit(seconds=_UNKNOWN_SECONDS, most=_MOST_UNKNOWN)
     app = AdmittedConnections(UniqueIds(app, largest=_LARGEST_BODY), limit)
     protected = (

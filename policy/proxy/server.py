@@ -46,10 +46,11 @@ from policy.proxy.progress import ProgressOfCall, ProgressToClient
 from policy.proxy.relaying import relaying
 from policy.proxy.results import answer, plain, refusal
 from policy.proxy.server_requests import Made, ServerRequests
+from policy.proxy.subscriptions import ResourceSubscriptions
 from policy.proxy.user_messages import hear_client
 from policy.runtime import Threads
 from policy.service import GovernedService
-from policy.tools import ToolDefinition, ToolHandler
+from policy.tools import ToolDefinition, ToolHandler, Watch
 
 _LOG = logging.getLogger(__name__)
 _LISTING = Threads("lists of tools", most=1)
@@ -74,7 +75,12 @@ class _Handlers(Protocol):
 
 
 class ToolServer(Server[Any]):
-    """An MCP server that announces to every client, on any transport, that its list may change."""
+    """An MCP server that announces to every client, on any transport, that its list may change.
+
+    `left` is to be called with each client that has ended its session.
+    """
+
+    left: Callable[[ConnectedClient], None] | None = None
 
     def create_initialization_options(
         self,
@@ -121,13 +127,14 @@ def tool_server(
     presence = ClientPresence()
     parked, requests = ParkedCalls(), RequestsToClient()
 
-    async def converse(ctx: Context, params: Any, made: Made) -> Any:
+    async def converse(ctx: Context, params: Any, made: Made, *, watch: Watch | None = None) -> Any:
         wants_progress = progress_token_from_params(ctx.params) is not None
         progress = ProgressToClient(ctx.session) if wants_progress else None
         client = replace(
             client_of(ctx),
             progress=ProgressOfCall(progress) if wants_progress else None,
             requests=requests,
+            watch=watch,
         )
 
         async def call() -> Any:
@@ -165,10 +172,18 @@ def tool_server(
         try:
             yield {}
         finally:
+            subscriptions.close()
             await parked.close()
 
-    lists = None if behind is None else OfferedLists(behind, service_of)
-    asked = None if behind is None else ServerRequests(converse)
+    asked = ServerRequests(converse)
+    subscriptions = ResourceSubscriptions(
+        service_for, ready or _at_once, asked.subscribe, changes.bus
+    )
+    handlers = (
+        {"on_subscriptions_listen": ListenHandler(changes.bus)}
+        if behind is None
+        else _offering(OfferedLists(behind, service_of), asked, subscriptions)
+    )
     server = ToolServer(
         "placet",
         lifespan=lifespan,
@@ -176,20 +191,36 @@ def tool_server(
         instructions=_INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        on_list_resources=None if lists is None else lists.resources,
-        on_list_resource_templates=None if lists is None else lists.templates,
-        on_list_prompts=None if lists is None else lists.prompts,
-        on_read_resource=None if asked is None else asked.read,
-        on_get_prompt=None if asked is None else asked.prompt,
-        on_completion=None if asked is None else asked.complete,
-        on_subscriptions_listen=ListenHandler(changes.bus),
+        **handlers,
     )
+    server.left = subscriptions.left
     # A state that a client sends back is one that it was given, for this call and not for long.
     codec = SealedWhenNeeded(key or new_key)
     security = RequestStateSecurity(codec=codec, ttl=LONGEST, bind_principal=_principal)
     server.middleware.append(RequestStateBoundary(security, default_audience="placet"))
     server.middleware.append(relaying)
     return server
+
+
+def _offering(
+    lists: OfferedLists, asked: ServerRequests, subscriptions: ResourceSubscriptions
+) -> dict[str, Any]:
+    """Return the SDK's arguments that have requests for more than tools answered."""
+    return {
+        "on_list_resources": lists.resources,
+        "on_list_resource_templates": lists.templates,
+        "on_list_prompts": lists.prompts,
+        "on_read_resource": asked.read,
+        "on_get_prompt": asked.prompt,
+        "on_completion": asked.complete,
+        "on_subscribe_resource": subscriptions.subscribe,
+        "on_unsubscribe_resource": subscriptions.unsubscribe,
+        "on_subscriptions_listen": subscriptions.listen,
+    }
+
+
+async def _at_once() -> None:
+    return None
 
 
 def _principal(ctx: Context) -> str:

@@ -12,6 +12,7 @@ from mcp.types import (
     INVALID_PARAMS,
     CompleteRequestParams,
     CompleteResult,
+    EmptyResult,
     GetPromptRequestParams,
     GetPromptResult,
     PromptReference,
@@ -27,6 +28,7 @@ from policy.proxy.offered_names import Named, named_prompt, named_uri, shown_blo
 from policy.proxy.relaying import relay_keys
 from policy.proxy.results import plain, reported, said_of
 from policy.service import GovernedService
+from policy.tools import Watch
 
 _LOG = logging.getLogger(__name__)
 # The code of an answer that refuses a request. The protocol has none for it.
@@ -42,7 +44,9 @@ Made: TypeAlias = Callable[[GovernedService], Coroutine[Any, Any, Any]]
 class Converse(Protocol):
     """Makes a call for the client of a request, which may be asked something before it ends."""
 
-    def __call__(self, ctx: Context, params: Any, made: Made) -> Awaitable[Any]:
+    def __call__(
+        self, ctx: Context, params: Any, made: Made, *, watch: Watch | None = None
+    ) -> Awaitable[Any]:
         """Return what `made` returns for the service of this client, or a question."""
         ...
 
@@ -66,6 +70,15 @@ class ServerRequests:
             return _relayed(ReadResourceResult, {**answer, "contents": contents})
 
         return await self._converse(ctx, params, read)
+
+    async def subscribe(self, ctx: Context, params: Any, *, uri: str, watch: Watch) -> None:
+        """Let `watch` hear of changes of a resource from now on; raise MCPError."""
+
+        async def begin(service: GovernedService) -> EmptyResult:
+            await begin_watching(service, uri)
+            return EmptyResult()
+
+        await self._converse(ctx, params, begin, watch=watch)
 
     async def prompt(self, ctx: Context, params: GetPromptRequestParams) -> Any:
         """Return the messages of a prompt."""
@@ -97,6 +110,19 @@ class ServerRequests:
             return _relayed(CompleteResult, await _asked(service, COMPLETE, input))
 
         return await self._converse(ctx, params, complete)
+
+
+async def begin_watching(service: GovernedService, uri: str) -> None:
+    """Make the call that lets a client hear of changes of a resource; raise MCPError."""
+    named = named_uri(uri)
+    if named is None:
+        raise await _unknown(service, READ_RESOURCE, {"uri": uri}, _NO_RESOURCE)
+    await _asked(service, READ_RESOURCE, watched(named))
+
+
+def watched(named: Named) -> dict[str, Any]:
+    """Return the input of the call that a subscription is."""
+    return {"server": named.server, "uri": named.name, "subscribe": True}
 
 
 def _completion(params: CompleteRequestParams, named: Named | None) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from starlette.requests import Request
@@ -16,7 +16,7 @@ Left: TypeAlias = Callable[[ConnectedClient], None]
 class SessionEnds:
     """Passes requests on, and reports those that have ended a session."""
 
-    def __init__(self, app: ASGIApp, left: Left) -> None:
+    def __init__(self, app: ASGIApp, left: Sequence[Left]) -> None:
         self._app = app
         self._left = left
 
@@ -28,7 +28,9 @@ class SessionEnds:
 
         async def watched(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < 300:
-                self._left(client_of_request(Request(scope)))
+                client = client_of_request(Request(scope))
+                for left in self._left:
+                    left(client)
             await send(message)
 
         await self._app(scope, receive, watched)

@@ -8,7 +8,7 @@ from policy.tools.authoring.shapes import AiTool, ContextTool, DynamicTool, Tool
 from policy.tools.authoring.spec import spec_of
 from policy.tools.authoring.traits import Traits
 from policy.tools.authoring.typed import BuiltinHandler
-from policy.tools.client import CannotBeAsked, Client, ClientRequests, ProgressReporter
+from policy.tools.client import CannotBeAsked, Client, ClientRequests, ProgressReporter, Watch
 from policy.tools.exception_text import without_secrets
 from policy.tools.failures import failure
 from policy.tools.handler import ExecutionContext, ToolHandler, location_of, quotes_errors
@@ -84,6 +84,7 @@ __all__ = [
     "Traits",
     "Unregistered",
     "Usage",
+    "Watch",
     "as_json",
     "builtin_handlers",
     "call_json",

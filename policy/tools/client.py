@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Protocol
 
 
@@ -26,6 +26,18 @@ class ClientRequests(Protocol):
         ...
 
 
+class Watch(Protocol):
+    """A client that wants to hear of the changes of one resource, also after its call."""
+
+    def changed(self) -> None:
+        """Note that the resource may have changed; this may be called at any rate."""
+        ...
+
+    def ends_with(self, end: Callable[[], None]) -> None:
+        """Keep what ends the reports, for when the client does not want them any more."""
+        ...
+
+
 class Client(Protocol):
     """The client of one call, for as long as the call runs."""
 
@@ -37,6 +49,11 @@ class Client(Protocol):
     @property
     def requests(self) -> ClientRequests | None:
         """Takes requests; None if nothing can be asked."""
+        ...
+
+    @property
+    def watch(self) -> Watch | None:
+        """Hears of changes of the resource that is asked for; None if nothing does."""
         ...
 
     @property

@@ -58,7 +58,16 @@ class Offering(Scripted):
         if self.mode == f"garbage for {method}":
             yield self.result(id, {"contents": 7, "messages": [1], "resources": 7, "prompts": {}})
             return
+        if method in ("resources/subscribe", "resources/unsubscribe"):
+            yield self.subscription(id, params["uri"])
+            return
         yield from self.offers(id, method, params)
+
+    def subscription(self, id: Any, uri: str) -> dict[str, Any]:
+        if uri == "demo://still":
+            error = {"code": -32002, "message": "it never changes"}
+            return {"jsonrpc": "2.0", "id": id, "error": error}
+        return self.result(id, {})
 
     def offers(self, id: Any, method: str, params: dict[str, Any]) -> Iterator[dict[str, Any]]:
         cursor = params.get("cursor")
@@ -111,6 +120,12 @@ class Offering(Scripted):
                 {"type": "resource", "resource": contents},
             ]
             yield self.result(id, {"content": links})
+            return
+        if params["name"] == "note":
+            for uri in json.loads(params["arguments"]["text"]):
+                changed = {"method": "notifications/resources/updated", "params": {"uri": uri}}
+                yield {"jsonrpc": "2.0", **changed}
+            yield self.result(id, {"content": []})
             return
         if params["name"] == "grow":
             self.grown = True

@@ -23,6 +23,7 @@ from policy.tools import (
     RelayedResult,
     ToolOutput,
     ToolService,
+    Watch,
 )
 from policy.values import Redaction
 
@@ -213,6 +214,11 @@ class _RedactedClient:
     def requests(self) -> ClientRequests | None:
         """Takes requests as the client does: they are calls of their own, and no result."""
         return self._client.requests
+
+    @property
+    def watch(self) -> Watch | None:
+        """Hears that a resource has changed, and nothing of its contents."""
+        return self._client.watch
 
     @property
     def origin(self) -> Hashable:

@@ -1,0 +1,167 @@
+"""`Sessions`: the sessions with one server, as many as the isolation of its callers takes.
+
+A session is opened by the first call that needs it, closed when nobody uses it, and opened again
+when it is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from policy.generation import McpServer, StdioServer
+from policy.mcp.errors import NotSent
+from policy.mcp.listed_tool import Era
+from policy.mcp.open_calls import OpenCalls
+from policy.model import Caller
+from policy.processes import Launcher, OnDemand, Open, RestartLimits, Unavailable
+
+if TYPE_CHECKING:
+    from policy.mcp.connection import Connection
+    from policy.mcp.offered import Announced
+
+# Identifies the callers that share a session; None: the session that lists the tools.
+Key: TypeAlias = tuple[object, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Session:
+    """A session that is opened when it is needed, and the calls that run in it."""
+
+    demand: OnDemand[Connection]
+    calls: OpenCalls
+
+
+class Sessions:
+    """Finds and opens the session of a caller.
+
+    `changed` is called when the server announces another list of tools in any session, or the
+    session that would have heard of it is lost; `offers_changed` is the same for resources and
+    prompts.
+    """
+
+    def __init__(
+        self,
+        server: McpServer,
+        *,
+        launcher: Launcher | None,
+        restarts: RestartLimits | None,
+        changed: Callable[[], None] | None,
+        offers_changed: Announced | None,
+    ) -> None:
+        self._server = server
+        self._launcher = launcher
+        self._restarts = replace(
+            restarts or RestartLimits(), handshake=server.start, idle=server.idle
+        )
+        self._changed = changed
+        self._offers_changed = offers_changed
+        self._tokens: Any = None  # made when it connects, like all that needs the SDK
+        self._sessions: OrderedDict[Key, _Session] = OrderedDict()
+        self._leaving: set[asyncio.Task[None]] = set()
+        self._closed = False
+        # The revision that the last session has agreed on.
+        self.agreed: tuple[Era, str] | None = None
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """How each session is."""
+        return tuple(each.demand.state for each in self._sessions.values())
+
+    def key_of(self, caller: Caller) -> Key:
+        """Return what the callers of one session have in common."""
+        who = (caller.user, caller.agent, caller.role, caller.groups, caller.scope)
+        match self._server.isolation:
+            case "shared":
+                return None
+            case "caller" if caller.user is not None:
+                return who
+            case _:
+                # Nobody knows whether two callers without a user are the same one.
+                return (caller.session, *who)
+
+    def calls_in(self, key: Key) -> OpenCalls:
+        """Return the calls that run in a session; raise NotSent if there can be none now."""
+        return self._of(key).calls
+
+    @asynccontextmanager
+    async def use(self, key: Key) -> AsyncIterator[Connection]:
+        """Open or find a session; raise NotSent if there can be none now."""
+        try:
+            async with self._of(key).demand.use() as connection:
+                self.agreed = (connection.era, connection.protocol_version)
+                yield connection
+        except Unavailable as error:
+            raise NotSent(str(error)) from error
+
+    async def forget(self, caller: Caller) -> None:
+        """Close the session of a caller who has left."""
+        key = self.key_of(caller)
+        session = self._sessions.pop(key, None) if key is not None else None
+        if session is not None:
+            await session.demand.close()
+
+    async def close(self) -> None:
+        """Close every session."""
+        self._closed = True
+        demands = [each.demand for each in self._sessions.values()]
+        await asyncio.gather(*(each.close() for each in demands), *self._leaving)
+
+    def _of(self, key: Key) -> _Session:
+        if self._closed:
+            raise NotSent("the server is not used any more")
+        session = self._sessions.get(key)
+        if session is None:
+            self._make_room()
+            calls = OpenCalls()
+            demand = OnDemand(self._opener(key, calls), limits=self._restarts)
+            session = self._sessions[key] = _Session(demand=demand, calls=calls)
+        self._sessions.move_to_end(key)
+        return session
+
+    def _opener(self, key: Key, calls: OpenCalls) -> Open[Connection]:
+        # The SDK takes most of a second to import, and only those who connect need it.
+        from policy.mcp.connecting import connected
+        from policy.mcp.http import OAuthTokens
+
+        self._tokens = self._tokens or OAuthTokens()
+
+        def open(lost: Callable[[str], None]) -> Any:
+            lists = key is None and self._changed is not None
+            # A program of its own may change by itself; other servers tell the session that lists.
+            alone = isinstance(self._server.transport, StdioServer)
+
+            def gone(why: str) -> None:
+                lost(why)
+                if lists and self._changed is not None:
+                    self._changed()  # what the server has announced meanwhile is not known
+
+            return connected(
+                self._server,
+                lost=gone,
+                launcher=self._launcher,
+                tokens=self._tokens,
+                changed=self._changed,
+                offers_changed=self._offers_changed,
+                listening=lists or alone,
+                calls=calls,
+            )
+
+        return open
+
+    def _make_room(self) -> None:
+        """Close the session that was used longest ago; raise NotSent if all are in use."""
+        if len(self._sessions) < self._server.sessions:
+            return
+        for key, session in self._sessions.items():
+            if not session.demand.users:
+                del self._sessions[key]
+                closing = asyncio.ensure_future(session.demand.close())
+                self._leaving.add(closing)
+                closing.add_done_callback(self._leaving.discard)
+                return
+        raise NotSent(f"all {self._server.sessions} sessions with the server are in use")
