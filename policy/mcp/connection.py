@@ -28,6 +28,7 @@ from mcp.types import (
     PaginatedRequestParams,
     PingRequest,
     Request,
+    RootsListChangedNotification,
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import RootModel, ValidationError
@@ -197,6 +198,8 @@ class Connection:
         has certainly not run.
         """
         with self._counted():
+            if asker is not None and self._inputs is not None:
+                await self._inputs.settle_roots(self._announce_roots)
             answer = await self._sent(request, progress)
             for _ in range(_MOST_ROUNDS):
                 if answer.get("resultType") != _INPUT_REQUIRED:
@@ -239,6 +242,10 @@ class Connection:
             await asyncio.sleep(_ROUND_PAUSE)
         answers = await self._inputs.answered(needed, asker)
         return {"input_responses": answers, "request_state": needed.request_state}
+
+    async def _announce_roots(self) -> None:
+        with self._translated():
+            await self._client.session.send_notification(RootsListChangedNotification())
 
     async def _absorb_list(self) -> None:
         cursor: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mcp import MCPError
-from mcp.types import CONNECTION_CLOSED
+from mcp.types import CONNECTION_CLOSED, URL_ELICITATION_REQUIRED
 from pydantic import ValidationError
 
 from policy.diagnostics import visible
@@ -29,6 +29,11 @@ def text_of(error: BaseException) -> str:
             return str(error)
         case MCPError() if is_end_of_connection(error):
             return "the connection to the server has ended"
+        case MCPError() if error.error.code == URL_ELICITATION_REQUIRED:
+            return (
+                f"the server wants pages to be opened first (error {URL_ELICITATION_REQUIRED}), "
+                "and such requests are not relayed"
+            )
         case MCPError():
             return f"the server answered with an error: {visible(str(error), _LONGEST)}"
         case ValidationError():

@@ -7,7 +7,8 @@ call, which is then repeated with what was asked for.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from mcp.types import (
@@ -31,6 +32,7 @@ from policy.mcp.errors import ProtocolError
 from policy.mcp.open_calls import Asker, NotAnswered, OpenCalls
 
 _MOST_AT_ONCE = 10  # requests in one answer
+_ASKING_AGAIN = 1.0  # seconds for a server to ask for roots again
 _METHODS = {
     CreateMessageRequest: "sampling/createMessage",
     ElicitRequest: "elicitation/create",
@@ -51,6 +53,23 @@ class InputRequests:
     def __init__(self, server: McpServer, calls: OpenCalls) -> None:
         self._server = server
         self._calls = calls
+        self._owes_roots = False
+        self._roots_answered = asyncio.Event()
+
+    async def settle_roots(self, announce: Callable[[], Awaitable[None]]) -> None:
+        """Have a server ask again for roots that it asked for while no call ran, as at its start.
+
+        `announce` tells it that they have changed. It is given a moment: a server that asks after
+        the call that runs now would get no answer again.
+        """
+        if not self._owes_roots:
+            return
+        self._owes_roots = False
+        self._roots_answered.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_ASKING_AGAIN):
+                await announce()
+                await self._roots_answered.wait()
 
     def callbacks(self) -> dict[str, Any]:
         """Return the SDK's callbacks: it tells the server what there are callbacks for."""
@@ -108,7 +127,11 @@ class InputRequests:
         return await self._answer("elicitation/create", params)
 
     async def _on_roots(self, _: Any) -> Any:
-        return await self._answer("roots/list", None)
+        if not self._calls.any_open:
+            self._owes_roots = True
+        answer = await self._answer("roots/list", None)
+        self._roots_answered.set()
+        return answer
 
 
 def _why(error: NotAnswered | ValidationError) -> str:

@@ -85,6 +85,11 @@ class OpenCalls:
     def __init__(self) -> None:
         self._open: dict[Asker, int] = {}
 
+    @property
+    def any_open(self) -> bool:
+        """Whether a call runs for which the server may ask."""
+        return bool(self._open)
+
     @contextmanager
     def open(self, asker: Asker | None) -> Iterator[None]:
         """Let the server ask on behalf of a call until the block ends."""

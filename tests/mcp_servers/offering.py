@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 # It is started without a path.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -22,6 +23,25 @@ PROMPTS: list[dict[str, Any]] = [
     {"name": "review", "title": "Review", "arguments": [{"name": "of"}], "vendorKey": "kept"},
     {"name": "plain", "description": "Says it plainly."},
 ]
+
+
+ASK = "ask:"
+
+
+def asked_by(params: dict[str, Any]) -> str | None:
+    """Return what a request wants the server to ask its client, by a URI or an argument."""
+    uri, arguments = params.get("uri"), params.get("arguments")
+    if isinstance(uri, str) and uri.startswith(ASK):
+        return unquote(uri.removeprefix(ASK))
+    found: str | None = (arguments or {}).get("ask")
+    return found
+
+
+def told(params: dict[str, Any], said: Any) -> dict[str, Any]:
+    """Return the answer to such a request, with what the client has said."""
+    if "uri" in params:
+        return {"contents": [{"uri": params["uri"], "text": json.dumps(said)}]}
+    return {"messages": [{"role": "user", "content": text(json.dumps(said))}]}
 
 
 def resource(uri: str, name: str = "a") -> dict[str, Any]:
@@ -42,7 +62,16 @@ class Offering(Scripted):
             return said
         return {**said, "capabilities": {**said["capabilities"], **more}}
 
+    def __init__(self, mode: str, folder: Path) -> None:
+        super().__init__(mode, folder)
+        self.asked_within: dict[str, dict[str, Any]] = {}  # requests, by what was asked for them
+
     def answers(self, message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        if "method" not in message and message.get("id") in self.asked_within:
+            params = self.asked_within.pop(message["id"])
+            said = {key: message[key] for key in ("result", "error") if key in message}
+            yield self.result(self.waiting.pop(message["id"]), told(params, said))
+            return
         method, id = str(message.get("method")), message.get("id")
         params = message.get("params") or {}
         if not method.startswith(("resources/", "prompts/", "completion/")):
@@ -51,6 +80,17 @@ class Offering(Scripted):
         with (self.folder / "asked").open("a") as asked:
             known = {key: value for key, value in params.items() if key != "_meta"}
             asked.write(f"{method} {json.dumps(known)}\n")
+        if (question := asked_by(params)) is not None:
+            if question == "error":
+                page = {"mode": "url", "url": "https://evil.example/", "elicitationId": "1"}
+                data = {"elicitations": [{**page, "message": "Log in"}]}
+                error = {"code": -32042, "message": "log in first", "data": data}
+                yield {"jsonrpc": "2.0", "id": id, "error": error}
+                return
+            asks = self.question(id, question)
+            self.asked_within[asks["id"]] = params
+            yield asks
+            return
         if self.mode == f"hangs on {method}":
             return
         if self.mode == f"dies on {method}":

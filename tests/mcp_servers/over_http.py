@@ -130,7 +130,7 @@ def http_server(
 
 @asynccontextmanager
 async def websocket_server(
-    folder: Path, mode: str = ""
+    folder: Path, mode: str = "", serving: type[Scripted] = Scripted
 ) -> AsyncIterator[tuple[str, list[dict[str, str]]]]:
     """Serve, and give the address and the headers of those who have connected."""
     seen: list[dict[str, str]] = []
@@ -138,7 +138,7 @@ async def websocket_server(
     async def talk(socket: ServerConnection) -> None:
         assert socket.request is not None
         seen.append({name.lower(): value for name, value in socket.request.headers.raw_items()})
-        session = Scripted(mode, folder)
+        session = serving(mode, folder)
         async for text in socket:
             message = json.loads(text)
             if message.get("params", {}).get("name") == "leaves":

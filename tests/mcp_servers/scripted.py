@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 NAMES = ("echo", "note", "fails", "dies", "waits", "grow", "state", "steps")
+_ASKING_FOR_ROOTS = ("notifications/initialized", "notifications/roots/list_changed")
 VENDOR = {"example.com/vendor": {"kept": True}}
 
 
@@ -61,6 +62,12 @@ class Scripted:
         if method == "notifications/cancelled":
             with (self.folder / "cancelled").open("a") as cancelled:
                 cancelled.write(f"{message['params']['requestId']}\n")
+        if self.mode == "asks for roots" and method in _ASKING_FOR_ROOTS:
+            yield {"jsonrpc": "2.0", "id": "the roots", "method": "roots/list"}
+        if method is None and id == "the roots":
+            with (self.folder / "roots").open("a") as roots:
+                roots.write(json.dumps(message) + "\n")
+            return
         if id is None or self.silent:
             return
         if method == "initialize":

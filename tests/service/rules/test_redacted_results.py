@@ -44,6 +44,7 @@ class Client:
     def __init__(self) -> None:
         self.heard: list[str | None] = []
         self.requests = None
+        self.watch = None
         self.origin = "a client"
 
     @property
