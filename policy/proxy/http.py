@@ -14,6 +14,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Scope
 
 from policy.proxy.authentication import Identities, TokenRequired
+from policy.proxy.bounded_values import BoundedValues
 from policy.proxy.connection_limit import AdmittedConnections, ConnectionLimit, watched_protocol
 from policy.proxy.health import HealthEndpoint, ReadHealth
 from policy.proxy.request_ids import UniqueIds
@@ -78,7 +79,8 @@ async def serve_http(
     app = WellFormedOrigins(app)
     app = SessionEnds(app, [each for each in (server.left, left) if each is not None])
     limit = ConnectionLimit(seconds=_UNKNOWN_SECONDS, most=_MOST_UNKNOWN)
-    app = AdmittedConnections(UniqueIds(app, largest=_LARGEST_BODY), limit)
+    app = BoundedValues(UniqueIds(app, largest=_LARGEST_BODY), largest=_LARGEST_BODY)
+    app = AdmittedConnections(app, limit)
     protected = (
         None
         if identities is None

@@ -11,7 +11,9 @@ from typing import Any
 
 from mcp.types import INVALID_REQUEST
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from policy.proxy.request_bodies import read_again, read_body
 
 ID_IN_USE = "a request with this id has not been answered yet"
 _SESSION = b"mcp-session-id"
@@ -34,10 +36,10 @@ class UniqueIds:
         if session is None:
             await self._app(scope, receive, send)
             return
-        messages = await _read(receive, most=self._largest)
+        messages = await read_body(receive, most=self._largest)
         id = _id_in(b"".join(message.get("body", b"") for message in messages))
         if id is None:
-            await self._app(scope, _again(messages, receive), send)
+            await self._app(scope, read_again(messages, receive), send)
             return
         key = (session, str(id))
         if key in self._in_use:
@@ -47,7 +49,7 @@ class UniqueIds:
             return
         self._in_use.add(key)
         try:
-            await self._app(scope, _again(messages, receive), send)
+            await self._app(scope, read_again(messages, receive), send)
         finally:
             self._in_use.discard(key)
 
@@ -57,28 +59,6 @@ def _session_of(scope: Scope) -> bytes | None:
     if scope["type"] != "http" or scope["method"] != "POST":
         return None
     return next((bytes(value) for name, value in scope["headers"] if name == _SESSION), None)
-
-
-async def _read(receive: Receive, *, most: int) -> list[Message]:
-    """Return the parts of a body, until it ends or is too long."""
-    messages, size = [await receive()], 0
-    while messages[-1]["type"] == "http.request" and messages[-1].get("more_body", False):
-        size += len(messages[-1].get("body", b""))
-        if size > most:
-            break
-        messages.append(await receive())
-    return messages
-
-
-def _again(messages: list[Message], receive: Receive) -> Receive:
-    """Return a `receive` that returns the parts already read again, and then those that follow."""
-    parts = iter(messages)
-
-    async def receive_again() -> Message:
-        part = next(parts, None)
-        return await receive() if part is None else part
-
-    return receive_again
 
 
 def _id_in(body: bytes) -> str | int | None:

@@ -16,7 +16,8 @@ from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
 
 from policy.proxy.server import ToolServer
-from policy.proxy.unreadable import NOT_UTF8, TOO_LONG, reply_to, stand_in
+from policy.proxy.unreadable import NOT_UTF8, TOO_LONG, TOO_MANY_VALUES, reply_to, stand_in
+from policy.proxy.value_count import has_too_many_values
 
 _Messages: TypeAlias = ReadStream[SessionMessage | Exception]
 _Replies: TypeAlias = WriteStream[SessionMessage]
@@ -158,4 +159,9 @@ class _Line:
         """Return the line, or what stands in for it, and begin the next."""
         whole, was_long = bytes(self._bytes), self._is_long
         self._bytes, self._is_long = bytearray(), False
-        return stand_in(whole, why=TOO_LONG).encode() if was_long else whole
+        if was_long:
+            return stand_in(whole, why=TOO_LONG).encode()
+        # Counted in the thread that reads, so that no call waits for it.
+        if has_too_many_values(whole):
+            return stand_in(whole, why=TOO_MANY_VALUES).encode()
+        return whole

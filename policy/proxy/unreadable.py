@@ -12,6 +12,8 @@ import re
 from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import ValidationError
 
+from policy.proxy.value_count import MOST_VALUES
+
 _TOO_DEEP = "recursion limit exceeded"  # as pydantic says it
 _WINDOW = 300  # characters at either end of a message in which its id may be
 _ID = r'(-?\d{1,18}|"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]){0,200}")'
@@ -39,17 +41,22 @@ def reply_to(error: Exception) -> JSONRPCError:
                 why, text = STATED[stated], rest
             elif _TOO_DEEP in first["msg"]:
                 why = "this message is nested too deeply"
-            id = _id_in(text)
+            id = id_in(text[:_WINDOW], text[-_WINDOW:])
     return JSONRPCError(jsonrpc="2.0", id=id, error=ErrorData(code=PARSE_ERROR, message=why))
 
 
-TOO_LONG, NOT_UTF8 = "too-long", "not-utf-8"
+TOO_LONG, NOT_UTF8, TOO_MANY_VALUES = "too-long", "not-utf-8", "too-many-values"
 STATED = {
     TOO_LONG: "this message is longer than any that is read",
     NOT_UTF8: "this message is not UTF-8",
+    TOO_MANY_VALUES: (
+        f"this message has more than {MOST_VALUES:,} values; "
+        "send large data as one text, or in parts"
+    ),
 }
 
 
-def _id_in(text: str) -> str | int | None:
-    found = _AT_START.match(text[:_WINDOW]) or _AT_END.search(text[-_WINDOW:])
+def id_in(start: str, end: str) -> str | int | None:
+    """Return the id of a message by its first and last characters, None if they do not show it."""
+    found = _AT_START.match(start) or _AT_END.search(end)
     return None if found is None else json.loads(found.group(1))

@@ -6,7 +6,8 @@ import pytest
 from mcp.types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
-from policy.proxy.unreadable import NOT_UTF8, TOO_LONG, reply_to, stand_in
+from policy.proxy.unreadable import NOT_UTF8, TOO_LONG, TOO_MANY_VALUES, reply_to, stand_in
+from policy.proxy.value_count import MOST_VALUES, has_too_many_values
 
 DEEP = "[" * 500 + "]" * 500
 LONG = "x" * 10_000
@@ -50,6 +51,21 @@ def test_what_must_not_be_read_keeps_its_id() -> None:
     assert replied(stand_in(last, why=TOO_LONG))[0] == "b"
     latin = '{"jsonrpc":"2.0","id":7,"params":"ä"}'.encode("latin-1")
     assert replied(stand_in(latin, why=NOT_UTF8)) == (7, "this message is not UTF-8")
+
+
+def many(count: int, *, text: str = "") -> bytes:
+    values = ",".join(["1"] * count)
+    return f'{{"jsonrpc":"2.0","id":7,"params":{{"a":[{values}],"t":"{text}"}}}}'.encode()
+
+
+def test_a_message_of_too_many_values_is_refused_and_a_long_text_is_not() -> None:
+    around = 6  # commas and brackets beside those of the list
+    assert not has_too_many_values(many(MOST_VALUES - around))
+    assert has_too_many_values(many(MOST_VALUES + 1))
+    assert not has_too_many_values(many(1, text=r"a, [b], {c}, \"d\", " * MOST_VALUES))
+    id, why = replied(stand_in(many(MOST_VALUES + 1), why=TOO_MANY_VALUES))
+    assert id == 7
+    assert "more than 100,000 values" in why
 
 
 def test_any_other_error_is_answered_too() -> None:
