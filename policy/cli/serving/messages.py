@@ -10,8 +10,9 @@ import click
 
 from policy.approvals import Filed
 from policy.cli.serving.governed_service import GovernedServices
+from policy.decision import GenerationId
 from policy.diagnostics import visible
-from policy.store import Reloaded
+from policy.store import Reloaded, Status
 
 
 def welcome(how: str, governed: GovernedServices) -> str:
@@ -39,19 +40,36 @@ def _known(governed: GovernedServices) -> list[str]:
     return found
 
 
-def say_reloaded(outcome: Reloaded) -> None:
-    """Report a change of the policy."""
-    status, milliseconds = outcome.status, f"{outcome.milliseconds:.0f} ms"
-    because = visible(status.because or "", 500)
-    force = status.generation
-    if force is None:
-        say(f"no policy in force, everything is denied: {because} ({milliseconds})")
-        return
-    named = f"generation {force.number} {force.digest[:19]}"
-    if status.stale:
-        say(f"stale: {named} stays in force: {because} ({milliseconds})")
-        return
-    say(f"{named} in force ({milliseconds})")
+class ReloadReporter:
+    """Reports changes of the policy: a line for each that makes a difference.
+
+    Files that are read again without a change, and the start of watching them, make none.
+    """
+
+    def __init__(self) -> None:
+        self._reported: tuple[object, ...] | None = None
+        self._digest: str | None = None
+
+    def __call__(self, outcome: Reloaded) -> None:
+        """Report the outcome of a reload."""
+        status, force = outcome.status, outcome.status.generation
+        state = (force and force.number, status.stale, status.because)
+        if state == self._reported:
+            return
+        self._reported = state
+        say(f"{self._state(status, force)} ({outcome.milliseconds:.0f} ms)")
+        self._digest = None if force is None else force.digest
+
+    def _state(self, status: Status, force: GenerationId | None) -> str:
+        because = visible(status.because or "", 500)
+        if force is None:
+            return f"no policy in force, everything is denied: {because}"
+        named = f"generation {force.number} {force.digest[:19]}"
+        if status.stale:
+            return f"stale: {named} stays in force: {because}"
+        if force.digest == self._digest and force.number > 1:
+            return f"{named} in force: the tools have changed, and the rules have not"
+        return f"{named} in force"
 
 
 def say_question(filed: Filed) -> None:

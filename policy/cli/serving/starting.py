@@ -14,7 +14,7 @@ from policy.cli.fast_paths import fast_paths
 from policy.cli.loading import exit_with
 from policy.cli.python_tools import ProgramTools
 from policy.cli.serving.governed_service import GovernedServices, ServeOptions
-from policy.cli.serving.messages import log_to_stderr, say, say_question, say_reloaded
+from policy.cli.serving.messages import ReloadReporter, log_to_stderr, say, say_question
 from policy.cli.serving.options import ServingOptions
 from policy.diagnostics import visible
 from policy.service import PolicyInReach, SessionLogUnusable, policy_in_reach
@@ -56,7 +56,7 @@ def start(
     store = PolicyStore(
         options.path,
         tools=map(running_tool, (*builtin, *program.handlers)),
-        on_change=(say_reloaded,),
+        on_change=(ReloadReporter(),),
         # These files decide who calls, what is answered, or what runs, from the next start on.
         guarded=[*options.files, *program.files],
         audit=options.audit,

@@ -17,6 +17,7 @@ from policy.daemon.agents.readers import (
     folder_listed,
     names_searched,
     page_fetched,
+    resource_read,
 )
 from policy.daemon.request import HookAnswer
 
@@ -73,6 +74,10 @@ ROWS = {
         page="`web_fetch` of `url`",
         calls=page_fetched("url"),
         ignored=words("prompt"),
+    ),
+    "ReadMcpResourceTool": Row(
+        page="`mcp_read_resource` of `server` and `uri`",
+        calls=resource_read("server", "uri"),
     ),
 }
 
@@ -133,6 +138,7 @@ CLAUDE_CODE = Agent(
         "EnterPlanMode": "Plan before anything is changed.",
         "ExitPlanMode": "Show a plan to the user.",
         "KillShell": "End a command in the background.",
+        "ListMcpResourcesTool": "List the resources of MCP servers; reading one is judged.",
         "Skill": "Load a skill of the user's.",
         "Task": "Start a sub-agent; its own calls are judged like all others.",
         "TaskCreate": "Add a task to the list of tasks.",

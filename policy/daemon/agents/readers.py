@@ -126,6 +126,16 @@ def fetches(url: str) -> OurCall:
     return OurCall(tool="web_fetch", input={"url": url})
 
 
+def resource_read(server: str, uri: str) -> Reader:
+    """Return the reader of a resource that an MCP server is asked for."""
+    return lambda fields: (
+        OurCall(
+            tool="mcp_read_resource",
+            input={"server": fields.text(server), "uri": fields.text(uri)},
+        ),
+    )
+
+
 def _reads(path: str) -> OurCall:
     return OurCall(tool="file_read", input={"path": path})
 

@@ -93,6 +93,12 @@ JUDGED: list[tuple[str, str, dict[str, Any], Calls]] = [
         [run("rg --hidden -e x -- /srv/work")],
     ),
     (CLAUDE, "WebFetch", {"url": "https://a.b/", "prompt": "x"}, [fetch("https://a.b/")]),
+    (
+        CLAUDE,
+        "ReadMcpResourceTool",
+        {"server": "notes", "uri": "note://1"},
+        [("mcp_read_resource", {"server": "notes", "uri": "note://1"})],
+    ),
     (GEMINI, "run_shell_command", {"command": "ls", "is_background": True}, [run("ls")]),
     (GEMINI, "read_file", {"file_path": "b"}, [read("/srv/work/b")]),
     (GEMINI, "read_file", {"absolute_path": "/b", "limit": 3}, [read("/b")]),
