@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from policy.approvals import AnswerRefused, ApprovalGate, Person, SqliteApproval
 from tests.e2e.serving import BOTH_ERAS, ENV, PATIENCE, Era
 from tests.mcp_servers.scripted import NAMES, tool
 from tests.unit.cli.gateways import scripted_server
+from tests.unit.cli.test_gateway_asking import YES, User, answered, raw
 
 RULES = """\
 policy for every agent
@@ -148,6 +149,39 @@ async def test_a_gateway_that_is_killed_while_a_call_waits_runs_nothing_twice(
         await queue.approve(await asked(not_yet=first), Person(id="carol"))
         assert not (await again).is_error
     assert (tmp_path / "calls").read_text() == 'echo {"text": "hi"}\n'
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+async def test_a_gateway_that_is_killed_while_its_client_is_asked_tells_it_so(
+    tmp_path: Path,
+) -> None:
+    """The client comes back with the state that it carries, and its yes runs nothing."""
+    rules = RULES.partition("look:")[0] + 'allow one__echo with approval because "people look"\n'
+    settings = '[approvals]\nstore = "../a.sqlite"\nask = "both"\n' + scripted_server(tmp_path)
+    rules_in(tmp_path, rules, '[catalogue.servers]\none = "one.json"\n' + settings)
+    (tmp_path / "rules" / "one.json").write_text(json.dumps([tool(name) for name in NAMES]))
+    audit, called = tmp_path / "audit.jsonl", tmp_path / "calls"
+
+    def client(user: User) -> AbstractAsyncContextManager[Client]:
+        return client_of(tmp_path, "auto", "--audit", str(audit), elicitation_callback=user)
+
+    async with client(User(YES)) as first:
+        parked = await raw(first)
+        os.kill(_gateway_of(tmp_path), signal.SIGKILL)
+        with pytest.raises(MCPError):
+            await raw(first)
+    (filed,) = await ApprovalGate(SqliteApprovals(tmp_path / "a.sqlite")).pending()
+    assert filed.request.tool == "one__echo"
+    async with client(User(YES)) as second:
+        with pytest.raises(MCPError, match="was started again"):
+            await raw(second, **answered(parked["requestState"]))
+        assert not called.exists()
+        asked = await raw(second)
+        result = await raw(second, **answered(asked["requestState"]))
+        assert result["content"][0]["text"] == "hi"
+    assert called.read_text() == 'echo {"text": "hi"}\n'
+    records = [json.loads(line) for line in audit.read_text("utf-8").splitlines()]
+    assert [one["event"] for one in records if one["tool"] == "one__echo"] == ["start", "end"]
 
 
 def _gateway_of(folder: Path) -> int:
