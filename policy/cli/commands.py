@@ -21,6 +21,7 @@ _COMMANDS = {
     "fmt": "Rewrite rule files in canonical form.",
     "test": "Run the tests written in the rule files.",
     "prove": "Prove the claims of a policy for every possible call.",
+    "diff": "Compare two policies: which calls they decide differently.",
     "decide": "Decide calls given as JSON lines.",
     "explain": "Explain one decision: which rules match, and why others do not.",
     "serve": "Serve the governed tools to MCP clients.",

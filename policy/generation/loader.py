@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from policy.catalog import Catalog, builtin_catalog
@@ -22,10 +23,12 @@ def read_policy(
     catalog: Catalog | None = None,
     engine: Engine = "tables",
     shortcuts: Shortcuts = ALL_SHORTCUTS,
+    root: str | None = None,
 ) -> Built:
     """Read and check a policy folder or file; problems are in the diagnostics.
 
-    `engine` and `shortcuts` as in `PolicyStore`.
+    `engine` and `shortcuts` as in `PolicyStore`. With `root`, relative paths in the configuration
+    are taken relative to that folder, as for a copy of what is in it.
     """
     builder = Builder(
         remembering=False,
@@ -33,9 +36,12 @@ def read_policy(
         engine=engine,
         shortcuts=shortcuts,
     )
+    snapshot = read_folder(path)
+    if root is not None:
+        snapshot = replace(snapshot, root=root, real_root=os.path.realpath(root))
     with no_collecting():
         return builder.build(
-            read_folder(path),
+            snapshot,
             catalog=catalog or builtin_catalog(),
             number=1,
             now=datetime.now(UTC),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Literal, TypeAlias
@@ -11,7 +11,9 @@ from urllib.parse import unquote, urlsplit
 from policy.catalog import Resource
 from policy.generation.client_settings import ClientSettings
 from policy.generation.mcp_servers import McpServer, SecretReference
+from policy.generation.settings_changes import settings_changes
 from policy.model import EMPTY, Caller, Verdict
+from policy.verify import Change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,3 +188,7 @@ class Settings:
         own = self.tools[tool].timeout if tool in self.tools else None
         limits = [limit for limit in (own, self.timeouts.get(tool)) if limit is not None]
         return min(limits, default=self.timeout)
+
+    def changes_since(self, before: Settings) -> Iterator[Change]:
+        """Yield what differs from an earlier configuration besides rules."""
+        return settings_changes(before, self)

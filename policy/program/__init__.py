@@ -1,5 +1,6 @@
 """Compiles a layered policy to a `Program`, which decides calls quickly."""
 
+from policy.program.approval_terms import meaning_digest
 from policy.program.compiler import compile_policy
 from policy.program.input_changes import Conflict, Wanted, WantedChange, apply_changes
 from policy.program.plan_inputs import PlanInputs, PlanMemory
@@ -40,4 +41,5 @@ __all__ = [
     "WantedChange",
     "apply_changes",
     "compile_policy",
+    "meaning_digest",
 ]

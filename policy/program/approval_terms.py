@@ -34,14 +34,14 @@ class RuleDigests:
         digest = self._kept.get(id(rule))
         if digest is None:
             parts = (rule.verdict, rule.tools, rule.when, rule.unless, rule.terms)
-            digest = self._kept[id(rule)] = _digest("rule", self._key, *parts)
+            digest = self._kept[id(rule)] = meaning_digest("rule", self._key, *parts)
         if declarations and (rule.when is not None or rule.unless is not None):
-            digest = _digest("rule", digest, declarations)
+            digest = meaning_digest("rule", digest, declarations)
         return replace(rule.terms, digest=digest)
 
     def of_default(self, default: checked.CheckedDefault) -> Terms:
         """Return the terms of a default that asks."""
-        return Terms(digest=_digest("default", self._key, default.verdict, default.tools))
+        return Terms(digest=meaning_digest("default", self._key, default.verdict, default.tools))
 
 
 def declaration_digest(declarations: tuple[checked.CheckedDeclaration, ...]) -> str:
@@ -50,10 +50,11 @@ def declaration_digest(declarations: tuple[checked.CheckedDeclaration, ...]) -> 
         return ""
     resources = sorted({_canonical(one) for d in declarations for one in d.resources})
     complete = any(declaration.complete for declaration in declarations)
-    return _digest("declared", complete, resources)
+    return meaning_digest("declared", complete, resources)
 
 
-def _digest(*parts: object) -> str:
+def meaning_digest(*parts: object) -> str:
+    """Return a digest of what parts of a checked policy mean: equal meanings have equal ones."""
     return "sha256:" + hashlib.sha256(_canonical(parts).encode()).hexdigest()
 
 

@@ -2,23 +2,46 @@
 
 from policy.symbolic.all_calls import AllCalls
 from policy.symbolic.leaves import leaves_of
+from policy.symbolic.reading import Reading
 from policy.symbolic.set_relations import includes
 from policy.symbolic.shown_calls import ShownCalls
 from policy.symbolic.situation import Situation, Values
 from policy.symbolic.subjects import RESOURCES, Subject
+from policy.symbolic.truths import Truths, unknown
+from policy.symbolic.verdicts import (
+    AnyPlan,
+    RuleReader,
+    VerdictLiterals,
+    always_denied,
+    is_grant,
+    is_restricted,
+    plans_in,
+    verdict_of,
+)
 from policy.symbolic.violation import Basis, Claim, Violation, require_violation
 
 __all__ = [
     "RESOURCES",
     "AllCalls",
+    "AnyPlan",
     "Basis",
     "Claim",
+    "Reading",
+    "RuleReader",
     "ShownCalls",
     "Situation",
     "Subject",
+    "Truths",
     "Values",
+    "VerdictLiterals",
     "Violation",
+    "always_denied",
     "includes",
+    "is_grant",
+    "is_restricted",
     "leaves_of",
+    "plans_in",
     "require_violation",
+    "unknown",
+    "verdict_of",
 ]

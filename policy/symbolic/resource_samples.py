@@ -16,6 +16,8 @@ Arguments: TypeAlias = dict[str, Any]
 _MOST = 300  # combinations of arguments
 _PLACES = 4  # files that commands with a wildcard are tried with
 _WORD = "a"  # what stands for a wildcard
+# Another one, for what a set holds that a smaller one does not.
+_OTHER_WORD = "b"
 _ELSEWHERE = {
     "reads": ("/elsewhere/a",),
     "writes": ("/elsewhere/a",),
@@ -49,9 +51,12 @@ def argument_samples(
     `suggested` are resources for each verb that are tried before others.
     """
     named = {verb: dict.fromkeys(texts) for verb, texts in suggested.items()}
-    for test in tests:
-        for text in () if test.operand is None else _texts(test.operand):
-            named.setdefault(test.verb, {})[text] = None
+    asked = tuple(test for test in tests if test.operand is not None)
+    for word in (_WORD, _OTHER_WORD):
+        for test in asked:
+            assert test.operand is not None
+            for text in _texts(test.operand, word):
+                named.setdefault(test.verb, {})[text] = None
     by_field: dict[str, list[Any]] = {}
     for resource in resources:
         found = by_field.setdefault(resource.steps[0], [])
@@ -97,34 +102,35 @@ def _at(steps: tuple[str, ...], text: str) -> Any:
     return value
 
 
-def _texts(values: checked.ValueSet) -> Iterator[str]:
+def _texts(values: checked.ValueSet, word: str) -> Iterator[str]:
     """Yield a resource for each item of a set, those that it leaves out as well."""
     for item in (*values.included, *values.excluded):
         match item:
             case checked.ValueSet():
-                yield from _texts(item)
+                yield from _texts(item, word)
             case checked.WorkspaceItem():
-                yield f"{WORKSPACE}/a"
+                yield f"{WORKSPACE}/{word}"
             case str() if values.kind == "paths":
-                yield _path(item)
+                yield _path(item, word)
             case str() if values.kind == "hosts":
-                yield _url(item)
+                yield _url(item, word)
             case str():
-                yield item.replace("*", _WORD).replace("?", _WORD)
+                yield item.replace("*", word).replace("?", word)
             case _:
                 continue
 
 
-def _path(item: str) -> str:
+def _path(item: str, word: str) -> str:
     text = item.removeprefix("./")
-    text = text.replace("**/", "a/") if text.startswith("**/") else text.replace("/**/", "/a/")
-    text = text.replace("**", "a").replace("*", "a").replace("?", "a")
+    text = text.replace("**/", f"{word}/", 1) if text.startswith("**/") else text
+    text = text.replace("/**/", f"/{word}/")
+    text = text.replace("**", word).replace("*", word).replace("?", word)
     if text.startswith("~"):
         return HOME + text[1:]
     return text if text.startswith("/") else f"{WORKSPACE}/{text}"
 
 
-def _url(item: str) -> str:
-    host = _IN_NETWORKS.get(item, item).replace("**", "a").replace("*", "a")
+def _url(item: str, word: str) -> str:
+    host = _IN_NETWORKS.get(item, item).replace("**", word).replace("*", word)
     host = host.partition("/")[0] if "://" not in host and "/" in host else host
     return host if "://" in host else f"https://{host}/"

@@ -2,6 +2,14 @@
 
 from policy.verify.code_on_the_command_line import EXAMPLE, restricts_unseen_code
 from policy.verify.coverage import unreached_rules
+from policy.verify.difference import (
+    Change,
+    Difference,
+    Direction,
+    ToolDifference,
+    Witness,
+    compare,
+)
 from policy.verify.examples import ExampleResult, run_examples
 from policy.verify.proof import STEPS, Counterexample, Proof, problem_of, prove
 from policy.verify.proposal.exact_condition import ExactCall
@@ -10,7 +18,10 @@ from policy.verify.proposal.proposer import Edit, Judge, NoProposal, Proposal, S
 __all__ = [
     "EXAMPLE",
     "STEPS",
+    "Change",
     "Counterexample",
+    "Difference",
+    "Direction",
     "Edit",
     "ExactCall",
     "ExampleResult",
@@ -19,6 +30,9 @@ __all__ = [
     "Proof",
     "Proposal",
     "Situation",
+    "ToolDifference",
+    "Witness",
+    "compare",
     "problem_of",
     "propose",
     "prove",

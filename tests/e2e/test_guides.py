@@ -12,7 +12,7 @@ from tests.page_session import session
 pytestmark = pytest.mark.people
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-REFERENCE = [DOCS / "pins.md", DOCS / "gateway.md", DOCS / "proofs.md"]
+REFERENCE = [DOCS / "pins.md", DOCS / "gateway.md", DOCS / "proofs.md", DOCS / "diff.md"]
 PAGES = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md")), *REFERENCE]
 
 
@@ -89,6 +89,14 @@ RELIED_ON = {
         "1 broken",
         "error[invariant-broken]",
         "holds prove always deny",
+    ),
+    "diff": (
+        "an approval by two people",
+        "was deny by payroll",
+        "now allow by read",
+        "timeout",
+        "bash_exec - every agent - undecided",
+        "True",
     ),
     "gateway": (
         "server git: 1 server new",

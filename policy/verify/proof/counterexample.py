@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from policy.decision import Decision, answer
 from policy.evaluation import (
@@ -42,44 +42,67 @@ class Counterexample:
 
         A claim `never allow` is content with `ask` as well; the test says `deny`.
         """
-        spec = self.situation.spec
-        name = spec.name if spec.origin.kind == "host" else spec.names_in_rules[-1]
-        given = ", ".join(f"{fact} = {_data(value)}" for fact, value in self.given())
+        given = given_text(self.situation)
         lines = [f"test {json.dumps(title)}"]
         lines += [f"  given {given}"] if given else []
-        return "\n".join([*lines, f"  {name} {_data(self.situation.input)} -> deny"])
+        return "\n".join([*lines, f"  {call_text(self.situation)} -> deny"])
 
     def given(self) -> Iterator[tuple[str, Any]]:
         """Yield the facts of the call that are not as usual in a test, by their names."""
-        caller, facts = self.situation.caller, self.situation.facts
-        if caller.agent != _USUAL.agent:
-            yield "agent.name", caller.agent
-        if caller.parent is not None:
-            yield "agent.parent", caller.parent.agent
-        if caller.role != _USUAL.role:
-            yield "session.role", caller.role
-            if caller.role == "guest":
-                yield "session.scope", {"allowed_tools": ["*"]}
-        if caller.session != _USUAL.session:
-            yield "session.id", caller.session
-        if caller.user is not None:
-            yield "user.id", caller.user
-        if caller.groups:
-            yield "user.groups", list(caller.groups)
-        if facts.now is not None:
-            yield "now", facts.now.isoformat().replace("+00:00", "Z")
-        for name, value in facts.context.items():
-            yield f"context.{name}", value
+        return given_of(self.situation)
+
+
+class _Shown(Protocol):
+    @property
+    def situation(self) -> Situation: ...
+
+
+_Found = TypeVar("_Found", bound=_Shown)
+
+
+def call_text(situation: Situation) -> str:
+    """Return a call as a test in a rule file spells it."""
+    spec = situation.spec
+    name = spec.name if spec.origin.kind == "host" else spec.names_in_rules[-1]
+    return f"{name} {_data(situation.input)}"
+
+
+def given_text(situation: Situation) -> str:
+    """Return the facts of a call as a test in a rule file spells them, empty for none."""
+    return ", ".join(f"{fact} = {_data(value)}" for fact, value in given_of(situation))
+
+
+def given_of(situation: Situation) -> Iterator[tuple[str, Any]]:
+    """Yield the facts of a call that are not as usual in a test, by their names."""
+    caller, facts = situation.caller, situation.facts
+    if caller.agent != _USUAL.agent:
+        yield "agent.name", caller.agent
+    if caller.parent is not None:
+        yield "agent.parent", caller.parent.agent
+    if caller.role != _USUAL.role:
+        yield "session.role", caller.role
+        if caller.role == "guest":
+            yield "session.scope", {"allowed_tools": ["*"]}
+    if caller.session != _USUAL.session:
+        yield "session.id", caller.session
+    if caller.user is not None:
+        yield "user.id", caller.user
+    if caller.groups:
+        yield "user.groups", list(caller.groups)
+    if facts.now is not None:
+        yield "now", facts.now.isoformat().replace("+00:00", "Z")
+    for name, value in facts.context.items():
+        yield f"context.{name}", value
 
 
 def smallest(
-    found: Counterexample,
-    decide: Callable[[Situation], Counterexample | None],
+    found: _Found,
+    decide: Callable[[Situation], _Found | None],
     values_of: Callable[[Subject], tuple[Any, ...]],
-) -> Counterexample:
-    """Return a counterexample with as little in it as still breaks the claim.
+) -> _Found:
+    """Return a call with as little in it as `decide` still finds what was found.
 
-    What can be as usual is left out, and other values are the first that break it.
+    What can be as usual is left out, and other values are the first that do.
     """
     for subject in tuple(found.situation.values):
         rest = {key: value for key, value in found.situation.values.items() if key != subject}

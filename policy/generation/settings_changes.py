@@ -1,0 +1,57 @@
+"""What two configurations state differently besides rules, and whether calls may do more then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Any
+
+from policy.verify import Change, Direction
+
+_PROOFS = ("off", "warn", "require")
+# Settings that affect no verdict and nobody who approves, or do so as rules and definitions of
+# tools, which are compared as such.
+_HARMLESS = frozenset(
+    {"binders", "catalogue", "context", "history", "tables", "timeout", "timeouts", "tools"}
+)
+# How their tables are called in `placet.toml`, where the name is another one.
+_TABLES = {"caller": "serve", "clients": "serve", "mcp_servers": "mcp", "mcp_files": "mcp"}
+
+
+def settings_changes(before: Any, after: Any) -> Iterator[Change]:
+    """Yield each table of settings that differs between two configurations of policies."""
+    shown: set[str] = set()
+    for part in fields(after):
+        old, new = getattr(before, part.name), getattr(after, part.name)
+        table = _TABLES.get(part.name, part.name)
+        if old == new or part.name in _HARMLESS or table in shown:
+            continue
+        shown.add(table)
+        yield Change(
+            kind="setting",
+            direction=_direction(part.name, old, new),
+            what=f"changed: `[{table}]` in placet.toml",
+        )
+
+
+def _direction(name: str, old: Any, new: Any) -> Direction:
+    match name:
+        case "plugins":
+            return _of_sets(_grants(old), _grants(new))
+        case "pins":
+            return "looser" if new.new < old.new else "tighter"
+        case "reload":
+            weaker = _PROOFS.index(new.proofs) < _PROOFS.index(old.proofs)
+            return "looser" if weaker else "none"
+        case _:
+            return "unclear"
+
+
+def _of_sets(old: frozenset[Any], new: frozenset[Any]) -> Direction:
+    if new <= old:
+        return "tighter"
+    return "looser" if old <= new else "unclear"
+
+
+def _grants(plugins: Mapping[str, tuple[str, ...]]) -> frozenset[tuple[str, str]]:
+    return frozenset((plugin, one) for plugin, granted in plugins.items() for one in granted)

@@ -1,0 +1,17 @@
+"""Compares two policies: which calls they decide differently, and what else changed."""
+
+from policy.verify.difference.changes import Change, Direction
+from policy.verify.difference.comparer import Compared, compare
+from policy.verify.difference.difference import Answer, Difference, ToolDifference
+from policy.verify.difference.witness import Witness
+
+__all__ = [
+    "Answer",
+    "Change",
+    "Compared",
+    "Difference",
+    "Direction",
+    "ToolDifference",
+    "Witness",
+    "compare",
+]

@@ -1,0 +1,190 @@
+"""Compares two policies: for each tool and layer, whether calls are decided differently."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Protocol, TypeAlias
+
+from policy.catalog import ToolSpec
+from policy.checks import LayerKey
+from policy.decision import GenerationId
+from policy.model import Verdict
+from policy.program import Program
+from policy.verify.difference.changes import Change, changes_of
+from policy.verify.difference.difference import (
+    Answer,
+    Difference,
+    ToolDifference,
+    digest_of,
+)
+from policy.verify.difference.formula import Way
+from policy.verify.difference.question import Question
+from policy.verify.difference.sides import Side
+from policy.verify.difference.statements import ChangedLayer, changed_layers
+from policy.verify.proof.prover import STEPS
+
+# Called with how many tools are compared, and of how many.
+Progress: TypeAlias = Callable[[int, int], None]
+
+_EVERYBODY = LayerKey(kind="every")
+_NOT_FOUND = Answer(found="no")
+
+
+class ComparedSettings(Protocol):
+    """The configuration of a policy, as far as it is compared."""
+
+    def changes_since(self, before: Any) -> Iterator[Change]:
+        """Yield what differs from an earlier configuration."""
+        ...
+
+
+class Compared(Protocol):
+    """A generation, as far as it is compared."""
+
+    @property
+    def id(self) -> GenerationId:
+        """The generation's number, and the digest of its files."""
+        ...
+
+    @property
+    def program(self) -> Program:
+        """Its rules, compiled."""
+        ...
+
+    @property
+    def settings(self) -> ComparedSettings:
+        """Its configuration."""
+        ...
+
+
+def compare(
+    old: Compared, new: Compared, *, steps: int = STEPS, progress: Progress | None = None
+) -> Difference:
+    """Return what the new generation decides differently from the old one, and what else changed.
+
+    `steps` bounds the conflicts of the solver for each question. What cannot be decided within
+    them is undecided.
+    """
+    layers = changed_layers(old.program, new.program)
+    names = _tools(old.program, new.program)
+    concerned = {name: tuple(_rows(name, old.program, new.program, layers)) for name in names}
+    concerned = {name: rows for name, rows in concerned.items() if rows}
+    tools: list[ToolDifference] = []
+    for number, (name, rows) in enumerate(concerned.items()):
+        if progress is not None:
+            progress(number, len(concerned))
+        tools += _of_tool(name, rows, old.program, new.program, steps=steps)
+    changes = (
+        *(change for name in names for change in _tool_changes(name, old.program, new.program)),
+        *(change for layer in layers for change in changes_of(layer)),
+        *new.settings.changes_since(old.settings),
+    )
+    return Difference(
+        tools=tuple(tools),
+        changes=changes,
+        same=len(names) - len(concerned),
+        digest=digest_of(
+            old.id.digest,
+            new.id.digest,
+            [(one.tool, one.layer.title, one.status, one.approvals) for one in tools],
+            [(one.kind, one.direction, one.what, one.layer) for one in changes],
+        ),
+    )
+
+
+def _tools(old: Program, new: Program) -> tuple[str, ...]:
+    names = (spec.name for program in (old, new) for spec in program.catalog.specs)
+    return tuple(sorted(dict.fromkeys(names)))
+
+
+def _rows(
+    name: str, old: Program, new: Program, layers: tuple[ChangedLayer, ...]
+) -> Iterator[LayerKey]:
+    """Yield the layers in which a changed statement concerns a tool."""
+    before, after = _spec(old, name), _spec(new, name)
+    changed = [layer.key for layer in layers if layer.concerns(before, after)]
+    if before is None or after is None or before != after:
+        # Everybody's calls may be decided differently, whatever the rules are.
+        changed = [_EVERYBODY]
+    yield from changed
+
+
+def _spec(program: Program, name: str) -> ToolSpec | None:
+    found = program.catalog.get(name)
+    return found if found is not None and found.name == name else None
+
+
+def _of_tool(
+    name: str, rows: tuple[LayerKey, ...], old: Program, new: Program, *, steps: int
+) -> Iterator[ToolDifference]:
+    before, after = Side.of(old, name), Side.of(new, name)
+    alike = (
+        before.spec is not None
+        and after.spec is not None
+        and _as_conditions_read(before.spec) == _as_conditions_read(after.spec)
+        and old.open_fields(before.spec) == new.open_fields(after.spec)
+    )
+    question = Question(before, after, alike=alike, steps=steps)
+    for key in rows:
+        approvals = _asks_certain_people(before) or _asks_certain_people(after)
+        yield ToolDifference(
+            tool=name,
+            layer=key,
+            looser=_answer(question, "looser", key),
+            tighter=_answer(question, "tighter", key),
+            approval=_answer(question, "approval", key) if approvals else _NOT_FOUND,
+        )
+
+
+def _answer(question: Question, way: Way, key: LayerKey) -> Answer:
+    if question.is_surely_excluded(way, key):
+        return _NOT_FOUND
+    shown = question.witness(way, key)
+    if shown is not None:
+        return Answer(found="yes", witness=shown)
+    return _NOT_FOUND if question.is_excluded(way, key) else Answer(found="undecided")
+
+
+def _as_conditions_read(spec: ToolSpec) -> ToolSpec:
+    """Return a definition without what no condition reads, or verdicts take from it directly."""
+    return replace(
+        spec,
+        description="",
+        requires_confirmation=False,
+        pinned=False,
+        unreviewed=Verdict.ASK,
+        definition_digest="",
+        resources=(),
+        complete=False,
+        unseen=False,
+    )
+
+
+def _asks_certain_people(side: Side) -> bool:
+    """Return whether an approval of some call is more than that of anybody, once."""
+    terms = [
+        plan.reason.terms
+        for layer in side.layers
+        for plan in layer.restricting
+        if plan.verdict is Verdict.ASK
+    ]
+    return any(one is not None and (not one.plain or one.remember is not None) for one in terms)
+
+
+def _tool_changes(name: str, old: Program, new: Program) -> Iterator[Change]:
+    """Yield how a tool's definition changed; what that does is in its verdicts."""
+    before, after = _spec(old, name), _spec(new, name)
+    if before is None or after is None:
+        verb = "added" if before is None else "removed"
+        yield Change(kind="tool", direction="none", what=f"{verb}: the tool `{name}`")
+        return
+    if before.schema != after.schema or before.open_fields != after.open_fields:
+        yield Change(kind="schema", direction="none", what=f"changed: the fields of `{name}`")
+    if (before.resources, before.complete, before.unseen) != (
+        after.resources,
+        after.complete,
+        after.unseen,
+    ):
+        what = f"changed: what `{name}` declares that it accesses"
+        yield Change(kind="resources", direction="none", what=what)

@@ -1,0 +1,102 @@
+"""`Difference`: what two policies decide differently, and what else changed between them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from policy.checks import LayerKey
+from policy.verify.difference.changes import Change, Direction
+from policy.verify.difference.witness import Witness, approval_direction
+
+Found: TypeAlias = Literal["yes", "no", "undecided"]
+Status: TypeAlias = Literal["same", "tighter", "looser", "both", "undecided"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """Whether some call differs in one way, and such a call if there is one."""
+
+    found: Found
+    witness: Witness | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDifference:
+    """One tool, for the callers to whom one layer applies, where statements of it changed.
+
+    `looser` and `tighter` are about the verdict, `approval` about calls that both policies ask
+    about: whether other people must approve, or for another time.
+    """
+
+    tool: str
+    layer: LayerKey
+    looser: Answer
+    tighter: Answer
+    approval: Answer
+
+    @property
+    def status(self) -> Status:
+        """What is known of the verdicts; `undecided` unless it is known whether one is looser."""
+        match self.looser.found, self.tighter.found:
+            case "yes", "yes":
+                return "both"
+            case "yes", _:
+                return "looser"
+            case "undecided", _:
+                return "undecided"
+            case _, "yes":
+                return "tighter"
+            case _, "undecided":
+                return "undecided"
+            case _:
+                return "same"
+
+    @property
+    def approvals(self) -> Direction:
+        """How the approval that calls need changed."""
+        if self.approval.found == "undecided":
+            return "unclear"
+        shown = self.approval.witness
+        return "none" if shown is None else approval_direction(shown.before, shown.after)
+
+    @property
+    def may_loosen(self) -> bool:
+        """Whether a call is decided less strictly, or that is not known."""
+        return self.looser.found != "no" or self.approvals in ("looser", "unclear")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """The outcome of a comparison. `tools` are only those that a changed statement concerns.
+
+    `same` is how many tools of either policy none concerns. `digest` identifies the two policies
+    and what is known of their difference.
+    """
+
+    tools: tuple[ToolDifference, ...]
+    changes: tuple[Change, ...]
+    same: int
+    digest: str
+
+    @property
+    def may_loosen(self) -> bool:
+        """Whether something is looser, or it is undecided whether it is."""
+        return any(one.may_loosen for one in self.tools) or any(
+            one.direction in ("looser", "unclear") for one in self.changes
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the policies decide every call alike, and nothing else changed."""
+        return not self.changes and all(
+            one.status == "same" and one.approvals == "none" for one in self.tools
+        )
+
+
+def digest_of(*parts: Any) -> str:
+    """Return the digest by which people acknowledge a difference."""
+    text = json.dumps(parts, separators=(",", ":"))
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()

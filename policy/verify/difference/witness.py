@@ -1,0 +1,97 @@
+"""`Witness`: a call that two policies decide differently, as both engines decided it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from policy.checks import LayerKey
+from policy.decision import Decision, answer
+from policy.layers import applies_to
+from policy.model import Reason, Terms, Verdict
+from policy.program import Program
+from policy.symbolic import Situation
+from policy.verify.difference.changes import Direction
+from policy.verify.proof.counterexample import call_text, given_of, given_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """A call, and what the old and the new policy decide of it."""
+
+    situation: Situation
+    before: Decision
+    after: Decision
+
+    @property
+    def call(self) -> str:
+        """The call as a test in a rule file spells it."""
+        return call_text(self.situation)
+
+    @property
+    def given(self) -> str:
+        """The facts of the call that are not as usual, as a test spells them; empty for none."""
+        return given_text(self.situation)
+
+    def facts(self) -> Iterator[tuple[str, Any]]:
+        """Yield the facts of the call that are not as usual, by their names."""
+        return given_of(self.situation)
+
+
+def both_decisions(
+    old: Program, new: Program, situation: Situation, layer: LayerKey
+) -> Witness | None:
+    """Return what both policies decide of a call to whose caller the layer applies."""
+    caller = situation.caller
+    if not applies_to(layer, agent=caller.agent, role=caller.role):
+        return None
+    try:
+        given = json.loads(json.dumps(situation.input))
+    except (TypeError, ValueError):
+        return None  # no call can say this
+    before, after = (
+        answer(program, situation.spec.name, given, caller, situation.facts).decision
+        for program in (old, new)
+    )
+    return Witness(situation=situation, before=before, after=after)
+
+
+def approval_direction(before: Decision, after: Decision) -> Direction:
+    """Return how the approval that a call needs differs between two decisions that ask."""
+    if {before.verdict, after.verdict} != {Verdict.ASK}:
+        return "none"
+    left, right = _Approval.of(before), _Approval.of(after)
+    if left == right:
+        return "none"
+    if right.people <= left.people and right.kept_no_shorter_than(left):
+        return "looser"
+    if left.people <= right.people and left.kept_no_shorter_than(right):
+        return "tighter"
+    return "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class _Approval:
+    """Who must approve, by each reason that asks for certain people, and how it is remembered.
+
+    An approval is remembered if every reason that asks says so.
+    """
+
+    people: frozenset[tuple[tuple[str, ...], bool]]
+    remembered: frozenset[object]
+
+    @staticmethod
+    def of(decision: Decision) -> _Approval:
+        terms = [_terms(reason) for reason in decision.reasons if reason.verdict is Verdict.ASK]
+        people = frozenset((one.groups, one.two_people) for one in terms if not one.plain)
+        kept = [one.remember for one in terms]
+        return _Approval(people, frozenset() if None in kept else frozenset(kept))
+
+    def kept_no_shorter_than(self, other: _Approval) -> bool:
+        return self.remembered == other.remembered or not other.remembered
+
+
+def _terms(reason: Reason) -> Terms:
+    return reason.terms or Terms()

@@ -1,0 +1,199 @@
+"""`placet diff`: what is said of two policies that decide calls alike, or differently."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.cli.running import Ran, run
+
+BASE = """\
+policy for every agent
+
+default deny
+
+read: allow file_read, file_list when reads only "/srv/**"
+write: allow file_write when writes only "/srv/work/**"
+run: allow bash_exec when runs only "git status" and input.timeout <= 30
+payroll: deny * when reads "/srv/payroll/**"
+guests: deny bash_exec when session.role == "guest"
+config: ask file_write when writes "/srv/work/config/**" two people
+short: rewrite bash_exec set input.timeout = at most 60
+often: limit file_list to 10 per 1h
+keys: redact results of file_read matching /sk-[a-z]+/
+"""
+
+
+def _diff(tmp_path: Path, *edits: tuple[str, str], more: tuple[str, ...] = ()) -> Ran:
+    old, new = tmp_path / "old", tmp_path / "new"
+    text = BASE
+    for before, after in edits:
+        assert before in text
+        text = text.replace(before, after, 1)
+    for folder, content in ((old, BASE), (new, text)):
+        folder.mkdir()
+        (folder / "global.policy").write_text(content, encoding="utf-8")
+    return run("diff", old, new, *more)
+
+
+def _rows(ran: Ran) -> dict[str, Any]:
+    return {row["tool"]: row for row in ran.record["tools"] if row["status"] != "same"}
+
+
+def test_rules_that_moved_or_have_another_name_are_the_same(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    head, *rules = BASE.split("\n\n")
+    moved = "\n".join(reversed(rules[-1].strip().splitlines())).replace("read:", "reading:")
+    for folder, content in ((old, BASE), (new, f"{head}\n\n{rules[0]}\n\n{moved}\n")):
+        folder.mkdir()
+        (folder / "global.policy").write_text(content, encoding="utf-8")
+    ran = run("diff", old, new)
+    assert (ran.code, ran.out) == (0, "no tool changed, 16 the same\n")
+
+
+@pytest.mark.parametrize(
+    ("edit", "tool", "call", "was", "now"),
+    [
+        (('"/srv/work/**"', '"/srv/**"'), "file_write", {"path": "/srv/a"}, "deny", "allow"),
+        (("<= 30", "<= 60"), "bash_exec", {"timeout": 60}, "deny", "allow"),
+        (('reads "/srv/payroll/**"', 'reads "/srv/payrol/**"'), "file_read", {}, "deny", "allow"),
+        (("guests: deny", "guests: ask"), "bash_exec", {"command": "git status"}, "deny", "ask"),
+        (("default deny", "default ask"), "file_delete", {}, "deny", "ask"),
+    ],
+)
+def test_a_looser_rule_is_shown_by_a_call(
+    tmp_path: Path, edit: tuple[str, str], tool: str, call: dict[str, Any], was: str, now: str
+) -> None:
+    ran = _diff(tmp_path, edit, more=("--format", "json"))
+    assert ran.code == 1
+    row = _rows(ran)[tool]
+    assert row["status"] in ("looser", "both")
+    shown = row["looser"]["witness"]
+    assert (shown["before"]["verdict"], shown["after"]["verdict"]) == (was, now)
+    assert shown["input"].items() >= call.items()
+    assert shown["before"]["by"][0]["rule"]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ('"/srv/work/**"', '"/srv/work/public/**"'),
+        ("<= 30", "<= 20"),
+        ("guests: deny bash_exec when", "guests: deny bash_exec, file_read when"),
+        ("<= 30", "<= 30 with approval"),
+        ("keys: redact", 'more: deny * when writes "/srv/work/keys/**"\nkeys: redact'),
+        ("often: limit file_list to 10", "often: limit file_list to 5"),
+        ("keys: redact", "also: redact results of file_list matching /sk/\nkeys: redact"),
+    ],
+)
+def test_an_edit_that_only_tightens_is_no_error(tmp_path: Path, edit: tuple[str, str]) -> None:
+    ran = _diff(tmp_path, edit)
+    assert ran.code == 0, ran.out
+    assert "tighter" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        ((" two people", ""), "looser    file_write"),
+        (("short: rewrite bash_exec set input.timeout = at most 60\n", ""), "looser    rewrite"),
+        (("limit file_list to 10", "limit file_list to 20"), "from 10 to 20"),
+        (("often: limit file_list to 10 per 1h\n", ""), "looser    limit"),
+        (("keys: redact results of file_read matching /sk-[a-z]+/\n", ""), "looser    redaction"),
+    ],
+)
+def test_what_verdicts_hide_is_said(tmp_path: Path, edit: tuple[str, str], words: str) -> None:
+    ran = _diff(tmp_path, edit)
+    assert ran.code == 1
+    assert words in ran.out
+
+
+def test_what_is_not_known_is_undecided_and_counts_as_looser(tmp_path: Path) -> None:
+    ran = _diff(
+        tmp_path, ('deny * when reads "/srv/payroll/**"', 'deny * when reads "/srv/pay/**"')
+    )
+    assert ran.code == 1
+    assert "undecided bash_exec, every agent" in ran.out
+    assert "whether a call is decided less strictly is undecided" in ran.out
+
+
+def test_settings_are_compared_wherever_the_folders_are(tmp_path: Path) -> None:
+    for name, proofs in (("old", "require"), ("new", "off")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "global.policy").write_text(BASE, encoding="utf-8")
+        text = f'[service]\nworkspace = "work"\n\n[reload]\nproofs = "{proofs}"\n'
+        (tmp_path / name / "placet.toml").write_text(text, encoding="utf-8")
+    ran = run("diff", tmp_path / "old", tmp_path / "new", "--format", "json")
+    assert ran.code == 1
+    assert [change["what"] for change in ran.record["changes"]] == [
+        "changed: `[reload]` in placet.toml"
+    ]
+
+
+def test_markdown_has_no_markup_from_the_policy(tmp_path: Path) -> None:
+    evil = '"<img src=x> | ](http://e.example) `**a**` @ada"'
+    new = f"also: allow list_tools when agent.name == {evil}\nkeys: redact"
+    ran = _diff(tmp_path, ("keys: redact", new), more=("--format", "markdown"))
+    assert ran.code == 1
+    assert "| looser | <code>list&#95;tools</code>" in ran.out
+    assert "&#60;img" in ran.out
+    for markup in ("<img", "](", "@ada", "**a**"):
+        assert markup not in ran.out
+    rows = [line for line in ran.out.splitlines() if line.startswith("| looser")]
+    assert {line.count("|") for line in rows} == {7}
+
+
+def _git(folder: Path, *arguments: str) -> None:
+    who = ("-c", "user.name=ada", "-c", "user.email=ada@example.org")
+    subprocess.run(["git", "-C", folder, *who, *arguments], check=True, capture_output=True)
+
+
+def test_a_git_revision_is_read_without_its_attributes(tmp_path: Path) -> None:
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    (rules / "global.policy").write_text(BASE, encoding="utf-8")
+    # `git archive` would leave the file out.
+    (rules / ".gitattributes").write_text("*.policy export-ignore\n", encoding="utf-8")
+    _git(tmp_path, "init", "-q")
+    _git(tmp_path, "add", "-A")
+    _git(tmp_path, "commit", "-qm", "rules")
+    assert run("diff", "git:HEAD", rules).code == 0
+    (rules / "global.policy").write_text(BASE.replace("<= 30", "<= 60"), encoding="utf-8")
+    assert "looser    bash_exec" in run("diff", "git:HEAD", rules).out
+    assert "tighter   bash_exec" in run("diff", rules, "git:HEAD").out
+    assert "looser    bash_exec" in run("diff", f"git:HEAD:{rules}", rules / "global.policy").out
+    for wrong in ("git:nowhere", "git:--all", "git:"):
+        assert run("diff", wrong, rules).code == 2
+    (rules / "link.policy").symlink_to("global.policy")
+    _git(tmp_path, "add", "-A")
+    _git(tmp_path, "commit", "-qm", "link")
+    refused = run("diff", "git:HEAD", rules)
+    assert refused.code == 2
+    assert "symbolic link" in refused.err
+
+
+def test_a_policy_that_does_not_load_is_not_compared(tmp_path: Path) -> None:
+    ran = _diff(tmp_path, ("default deny", "default perhaps"))
+    assert ran.code == 1
+    assert "error[" in ran.err
+    assert run("diff", tmp_path / "old", tmp_path / "nothing").code == 2
+
+
+def test_a_policy_whose_claims_fail_is_compared(tmp_path: Path) -> None:
+    ran = _diff(tmp_path, ("often:", "prove never allow file_read\noften:"))
+    assert ran.code == 0
+    assert "does not load" in ran.err
+    assert "changed   claim" in ran.out
+
+
+def test_the_digest_is_that_of_this_very_difference(tmp_path: Path) -> None:
+    records = []
+    for number, edit in enumerate((("<= 30", "<= 60"), ("<= 30", "<= 60"), ("<= 30", "<= 61"))):
+        (tmp_path / str(number)).mkdir()
+        ran = _diff(tmp_path / str(number), edit, more=("--format", "json"))
+        records.append(json.loads(ran.out)["digest"])
+    assert records[0] == records[1] != records[2]
