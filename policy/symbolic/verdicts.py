@@ -49,7 +49,9 @@ def verdict_of(
     """Return the verdict of a policy on a call; `truth` reads its rules."""
     opinions = list(_opinions(spec, layers, reading, truth))
     return VerdictLiterals(
-        restricts=reading.clauses.any_of(literal for _, literal in opinions),
+        restricts=reading.clauses.any_of(
+            literal for verdict, literal in opinions if verdict >= Verdict.ASK
+        ),
         denies=reading.clauses.any_of(
             literal for verdict, literal in opinions if verdict is Verdict.DENY
         ),

@@ -9,10 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from policy.checks import LayerKey, checked
 from policy.solving import Clauses, Model, Search, Unsatisfiable
-from policy.symbolic import AllCalls, AnyPlan, Reading, RuleReader, ShownCalls, Situation, plans_in
+from policy.symbolic import (
+    AllCalls,
+    AnyPlan,
+    Reading,
+    RuleReader,
+    ShownCalls,
+    Situation,
+    Subject,
+    plans_in,
+)
 from policy.verify.difference.formula import Formula, Way
 from policy.verify.difference.sides import PlanKey, PlanKeys, Side, tests_in
 from policy.verify.difference.witness import (
@@ -50,6 +60,8 @@ class Question:
         self._common = {key for key in left.keys() & right.keys() if key[0] in like}
         self._slots = max(old.program.slots, new.program.slots)
         self._view = new.program.catalog.views.of(spec.schema)
+        # Values of fields and facts with which a call may differ.
+        self._suggested: dict[Subject, Any] = {}
         # Common rules that turned out to matter.
         self._exactly: set[PlanKey] = set()
 
@@ -95,7 +107,12 @@ class Question:
         )
         wanted = self._formula(reading, exactly, exact=False).differs(way, layer)
         with Search(clauses, steps=self._steps) as search:
-            return isinstance(search.solve(wanted), Unsatisfiable)
+            if isinstance(search.solve(wanted), Unsatisfiable):
+                return True
+            found = search.solve([*wanted, reading.ordinary])
+            if isinstance(found, Model):
+                self._suggested = reading.suggested(found)
+            return False
 
     def _sought(self, way: Way, layer: LayerKey, replays: _Replays) -> Witness | None:
         """Return a call that differs, unless common rules matter that were left open."""
@@ -108,6 +125,7 @@ class Question:
             layers=self._layers(),
             declared=[each.declared for side in self._sides for each in side.layers],
             slots=self._slots,
+            suggested=self._suggested,
         )
         formula = self._formula(reading, self._exactly, exact=True)
         wanted = formula.differs(way, layer)

@@ -17,11 +17,11 @@ policy for every agent
 default deny
 
 read: allow file_read, file_list when reads only "/srv/**"
-write: allow file_write when writes only "/srv/work/**"
+write: allow file_write when writes only "/srv/code/**"
 run: allow bash_exec when runs only "git status" and input.timeout <= 30
 payroll: deny * when reads "/srv/payroll/**"
 guests: deny bash_exec when session.role == "guest"
-config: ask file_write when writes "/srv/work/config/**" two people
+config: ask file_write when writes "/srv/code/config/**" two people
 short: rewrite bash_exec set input.timeout = at most 60
 often: limit file_list to 10 per 1h
 keys: redact results of file_read matching /sk-[a-z]+/
@@ -58,7 +58,7 @@ def test_rules_that_moved_or_have_another_name_are_the_same(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("edit", "tool", "call", "was", "now"),
     [
-        (('"/srv/work/**"', '"/srv/**"'), "file_write", {"path": "/srv/a"}, "deny", "allow"),
+        (('"/srv/code/**"', '"/srv/**"'), "file_write", {"path": "/srv/a"}, "deny", "allow"),
         (("<= 30", "<= 60"), "bash_exec", {"timeout": 60}, "deny", "allow"),
         (('reads "/srv/payroll/**"', 'reads "/srv/payrol/**"'), "file_read", {}, "deny", "allow"),
         (("guests: deny", "guests: ask"), "bash_exec", {"command": "git status"}, "deny", "ask"),
@@ -81,11 +81,11 @@ def test_a_looser_rule_is_shown_by_a_call(
 @pytest.mark.parametrize(
     "edit",
     [
-        ('"/srv/work/**"', '"/srv/work/public/**"'),
+        ('"/srv/code/**"', '"/srv/code/public/**"'),
         ("<= 30", "<= 20"),
         ("guests: deny bash_exec when", "guests: deny bash_exec, file_read when"),
         ("<= 30", "<= 30 with approval"),
-        ("keys: redact", 'more: deny * when writes "/srv/work/keys/**"\nkeys: redact'),
+        ("keys: redact", 'more: deny * when writes "/srv/code/keys/**"\nkeys: redact'),
         ("often: limit file_list to 10", "often: limit file_list to 5"),
         ("keys: redact", "also: redact results of file_list matching /sk/\nkeys: redact"),
     ],
