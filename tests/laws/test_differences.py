@@ -160,7 +160,7 @@ def test_a_policy_differs_in_nothing_from_itself() -> None:
 _MODES = ("in", "out", "by")
 _COUNTS = (0, 1, 2, 3)
 _NAMES = ("ann", "bob", "zoe")
-_ROLES = ("owner", "guest", "clerk")
+_ROLES = ("owner", "guest", "clerk", "visitor")
 _DOOR = ToolSpec(
     name="door",
     origin=Origin(kind="host", tool="door"),

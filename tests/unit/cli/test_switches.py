@@ -63,6 +63,7 @@ LOADING: dict[str, Words] = {
     "fmt": lambda rules: (rules, "--check"),
     "test": lambda rules: (rules,),
     "prove": lambda rules: (rules,),
+    "diff": lambda rules: (rules, rules),
     "decide": lambda rules: (rules,),
     "explain": lambda rules: (rules, *CALL),
     "serve": lambda rules: (rules,),
