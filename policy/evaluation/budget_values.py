@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from decimal import Decimal
 from typing import Any, TypeAlias, assert_never
 
 from policy.catalog import Step
@@ -17,7 +17,17 @@ from policy.checks import checked
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.effects import read_resource
 from policy.evaluation.evaluation import Evaluation
-from policy.values import Endpoint, Path, Unreadable, exact, normalise, without_invisible
+from policy.values import (
+    Endpoint,
+    Path,
+    Unreadable,
+    addresses_in,
+    exact,
+    normalise,
+    number_in_text,
+    number_text,
+    without_invisible,
+)
 
 # The values that a call is charged to, in canonical form; None stands for an absent one.
 Payers: TypeAlias = Callable[[Evaluation], tuple[str | None, ...]]
@@ -49,7 +59,11 @@ def _of_field(steps: tuple[Step, ...], declared: DeclaredResources) -> Payers:
 
     def payers(call: Evaluation) -> tuple[str | None, ...]:
         found = tuple(_values_at(call.input, steps)) or (None,)
-        return tuple(None if one is None else _canonical(one, verbs, call) for one in found)
+        return tuple(
+            None if text is None else _bounded(text)
+            for one in found
+            for text in _names(one, verbs, call)
+        )
 
     return payers
 
@@ -81,9 +95,16 @@ def _values_at(value: Any, steps: tuple[Step, ...]) -> Iterator[Any]:
         yield None
 
 
-def _canonical(value: Any, verbs: tuple[str, ...], call: Evaluation) -> str:
-    text = _resource(value, verbs, call) if isinstance(value, str) else None
-    return _bounded(_text(value) if text is None else text)
+def _names(value: Any, verbs: tuple[str, ...], call: Evaluation) -> tuple[str | None, ...]:
+    """Return what one value names, in canonical form; a string may list several addresses."""
+    if value is None:
+        return (None,)
+    if not isinstance(value, str):
+        return (_text(value),)
+    resource = _resource(value, verbs, call)
+    if resource is not None:
+        return (resource,)
+    return addresses_in(value) or (_text(value),)
 
 
 def _resource(text: str, verbs: tuple[str, ...], call: Evaluation) -> str | None:
@@ -94,9 +115,8 @@ def _resource(text: str, verbs: tuple[str, ...], call: Evaluation) -> str | None
                 return (resolved or lexical).casefold() if folds else resolved or lexical
             case Endpoint() as endpoint:
                 return _address(endpoint)
-            case str() as recipient:
-                return _text(recipient)
-            case Unreadable():
+            case str() | Unreadable():
+                # Addresses are read below, where a string may be a list of them.
                 pass
     return None
 
@@ -117,13 +137,17 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     if isinstance(value, str):
-        return " ".join(without_invisible(value).casefold().split())
+        return _plain_string(value)
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     number = exact(value)
-    if isinstance(number, Decimal):
-        return f"{number.normalize():f}"
-    return str(value if number is None else number)
+    return str(value) if number is None else number_text(number)
+
+
+def _plain_string(value: str) -> str:
+    text = unicodedata.normalize("NFKC", without_invisible(value))
+    number = number_in_text(text)
+    return " ".join(text.casefold().split()) if number is None else number_text(number)
 
 
 def _bounded(text: str) -> str:

@@ -1,5 +1,6 @@
 """Typed values of arguments: parse a string into a comparable value, or return why it cannot be."""
 
+from policy.values.addresses_in_text import addresses_in
 from policy.values.globs import (
     compile_name_glob,
     compile_path_glob,
@@ -34,7 +35,16 @@ from policy.values.match.host_sets import HostSets
 from policy.values.match.one_host_set import PreparedHosts
 from policy.values.match.one_path_set import PreparedPaths
 from policy.values.match.path_sets import PathSets
-from policy.values.numbers import add, compare_numbers, exact, is_number, multiply, subtract
+from policy.values.numbers import (
+    add,
+    compare_numbers,
+    exact,
+    is_number,
+    multiply,
+    number_in_text,
+    number_text,
+    subtract,
+)
 from policy.values.paths.contents import ContentsBelow
 from policy.values.paths.exclusion import SHOWING, is_excluded
 from policy.values.paths.membership import path_in, path_overlaps, path_within, tree_reaches
@@ -136,6 +146,7 @@ __all__ = [
     "Unsearchable",
     "UserMessages",
     "add",
+    "addresses_in",
     "after_cd",
     "any_of",
     "begins_above",
@@ -176,6 +187,8 @@ __all__ = [
     "negate",
     "normal_path",
     "normalise",
+    "number_in_text",
+    "number_text",
     "parse_clock",
     "parse_date",
     "parse_duration",

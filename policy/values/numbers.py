@@ -13,6 +13,7 @@ from typing import Any
 _SAFE = 2**53
 # Enough for the sum of the largest and the smallest double; a longer result is None.
 _EXACT = Context(prec=1600, traps=[Inexact, InvalidOperation, DivisionByZero, DecimalOverflow])
+_MOST_DIGITS = 400
 _PLAIN = frozenset({int, float, Decimal})
 _TESTS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
@@ -42,6 +43,33 @@ def exact(value: object) -> Decimal | int | None:
     if isinstance(value, float):
         return Decimal(repr(value)) if isfinite(value) else None
     return None
+
+
+def number_in_text(text: str) -> Decimal | int | None:
+    """Return the number that some program may read in a string: `1.0`, `01`, `+1`, `1e3`, `0x1`.
+
+    None for one with more digits than the largest and the smallest double.
+    """
+    if len(text) > _MOST_DIGITS:
+        return None
+    try:
+        number: Decimal | int = int(text, 0)
+    except ValueError:
+        try:
+            number = Decimal(text)
+        except InvalidOperation:
+            return None
+    if isinstance(number, Decimal):
+        return number if number.is_finite() and abs(number.adjusted()) < _MOST_DIGITS else None
+    return number
+
+
+def number_text(number: Decimal | int) -> str:
+    """Return the digits of a number, without an exponent and without zeros that say nothing."""
+    text = f"{number:f}" if isinstance(number, Decimal) else str(number)
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
 
 
 def compare_numbers(op: str, a: object, b: object) -> bool | None:
