@@ -6,10 +6,17 @@ certainly has other effects.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from policy.catalog import VERBS, Verb
-from policy.checks.checked import CheckedDeclaration, CheckedRule, ResourceTest
+from policy.checks.checked import (
+    AllOf,
+    AnyOf,
+    CheckedDeclaration,
+    CheckedRule,
+    ResourceTest,
+    Test,
+)
 from policy.checks.conditions.command_context import demanded
 from policy.checks.conditions.fields import tool_names
 from policy.checks.names.known_tools import KnownTool
@@ -36,12 +43,14 @@ def check_uncovered_effects(
     """
     if rule.verdict is not Verdict.ALLOW or not rule.speaks_of_resources:
         return
-    covered = {test.verb for test in resource_tests(rule.when) if _covers(test)}
+    covered = _covered(rule.when)
     open_verbs = {tool.spec.name: _left_open(tool, covered) for tool in tools}
     left = {name: verbs for name, verbs in open_verbs.items() if verbs}
     if not left or (others and not everything and len(left) < len(tools)):
+        if not left and not others:
+            _check_alternatives(rule, tools, report)
         return
-    verbs = [verb for verb in VERBS if any(verb in found for found in left.values())]
+    verbs = _all_of(left)
     whole = len(left) == len(tools) and not (others or everything)
     clauses = " and ".join(f"`{verb} only{_TO.get(verb, '')} …`" for verb in verbs)
     report.add(
@@ -53,6 +62,46 @@ def check_uncovered_effects(
         help=f"add {clauses}" + ("" if whole else ", or remove these tools from the rule"),
         severity=Severity.ERROR if whole else Severity.WARNING,
     )
+
+
+def _check_alternatives(rule: CheckedRule, tools: tuple[KnownTool, ...], report: Report) -> None:
+    """Report the parts of an `or` that never allow a call, as they cover less than it has."""
+    for part, covered in _alternatives(rule.when, frozenset()):
+        left = {tool.spec.name: verbs for tool in tools if (verbs := _left_open(tool, covered))}
+        if len(left) < len(tools):
+            continue
+        free = " and ".join(f"{verb}{_TO.get(verb, '')} anything" for verb in _all_of(left))
+        report.add(
+            "effect-not-covered",
+            f"`{part.text}` alone never allows a call: it does not cover what {_said_of(left)}",
+            span=rule.span,
+            label="has conditions on resources, and so allows only what they cover",
+            help=f"write `({part.text} and {free})`, or a rule of its own without such conditions",
+            severity=Severity.WARNING,
+        )
+
+
+def _alternatives(
+    test: Test | None, covered: frozenset[Verb]
+) -> Iterator[tuple[Test, frozenset[Verb]]]:
+    """Yield the parts of every `or`, each with the verbs that it and all around it cover."""
+    if isinstance(test, AllOf):
+        for part in test.tests:
+            others = (_covered(other) for other in test.tests if other is not part)
+            yield from _alternatives(part, covered.union(*others))
+    elif isinstance(test, AnyOf):
+        for part in test.tests:
+            inner = list(_alternatives(part, covered))
+            yield from inner or [(part, covered | _covered(part))]
+
+
+def _all_of(left: Mapping[str, tuple[Verb, ...]]) -> list[Verb]:
+    return [verb for verb in VERBS if any(verb in found for found in left.values())]
+
+
+def _covered(test: Test | None) -> frozenset[Verb]:
+    """Return the verbs of which a condition covers resources."""
+    return frozenset(one.verb for one in resource_tests(test) if _covers(one))
 
 
 def check_incomplete_resources(
@@ -118,7 +167,7 @@ def _covers(test: ResourceTest) -> bool:
     return test.permits and (test.form == "only" or free)
 
 
-def _left_open(tool: KnownTool, covered: set[Verb]) -> tuple[Verb, ...]:
+def _left_open(tool: KnownTool, covered: frozenset[Verb]) -> tuple[Verb, ...]:
     """Return the effects that every call of the tool has and nothing covers."""
     if not tool.complete:
         return ()
