@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from policy.model import Execution
 from policy.runtime import Threads
 from policy.tools.authoring.output import OutputShape, as_json
 from policy.tools.handler import ExecutionContext
@@ -63,7 +64,14 @@ def require_takes(call: Callable[..., Any], count: int, said: str) -> None:
 
 
 def returned(tool: str, value: Any, shape: OutputShape | None) -> Any:
-    """Return a tool's result as JSON, checked against its declared shape if it has one."""
-    if shape is not None:
-        return shape.shaped(tool, value)
-    return value if isinstance(value, ToolOutput) else as_json(value)
+    """Return a tool's result as JSON, checked against its declared shape if it has one.
+
+    Raises Execution for one that contains itself, or is nested too deeply.
+    """
+    try:
+        if shape is not None:
+            return shape.shaped(tool, value)
+        return value if isinstance(value, ToolOutput) else as_json(value)
+    except RecursionError:
+        why = f"{tool} has run, but what it returned contains itself or is nested too deeply"
+        raise Execution(tool, why) from None

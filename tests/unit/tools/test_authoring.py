@@ -26,6 +26,36 @@ def add(a: int, b: int = 2) -> int:
     return a + b
 
 
+def _cyclic() -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    result["itself"] = result
+    return result
+
+
+@tool
+def endless(declared: bool) -> Any:
+    """Return what contains itself."""
+    return _cyclic()
+
+
+@tool
+def endless_record() -> dict[str, Any]:
+    """Return what contains itself, as a declared shape."""
+    return _cyclic()
+
+
+@pytest.mark.parametrize(
+    ("name", "input"), [("endless", {"declared": False}), ("endless_record", {})]
+)
+async def test_a_result_that_contains_itself_is_an_error_that_says_so(
+    name: str, input: dict[str, Any]
+) -> None:
+    service = build_tool_service(tools=[endless, endless_record])
+    service.set_smart_filter(Anything())
+    with pytest.raises(Execution, match=r"has run, but what it returned (contains|cannot be)"):
+        await service.execute(name, input)
+
+
 @tool(name="shout", traits=Traits(strict_schema=True, requires_confirmation=True))
 async def loud(
     text: Annotated[str, Field(description="What to shout.")],
