@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -19,6 +19,7 @@ from policy.daemon.context import HookContext
 from policy.daemon.hook_history import HookHistory
 from policy.daemon.protocol import BLOCKED
 from policy.daemon.records import Arrived, record_of_call
+from policy.daemon.repeated_calls import RepeatedCalls
 from policy.daemon.request import HookAnswer, Request
 from policy.daemon.session_events import SessionEvents
 from policy.daemon.updated_input import updated_input
@@ -95,6 +96,7 @@ class Decider:
         self._sinks: dict[str, JsonlSink] = {}
         self._history = HookHistory(context.policy)
         self._events = SessionEvents(self._history)
+        self._repeated: RepeatedCalls[tuple[Arrived, HookOutcome]] = RepeatedCalls()
 
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[Decider]:
@@ -115,7 +117,7 @@ class Decider:
         began, generation = time.monotonic(), self.store.current
         if self._noted_event(agent, request, generation):
             return agent.heard
-        arrived, outcome = await self._noted(agent, request, generation)
+        arrived, outcome = await self._noted_once(agent, request, generation)
         latency = round((time.monotonic() - began) * 1000)
         if not self._kept(self._records(arrived, outcome, latency), generation):
             outcome = outcome.denied(SENTENCES["cannot-record"])
@@ -125,12 +127,32 @@ class Decider:
         """Note what the agent tells of a session; False if it asks about a call instead."""
         event = read_event(agent, request.input)
         if event is not None:
-            self._events.note(agent, event, _calling(_caller(request, generation), event))
+            caller = _calling(_caller(request, generation), event)
+            self._repeated.forget((caller, event.call))
+            self._events.note(agent, event, caller)
         return event is not None
 
     async def judged(self, request: Request) -> tuple[Arrived, HookOutcome]:
         """Return a hook call as received, and its outcome; nothing is recorded."""
         return await self._judged(AGENTS[request.agent], request, self.store.current)
+
+    async def _noted_once(
+        self, agent: Agent, request: Request, generation: Generation | None
+    ) -> tuple[Arrived, HookOutcome]:
+        """Return a call and its outcome: those of before if the agent asks about it once more."""
+
+        def noted() -> Awaitable[tuple[Arrived, HookOutcome]]:
+            return self._noted(agent, request, generation)
+
+        try:
+            call = read_hook(agent, request.input, cwd=request.cwd)
+        except Unmapped:
+            return await noted()
+        if not call.is_named or self.store.freezer.current():
+            return await noted()
+        asked = _calling(_caller(request, generation), call), call.id
+        question = request, None if generation is None else generation.id
+        return await self._repeated.once(asked, question, noted)
 
     async def _noted(
         self, agent: Agent, request: Request, generation: Generation | None

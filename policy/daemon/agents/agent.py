@@ -16,6 +16,7 @@ from policy.model import Outcome
 from policy.values import Unreadable, read_plain_json
 
 _LONGEST_REASON = 1_000
+_NAMED = "id "
 
 # What an agent tells besides calls: that a session starts, what its user wrote, that a call ended,
 # and that one failed.
@@ -38,6 +39,11 @@ class HookCall:
     subagent: tuple[str, str] | None = None
     mcp: tuple[str, str] | None = None
     id: str = ""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the agent has given the call an id of its own."""
+        return self.id.startswith(_NAMED)
 
 
 class Spells(Protocol):
@@ -118,7 +124,7 @@ def call_id(given: Mapping[str, Any]) -> str:
     """
     named = _text(given, "tool_use_id")
     if named:
-        return f"id {named}"
+        return f"{_NAMED}{named}"
     return _unnamed_call(given.get("tool_name"), given.get("tool_input"))
 
 

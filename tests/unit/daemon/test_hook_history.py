@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from policy.daemon.context import HookContext
+from policy.daemon.decider import Decider
+from policy.daemon.request import Request
 from policy.generation import state_folder
 from tests.unit.daemon.deciding import decided, hook_input, request
 
@@ -69,6 +73,34 @@ def test_a_limit_counts_the_calls_that_went_on(rules: Path) -> None:
     assert verdict(rules, PAGE) == "deny"
     assert "there is room again in" in _reason(rules, PAGE)
     assert verdict(rules, PAGE, session_id="s-2") == "allow"
+
+
+async def test_a_call_that_two_hooks_are_asked_about_is_charged_once(rules: Path) -> None:
+    _limit(rules, "few: limit web_fetch to 2 per day")
+
+    def asked(**fields: str) -> Request:
+        text = hook_input(rules, "claude-code", *PAGE, **fields)
+        return request(rules, "claude-code", text, workspace=str(rules.parent / "project"))
+
+    first, second, third = (asked(tool_use_id=f"toolu_{number}") for number in (1, 2, 3))
+    ended = asked(
+        tool_use_id="toolu_2", hook_event_name="PostToolUse", tool_response={"result": "text"}
+    )
+    decider = Decider(HookContext.of(first))
+
+    async def verdict_on(call: Request) -> str:
+        answer = await decider.answer(call)
+        said: dict[str, str] = json.loads(answer.stdout)["hookSpecificOutput"]
+        return said["permissionDecision"]
+
+    verdicts = await asyncio.gather(*(verdict_on(first) for _ in range(3)))
+    assert verdicts == ["allow"] * 3
+    assert await verdict_on(second) == "allow"
+    assert await verdict_on(second) == "allow"
+    assert await verdict_on(third) == "deny"
+    # Once it has ended, its id names another call.
+    await decider.answer(ended)
+    assert await verdict_on(second) == "deny"
 
 
 def test_what_a_limit_counts_does_not_go_on_where_it_cannot_be_kept(rules: Path) -> None:
