@@ -92,10 +92,13 @@ class PastList:
     def _element(self, call: PastCall, now: datetime | None, result_of: ReadResult) -> Value:
         return result_of(call) if self._node.kind == "results" else CallView(call, now, result_of)
 
-    def _result_at(self, position: int, kept: PastCalls) -> ReadResult:
+    def _elements(
+        self, kept: PastCalls, positions: Iterable[int], now: datetime | None
+    ) -> list[Value]:
         if not (self._node.outputs or self._node.labels):
-            return self._result_of
-        return kept.fold(self.key("results"), lambda: _ReadResults(self._result_of)).at(position)
+            return [self.element(kept[position], now) for position in positions]
+        read = kept.fold(self.key("results"), lambda: _ReadResults(self._result_of))
+        return [self._element(kept[each], now, read.at(each)) for each in positions]
 
     def gap(self, history: History) -> tuple[str, int] | None:
         """Return why calls are missing, and the position that all of those are before."""
@@ -127,7 +130,7 @@ class PastList:
         """Return the elements at these positions, and those that run."""
         kept, now = history.kept, now or history.as_of
         chosen = [position for position in positions if position < kept.length]
-        items = [self._element(kept[each], now, self._result_at(each, kept)) for each in chosen]
+        items = self._elements(kept, chosen, now)
         items += [self.element(one, now) for one in kept.running if self.includes(one)]
         gap = self.gap(history)
         if gap is None:
