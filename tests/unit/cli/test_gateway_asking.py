@@ -364,7 +364,7 @@ async def test_two_people_are_never_one_at_the_client(tmp_path: Path, era: Era) 
     user = User(YES)
     rules = RULES.replace("with approval because", "with approval two people because")
     async with (
-        asking(tmp_path, "both", rules=rules, limit="3s") as g,
+        asking(tmp_path, "both", rules=rules) as g,
         g.client(era, token=ADA, elicitation_callback=user) as client,
     ):
         waiting = asyncio.create_task(client.call_tool("one__echo", {"text": "hi"}))
@@ -373,6 +373,9 @@ async def test_two_people_are_never_one_at_the_client(tmp_path: Path, era: Era) 
         for person in ("carol", "carol"):
             with suppress(AnswerRefused):
                 await gate.approve(filed.request.id, Person(id=person))
+        assert [each.request.id for each in await gate.pending()] == [filed.request.id]
+        assert not waiting.done()
+        await gate.deny(filed.request.id, Person(id="dora"))
         result = await waiting
         assert result.is_error
         assert user.asked == []

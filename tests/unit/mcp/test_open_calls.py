@@ -92,10 +92,10 @@ async def test_a_question_ends_with_its_call() -> None:
 async def test_the_time_of_a_call_stands_still_while_it_asks() -> None:
     calls, tools = OpenCalls(), Tools()
     tools.go.clear()
-    async with asyncio.timeout(0.2) as limit:
+    async with asyncio.timeout(0.05) as limit:
         with calls.open(asker(tools, time=RunningTime(limit))):
             both = [asyncio.create_task(calls.ask("mcp_elicit", {})) for _ in range(2)]
-            await asyncio.sleep(0.4)
+            await asyncio.sleep(0.1)
             assert limit.when() is None
             tools.go.set()
             assert await asyncio.gather(*both) == ["one", "one"]
