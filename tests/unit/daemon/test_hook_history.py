@@ -78,7 +78,7 @@ def test_a_limit_counts_the_calls_that_went_on(rules: Path) -> None:
 async def test_a_call_that_two_hooks_are_asked_about_is_charged_once(rules: Path) -> None:
     _limit(rules, "few: limit web_fetch to 2 per day")
 
-    def asked(**fields: str) -> Request:
+    def asked(**fields: Any) -> Request:
         text = hook_input(rules, "claude-code", *PAGE, **fields)
         return request(rules, "claude-code", text, workspace=str(rules.parent / "project"))
 
