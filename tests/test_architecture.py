@@ -43,6 +43,7 @@ OUTER = frozenset(
         "processes",
         "proxy",
         "runtime",
+        "sandbox",
         "service",
         "store",
         "tools",

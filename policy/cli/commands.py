@@ -34,6 +34,7 @@ _COMMANDS = {
     "approvals": "List pending approval requests and answer them.",
     "sessions": "Show what is kept of sessions, and clear it.",
     "limits": "Show what is used and what is left of limits.",
+    "sandbox": "Show what confines the commands of `bash_exec`, and try it.",
     "doctor": "Show how Placet is installed here, and how its MCP servers are.",
     "status": "Show whether a policy is in force and up to date, and what is frozen.",
     "freeze": "Deny calls of tools at once, until `unfreeze`: the emergency stop.",

@@ -46,6 +46,12 @@ from policy.generation.protected_files import (
     database_protected,
     state_protected,
 )
+from policy.generation.sandbox_settings import (
+    Network,
+    ProcessLimits,
+    Reach,
+    SandboxSettings,
+)
 from policy.generation.secret_values import SecretUnreadable, read_secret
 from policy.generation.settings import (
     ApprovalSettings,
@@ -77,10 +83,14 @@ __all__ = [
     "JwtIssuer",
     "KnownClient",
     "McpServer",
+    "Network",
     "OAuthClient",
     "Path",
+    "ProcessLimits",
     "ProtectedFiles",
+    "Reach",
     "ReadFile",
+    "SandboxSettings",
     "SecretReference",
     "SecretUnreadable",
     "ServerTransport",

@@ -192,6 +192,7 @@ class Builder:
             loaded_at=now,
             announced=catalog,
             lock=made.lock,
+            floor=floor,
         )
         if has_errors(work.problems):
             return replace(work.failed(), examples=examples, proofs=proofs, failing=generation)

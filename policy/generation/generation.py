@@ -21,6 +21,7 @@ from policy.decision import (
     result_rules,
 )
 from policy.diagnostics import Diagnostic
+from policy.evaluation import Floor
 from policy.generation.settings import Settings
 from policy.model import Caller, Facts, Source, ToolCall
 from policy.program import Program
@@ -41,7 +42,7 @@ class Generation:
     files, all of them passed; `loaded_at` is when it was built, in UTC. `sources` are the texts,
     for showing where a reason is from. `announced` are the tools as their hosts declared them,
     without the configuration's additions. `lock` holds what people accepted of MCP servers, None
-    if that is nothing. `home` is this process's home folder.
+    if that is nothing. `floor` is what no tool may write. `home` is this process's home folder.
     """
 
     id: GenerationId
@@ -55,6 +56,7 @@ class Generation:
     loaded_at: datetime
     announced: Catalog | None = field(default=None, repr=False, compare=False)
     lock: Lock | None = field(default=None, repr=False, compare=False)
+    floor: Floor = field(default_factory=Floor, repr=False, compare=False)
     home: str = field(default_factory=lambda: os.path.expanduser("~"), compare=False)
     _usual: Facts = field(init=False, repr=False, compare=False)
 

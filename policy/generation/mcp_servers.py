@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from policy.catalog import Origin, identifier_problem
 from policy.diagnostics import visible
+from policy.generation.sandbox_settings import Reach
 from policy.model import EMPTY
 
 _NAME = re.compile(r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*")
@@ -35,12 +36,14 @@ Value: TypeAlias = str | SecretReference
 class StdioServer:
     """A program that is started, and spoken to over its standard streams.
 
-    `env` is added to the few variables that it gets. `folder` is absolute.
+    `env` is added to the few variables that it gets. `folder` is absolute. `reach` is what it may
+    touch; None: it is not confined.
     """
 
     command: tuple[str, ...]
     env: Mapping[str, Value] = field(default_factory=lambda: EMPTY)
     folder: str | None = None
+    reach: Reach | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from policy.generation.mcp_servers import (
     WebSocketServer,
     name_problem,
 )
+from policy.generation.sandbox_tables import ReachTable, reach_of
 from policy.generation.setting_types import STRICT, FolderFile, Seconds
 
 _DEFAULTS = McpServer(name="", transport=StdioServer(command=()))
@@ -106,6 +107,7 @@ class ServerTable(_Table):
     check: Seconds = _DEFAULTS.check
     sessions: int = Field(default=_DEFAULTS.sessions, ge=1, le=10_000)
     client_features: list[ClientFeature] = []
+    sandbox: ReachTable | None = None
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -122,7 +124,7 @@ class ServerTable(_Table):
             return (
                 f"`{written[0]}` is for a server with a `url`" if written else self._bad_command()
             )
-        local = [key for key in ("args", "env", "cwd") if key in self.model_fields_set]
+        local = [key for key in ("args", "env", "cwd", "sandbox") if key in self.model_fields_set]
         if local:
             return f"`{local[0]}` is for a server with a `command`"
         return _bad_url(self.url) or self._bad_credentials(self.url)
@@ -200,6 +202,7 @@ def _transport(table: ServerTable, root: str) -> ServerTransport:
             command=(table.command, *table.args),
             env=_values(table.env, root),
             folder=None if table.cwd is None else _below(table.cwd, root),
+            reach=None if table.sandbox is None else reach_of(table.sandbox, root),
         )
     url, headers = table.url or "", _values(table.headers, root)
     token = None if table.token is None else placed_reference(table.token, root)

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 from policy.catalog import Resource
 from policy.generation.client_settings import ClientSettings
 from policy.generation.mcp_servers import McpServer, SecretReference
+from policy.generation.sandbox_settings import SandboxSettings
 from policy.generation.settings_changes import settings_changes
 from policy.model import EMPTY, Caller, Verdict
 from policy.verify import Change
@@ -179,6 +180,7 @@ class Settings:
     pins: PinSettings = field(default_factory=PinSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
     reload: ReloadSettings = field(default_factory=ReloadSettings)
+    sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     mcp_servers: tuple[McpServer, ...] = ()
     mcp_files: tuple[str, ...] = ()
     tables: Mapping[str, Any] = field(default_factory=lambda: EMPTY)

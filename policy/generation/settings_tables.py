@@ -14,6 +14,7 @@ from policy.generation.client_settings import ClientSettings
 from policy.generation.client_tables import Clients, JwtTable, client_settings
 from policy.generation.history_tables import HistoryTable, history_settings
 from policy.generation.mcp_tables import McpTable, servers_of
+from policy.generation.sandbox_tables import SandboxTable, sandbox_settings
 from policy.generation.setting_types import STRICT, FolderFile, Seconds, Somebody
 from policy.generation.settings import (
     ApprovalSettings,
@@ -171,6 +172,7 @@ class SettingsTables(_Table):
     pins: _Pins = _Pins()
     history: HistoryTable = HistoryTable()
     reload: _Reload = _Reload()
+    sandbox: SandboxTable = SandboxTable()
     mcp: McpTable = McpTable()
 
 
@@ -220,6 +222,7 @@ def settings_of(file: SettingsTables, tables: Mapping[str, Any], *, root: str) -
         clients=_clients(file.serve),
         history=history_settings(file.history, root),
         reload=ReloadSettings(proofs=file.reload.proofs, steps=file.reload.steps),
+        sandbox=sandbox_settings(file.sandbox, root),
         approvals=None if file.approvals is None else _approvals(file.approvals, root),
         plugins=MappingProxyType(
             {name: tuple(dict.fromkeys(one.grant)) for name, one in file.plugins.items()}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from policy.diagnostics import visible
 from policy.generation import StdioServer
 from policy.mcp.secrets import read_values
 from policy.mcp.streams import LARGEST, Streams, TooLarge, message_streams
 from policy.processes import ChildProcess, Launcher, Lost, ProgramToStart, named_environment
+from policy.sandbox import Bubblewrap, ConfinedLauncher, SandboxPlan, plan_of
 from policy.tools import CALL_VARIABLE
 
 _CHUNK = 65_536
@@ -29,7 +32,7 @@ async def stdio_streams(
         env=named_environment(more={**read_values(server.env), **marked}),
         folder=server.folder,
     )
-    async with ChildProcess(program, launcher=launcher) as child:
+    async with ChildProcess(program, launcher=_launcher(server, launcher)) as child:
 
         async def send(text: str) -> None:
             child.stdin.write(text.encode() + b"\n")
@@ -40,6 +43,22 @@ async def stdio_streams(
 
         async with message_streams(_lines(child.stdout), send, lost=lost, ended=ended) as streams:
             yield streams
+
+
+def _launcher(server: StdioServer, launcher: Launcher | None) -> Launcher | None:
+    """Return what starts the server: a sandbox, if it is configured to have one."""
+    reach = server.reach
+    if reach is None:
+        return launcher
+    home = os.path.expanduser("~")
+    folder = server.folder or home
+    if server.folder is not None:
+        reach = replace(reach, reads=(*reach.reads, server.folder))
+
+    def plan(program: ProgramToStart) -> SandboxPlan:
+        return plan_of(reach, folder=folder, home=home, workspace=None)
+
+    return ConfinedLauncher(Bubblewrap(), plan, launcher=launcher)
 
 
 async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[bytes]:

@@ -11,8 +11,16 @@ from policy.approvals import Ledger
 from policy.audit import AuditSink, JsonlSink
 from policy.catalog import Catalog, ToolSpec
 from policy.environment import FactSource, LookUp, look_up_host
-from policy.generation import ApprovalSettings, Generation, ServiceSettings, Settings
+from policy.evaluation import Floor
+from policy.generation import (
+    ApprovalSettings,
+    Generation,
+    SandboxSettings,
+    ServiceSettings,
+    Settings,
+)
 from policy.model import EMPTY, Caller
+from policy.processes import Launcher
 from policy.runtime import Clock, utc_now
 from policy.service.announcing import Announcing, ToolsOfPolicy
 from policy.service.asking.asking import Asking
@@ -42,6 +50,7 @@ from policy.service.layers.pin import PinLayer
 from policy.service.layers.stop import StopLayer
 from policy.service.layers.time_limits import TimeLimits
 from policy.service.layers.timeout import SecondsFor, TimeoutLayer
+from policy.service.program_launcher import InForce, ProgramLauncher
 from policy.service.recording.events import Events
 from policy.service.recording.recorder import Recorder
 from policy.service.sessions import Hearing, JudgedHistory, SessionLog, open_session_log
@@ -105,6 +114,7 @@ def build_tool_service(
     asks_per_session: int | None = None,
     limits: Limits | None = None,
     policy_in_workspace: bool | None = None,
+    launcher: Launcher | None = None,
 ) -> GovernedService:
     """Return the service that runs `tools` as the policy in `store` decides.
 
@@ -117,6 +127,7 @@ def build_tool_service(
     and limits default to the configuration as it was when the service was built; so do
     `approval_timeout` (seconds) and `asks_per_session`. If the policy is in the workspace, or
     contains it, a warning is logged; `policy_in_workspace` True allows it, False makes it an error.
+    `launcher` starts programs, by default confined as `[sandbox]` in force says.
 
     Raises CatalogError or ToolError if two tools have the same name, PolicyInvalid if the policy
     has errors with these tools that it does not have without them, TypeError or ValueError for
@@ -242,6 +253,8 @@ def build_tool_service(
         caller=caller or Caller(),
         workspace=folder,
         env=_environment(folder, at_home),
+        launcher=launcher
+        or ProgramLauncher(partial(_confinement, source), workspace=folder, home=at_home),
     )
 
 
@@ -275,6 +288,14 @@ def _layers(
         # Inside of permission: waiting for a person does not use up the tool's time.
         lambda inner: TimeoutLayer(inner, seconds_for),
     )
+
+
+def _confinement(source: Callable[[], Judge | None]) -> InForce:
+    """Return what confines programs by the policy in force; without one, nothing is started."""
+    judge = source()
+    if isinstance(judge, Generation):
+        return InForce(settings=judge.settings.sandbox, floor=judge.floor)
+    return InForce(settings=SandboxSettings(), floor=Floor())
 
 
 def _freezer_of(store: Store | None) -> Freezer:

@@ -11,6 +11,7 @@ from policy.approvals import Grant
 from policy.config_edit import Configured
 from policy.decision import Visibility
 from policy.model import Caller, Execution, NotFound, ToolError
+from policy.processes import Launcher, SupervisedLauncher
 from policy.service.asking.sandbox import Sandbox
 from policy.service.configuration import Configurations
 from policy.service.elevations import Elevations, elevation_of
@@ -68,12 +69,17 @@ class GovernedService:
     workspace: str | None = None
     env: Mapping[str, str]
     client: Client | None = None
+    launcher: Launcher = field(default_factory=SupervisedLauncher)
     # What all calls of this caller have in common.
     context: ExecutionContext = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         context = ExecutionContext(
-            workspace=self.workspace, env=self.env, tools=self, client=self.client
+            workspace=self.workspace,
+            env=self.env,
+            tools=self,
+            client=self.client,
+            launcher=self.launcher,
         )
         object.__setattr__(self, "context", context)
 

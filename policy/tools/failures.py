@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from policy.diagnostics import visible
-from policy.model import Execution, Timeout, ToolError, Transport, ValidationFailed
+from policy.model import SENTENCES, Execution, Timeout, ToolError, Transport, ValidationFailed
 from policy.runtime import NoThreadFree
+from policy.sandbox import SandboxMissing
 from policy.tools.exception_text import exception_text, without_secrets
 
 
@@ -25,6 +26,8 @@ def failure(
     """
     if type(error) is NoThreadFree:
         return Execution(name, str(error))
+    if type(error) is SandboxMissing:
+        return Execution(name, SENTENCES["sandbox-missing"], code="sandbox-missing")
     if not isinstance(error, ToolError):
         text = exception_text(error, environment) if quoted else ""
         named = f"{name} failed: {_named(error)}"

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from policy.catalog import ToolSpec
 from policy.decision import Decision
 from policy.model import Caller, Facts
+from policy.processes import Launcher, SupervisedLauncher
 from policy.tools.client import Client
 from policy.tools.running_time import RunningTime
 from policy.tools.service import ToolDefinition, ToolService
@@ -28,6 +29,7 @@ def location_of_class(kind: type[object]) -> str:
 
 _NOBODY = Caller()
 _NOWHERE = Facts()
+_UNCONFINED = SupervisedLauncher()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +40,8 @@ class ExecutionContext:
     those of the judgement (its resolvers return the paths and addresses that were judged), and
     `tools` the service for this caller. `usage` counts what the tool reports, and `capabilities`
     are what it was granted. `client` is where the call came from, None if nobody listens there.
-    `time` is its time limit, None if it has none.
+    `time` is its time limit, None if it has none. `launcher` starts programs, confined where the
+    configuration says so.
     """
 
     call_id: str = ""
@@ -52,6 +55,7 @@ class ExecutionContext:
     capabilities: frozenset[str] = frozenset()
     client: Client | None = None
     time: RunningTime | None = None
+    launcher: Launcher = _UNCONFINED
 
     def report_tokens(self, count: int) -> None:
         """Add tokens to the usage of this call; it is recorded even if the call fails."""

@@ -160,6 +160,7 @@ def _context(call: InFlight) -> ExecutionContext:
         capabilities=base.capabilities,
         client=base.client,
         time=call.time,
+        launcher=base.launcher,
     )
 
 

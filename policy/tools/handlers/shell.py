@@ -1,7 +1,7 @@
 """`bash_exec`: a command line in the workspace; its processes end with the call.
 
-Only time, output and environment are limited here: what a command may access is up to the policy
-and the sandbox.
+Only time, output and environment are limited here: what a command may access is up to the policy,
+and to the sandbox of the launcher.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import os
 from typing import Any
 
 from policy.model import Execution, Timeout
-from policy.processes import KeptOutput, LaunchedProgram, ProgramToStart, SupervisedLauncher
+from policy.processes import KeptOutput, LaunchedProgram, ProgramToStart
+from policy.sandbox import SandboxMissing
 from policy.tools.handler import ExecutionContext
 from policy.tools.handlers.limits import Limits
 from policy.tools.handlers.native import Run
@@ -84,9 +85,11 @@ async def _started(
     program = ProgramToStart(arguments=shell, env=env, folder=ctx.workspace)
     nothing = os.open(os.devnull, os.O_RDONLY)
     try:
-        return await SupervisedLauncher().launch(
+        return await ctx.launcher.launch(
             program, stdin=nothing, stdout=streams[0], stderr=streams[1]
         )
+    except SandboxMissing:
+        raise
     except (OSError, ValueError) as error:
         raise Execution(_NAME, "the shell could not be started") from error
     finally:

@@ -1,0 +1,49 @@
+"""The sandbox that a policy configures, for a command that was given that policy's path."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from policy.cli.loading import exit_with, generation_at
+from policy.generation import SandboxSettings
+from policy.sandbox import CannotConfine, SandboxPlan, plan_of, protected_paths
+
+rules_option = click.option(
+    "--rules",
+    "path",
+    type=click.Path(exists=True, path_type=Path),
+    default="rules",
+    show_default=True,
+    help="The policy whose placet.toml configures the sandbox.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfiguredSandbox:
+    """What is configured, and what a command that starts now may touch by it."""
+
+    settings: SandboxSettings
+    plan: SandboxPlan
+
+
+def configured_sandbox(path: Path) -> ConfiguredSandbox:
+    """Return the sandbox of the policy at `path`, or end the command and say what is wrong."""
+    generation = generation_at(path, None)
+    settings = generation.settings
+    workspace = os.path.realpath(settings.service.workspace or os.getcwd())
+    home = settings.service.home or os.path.expanduser("~")
+    try:
+        plan = plan_of(
+            settings.sandbox.reach,
+            folder=workspace,
+            home=home,
+            workspace=workspace,
+            kept=protected_paths(generation.floor),
+        )
+    except CannotConfine as error:
+        exit_with(f"no command can be confined as configured: {error}", code=1)
+    return ConfiguredSandbox(settings=settings.sandbox, plan=plan)

@@ -1,0 +1,95 @@
+"""`placet sandbox explain`: what commands may touch in the sandbox, and what gets out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from policy.cli.loading import as_json
+from policy.cli.options import format_option
+from policy.cli.sandbox.configured import ConfiguredSandbox, configured_sandbox, rules_option
+from policy.diagnostics import visible
+from policy.sandbox import Bubblewrap, NotTried, escapes
+
+_LONGEST = 500
+_NETWORK = {
+    "none": "no network, not even this machine's own",
+    "all": "the network, as this machine reaches it",
+}
+
+
+@click.command("explain")
+@rules_option
+@format_option
+def explain_command(path: Path, *, format: Literal["text", "json"]) -> None:
+    """Show what commands may touch in the sandbox, and try to get out of it.
+
+    A program runs in the sandbox and tries to read, write, connect and look outside. What it
+    reached is marked by `!`.
+
+    \b
+    Examples:
+      placet sandbox explain
+      placet sandbox explain --rules policy/ --format json
+
+    Exit status: 0 if programs can be confined here, 1 if not, 2 wrong usage.
+    """
+    configured = configured_sandbox(path)
+    found = sandbox_report(configured)
+    if format == "json":
+        click.echo(as_json(found))
+    else:
+        for line in _lines(found):
+            click.echo(line)
+    if found["problem"] is not None:
+        raise SystemExit(1)
+
+
+def sandbox_report(configured: ConfiguredSandbox) -> dict[str, Any]:
+    """Return what a sandbox is configured to be, and what was reached from inside it."""
+    driver, plan = Bubblewrap(), configured.plan
+    problem, reached = driver.problem(), None
+    if problem is None:
+        try:
+            reached = escapes(driver.arguments, plan)
+        except NotTried as error:
+            problem = f"nothing could be tried in the sandbox: {error}"
+    return {
+        "driver": configured.settings.driver,
+        "required": configured.settings.required,
+        "problem": problem,
+        "plan": asdict(plan),
+        "reached": reached,
+    }
+
+
+def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+    plan = found["plan"]
+    if found["driver"] == "off":
+        yield 'commands are not confined: `[sandbox] driver` is "off". It would be so:'
+    else:
+        yield f"commands are confined by {found['driver']}"
+    if found["problem"] is not None:
+        yield f"! {visible(found['problem'], _LONGEST)}"
+        if found["driver"] != "off":
+            yield "  so they are not run" if found["required"] else "! so they run unconfined"
+    for title, key in (("read", "reads"), ("write", "writes"), ("read only", "kept")):
+        yield from (f"{title:<10}{visible(each, _LONGEST)}" for each in plan[key])
+    yield f"{'network':<10}{_NETWORK[plan['network']]}"
+    for name, limit in plan["limits"].items():
+        if limit is not None:
+            yield f"{'limit':<10}{name.replace('_', ' ')}: {limit}"
+    for each in plan["unkept"]:
+        yield f"note: {visible(each, _LONGEST)} does not exist, so commands may make it"
+    if found["reached"] is not None:
+        yield from _attempts(found["reached"])
+
+
+def _attempts(reached: Mapping[str, bool]) -> Iterator[str]:
+    stopped = ", ".join(name for name, got_out in reached.items() if not got_out)
+    yield f"tried inside, and stopped: {stopped}"
+    yield from (f"! not stopped: {name}" for name, got_out in reached.items() if got_out)

@@ -1,0 +1,52 @@
+"""What programs may touch that Placet starts, as configured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+# What confines programs; `off`: nothing does.
+SandboxDriverName: TypeAlias = Literal["off", "bubblewrap"]
+# Whether a program reaches hosts: none, not even by name, or all that the machine reaches.
+Network: TypeAlias = Literal["none", "all"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessLimits:
+    """Limits of each process; None: no limit. Sizes are in bytes, `cpu` in seconds.
+
+    `memory` is address space. `scratch` is the size of each folder that is in memory, such as
+    `/tmp`; it always has a limit.
+    """
+
+    cpu: int | None = None
+    memory: int | None = None
+    processes: int | None = None
+    file_size: int | None = None
+    open_files: int | None = None
+    scratch: int = 500_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """What programs may touch besides the system's own files, as configured.
+
+    Paths are absolute, or begin with `~/`. What is in `writes` may be read, too.
+    """
+
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    network: Network = "none"
+    limits: ProcessLimits = field(default_factory=ProcessLimits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxSettings:
+    """How built-in tools that run code are confined, and what `reach` they have.
+
+    `required`: without a sandbox that works they start nothing.
+    """
+
+    driver: SandboxDriverName = "off"
+    required: bool = True
+    reach: Reach = field(default_factory=Reach)

@@ -1,0 +1,93 @@
+"""The table `[sandbox]`, and the one of an MCP server: what programs may touch."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from policy.generation.sandbox_settings import (
+    Network,
+    ProcessLimits,
+    Reach,
+    SandboxDriverName,
+    SandboxSettings,
+)
+from policy.generation.setting_types import STRICT, Seconds
+
+_MOST_PATHS = 200
+
+
+def _path(value: Any) -> Any:
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise ValueError("a folder or file is named by its path, such as `~/.cache/pip`")
+    if value.startswith("~") and not value.startswith("~/"):
+        raise ValueError("the home folder of another user cannot be named by `~`")
+    if any(letter in value for letter in "*?["):
+        raise ValueError("a path is named as it is, without `*`, `?` and `[`")
+    return value
+
+
+_AnyPath = Annotated[str, BeforeValidator(_path)]
+_Paths = Annotated[list[_AnyPath], Field(max_length=_MOST_PATHS)]
+_Size = Annotated[int, Field(ge=1, le=10**15)]
+
+
+class _Limits(BaseModel):
+    model_config = STRICT
+
+    cpu: Seconds | None = None
+    memory: _Size | None = None
+    processes: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    file_size: _Size | None = None
+    open_files: Annotated[int, Field(ge=3, le=1_000_000)] | None = None
+    scratch: _Size = ProcessLimits().scratch
+
+
+class ReachTable(BaseModel):
+    """What one program may touch."""
+
+    model_config = STRICT
+
+    reads: _Paths = []
+    writes: _Paths = []
+    network: Network = Reach().network
+    limits: _Limits = _Limits()
+
+
+class SandboxTable(ReachTable):
+    """The sandbox of built-in tools that run code."""
+
+    driver: SandboxDriverName = SandboxSettings().driver
+    required: bool = SandboxSettings().required
+
+
+def sandbox_settings(table: SandboxTable, root: str) -> SandboxSettings:
+    """Return what a table says; paths are relative to `root`."""
+    return SandboxSettings(
+        driver=table.driver, required=table.required, reach=reach_of(table, root)
+    )
+
+
+def reach_of(table: ReachTable, root: str) -> Reach:
+    """Return what a program may touch; paths are relative to `root`."""
+    limits = table.limits
+    return Reach(
+        reads=tuple(_absolute(path, root) for path in table.reads),
+        writes=tuple(_absolute(path, root) for path in table.writes),
+        network=table.network,
+        limits=ProcessLimits(
+            # The system counts whole seconds.
+            cpu=None if limits.cpu is None else max(1, round(limits.cpu)),
+            memory=limits.memory,
+            processes=limits.processes,
+            file_size=limits.file_size,
+            open_files=limits.open_files,
+            scratch=limits.scratch,
+        ),
+    )
+
+
+def _absolute(path: str, root: str) -> str:
+    return path if path.startswith("~/") else posixpath.normpath(posixpath.join(root, path))

@@ -1,0 +1,20 @@
+"""What programs that Placet starts may touch: plans, and the drivers that enforce them."""
+
+from policy.sandbox.bubblewrap import Bubblewrap
+from policy.sandbox.driver import SandboxDriver
+from policy.sandbox.escapes import NotTried, escapes
+from policy.sandbox.launcher import ConfinedLauncher, SandboxMissing
+from policy.sandbox.plan import CannotConfine, SandboxPlan, plan_of, protected_paths
+
+__all__ = [
+    "Bubblewrap",
+    "CannotConfine",
+    "ConfinedLauncher",
+    "NotTried",
+    "SandboxDriver",
+    "SandboxMissing",
+    "SandboxPlan",
+    "escapes",
+    "plan_of",
+    "protected_paths",
+]

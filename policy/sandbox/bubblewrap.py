@@ -1,0 +1,183 @@
+"""Confinement by bubblewrap (`bwrap`), on Linux: a program gets a file system of its own.
+
+It sees what is mounted for it and nothing else: the folders of the system, read-only, and those of
+the plan. It has its own processes, and its own network, which leads nowhere. The root of the
+machine is never mounted, not even read-only: its Unix sockets could be connected to
+(https://github.com/containers/bubblewrap#sandboxing).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+
+from policy.generation import ProcessLimits
+from policy.sandbox.plan import CannotConfine, SandboxPlan
+
+_SECONDS = 10.0
+# Programs and what they load. Each is a folder or, on most machines, a link into /usr.
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store")
+# What programs look up to run at all: no keys, no passwords, nothing of other services.
+_ETC = (
+    "alternatives",
+    "ca-certificates",
+    "ca-certificates.conf",
+    "crypto-policies",
+    "debian_version",
+    "default/locale",
+    "fonts",
+    "gitconfig",
+    "group",
+    "host.conf",
+    "hosts",
+    "inputrc",
+    "java",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "locale.conf",
+    "localtime",
+    "login.defs",
+    "magic",
+    "mime.types",
+    "networks",
+    "nsswitch.conf",
+    "os-release",
+    "passwd",
+    "pki/ca-trust",
+    "pki/tls/certs",
+    "profile",
+    "protocols",
+    "python3",
+    "python3.11",
+    "resolv.conf",
+    "services",
+    "ssl/cert.pem",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+    "terminfo",
+    "timezone",
+    "wgetrc",
+)
+_KERNEL = ("acpi", "bus", "fs", "irq", "mtrr", "scsi", "sys", "sysrq-trigger")
+_SCRATCH = ("/tmp", "/run", "/var/tmp")  # noqa: S108 - the sandbox's own, empty
+_ISOLATED = (
+    "--unshare-all",
+    # Without it, root in the sandbox would be root of the machine's own user namespace.
+    "--unshare-user",
+    "--disable-userns",
+    "--cap-drop",
+    "ALL",
+    # Otherwise a program could type into the terminal of whoever started Placet (TIOCSTI).
+    "--new-session",
+    "--die-with-parent",
+    "--hostname",
+    "sandbox",
+)
+
+
+class Bubblewrap:
+    """Starts programs through `bwrap`, as it is found in the PATH of this process."""
+
+    name = "bubblewrap"
+
+    def problem(self) -> str | None:
+        """Return why it does not work here; None if a program was confined by it just now."""
+        found = shutil.which("bwrap")
+        if found is None:
+            return "`bwrap` is not installed: install the package `bubblewrap`"
+        try:
+            run = subprocess.run(  # noqa: S603 - these arguments alone
+                [found, *_ISOLATED, *_system(), "--proc", "/proc", "--dev", "/dev", "true"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                timeout=_SECONDS,
+                check=False,
+                text=True,
+                errors="replace",
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"`bwrap` does not run: {error}"
+        if run.returncode == 0:
+            return None
+        return f"`bwrap` cannot confine anything here: {_first_line(run.stderr)}"
+
+    def arguments(self, plan: SandboxPlan, program: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the arguments that start `program` confined; raise CannotConfine."""
+        found = shutil.which("bwrap")
+        if found is None:
+            raise CannotConfine("`bwrap` is not installed: install the package `bubblewrap`")
+        return (
+            found,
+            *_ISOLATED,
+            *(("--share-net",) if plan.network == "all" else ()),
+            *_system(),
+            *_etc(),
+            *("--proc", "/proc", "--dev", "/dev"),
+            *_kernel_settings(),
+            *_scratch(plan),
+            *_mounts(plan),
+            *("--remount-ro", "/", "--chdir", plan.folder, "--"),
+            *_limited(plan.limits),
+            *program,
+        )
+
+
+def _first_line(text: str) -> str:
+    return next(iter(text.strip().splitlines()), "it does not say why")
+
+
+def _system() -> Iterator[str]:
+    for folder in _SYSTEM:
+        if os.path.islink(folder):
+            yield from ("--symlink", os.readlink(folder), folder)
+        elif os.path.isdir(folder):
+            yield from ("--ro-bind", folder, folder)
+
+
+def _etc() -> Iterator[str]:
+    for name in _ETC:
+        path = f"/etc/{name}"
+        yield from ("--ro-bind-try", path, path)
+
+
+def _kernel_settings() -> Iterator[str]:
+    """Yield read-only mounts over what root may write in /proc, also without any capability."""
+    for name in _KERNEL:
+        yield from ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")
+
+
+def _scratch(plan: SandboxPlan) -> Iterator[str]:
+    """Yield empty folders in memory: those for temporary files, and the home folder."""
+    for folder in (*_SCRATCH, plan.home):
+        yield from ("--size", str(plan.limits.scratch), "--tmpfs", folder)
+
+
+def _mounts(plan: SandboxPlan) -> Iterator[str]:
+    """Yield the folders of the plan; what stands in another one comes after it, and counts.
+
+    A folder that is mounted keeps its name.
+    """
+    writable, kept = {*plan.writes, *plan.immovable}, set(plan.kept)
+    for path in sorted({*plan.reads, *writable, *kept}):
+        yield from ("--bind" if path in writable - kept else "--ro-bind", path, path)
+
+
+def _limited(limits: ProcessLimits) -> Iterator[str]:
+    """Yield how the program starts with its limits, by `prlimit` of util-linux."""
+    values = {
+        "cpu": limits.cpu,
+        "as": limits.memory,
+        "nproc": limits.processes,
+        "fsize": limits.file_size,
+        "nofile": limits.open_files,
+        "core": 0,
+    }
+    yield "prlimit"
+    for name, value in values.items():
+        if value is not None:
+            yield f"--{name}={value}"
+    yield "--"

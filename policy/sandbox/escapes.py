@@ -1,0 +1,160 @@
+"""Whether programs get out of a sandbox on this machine: tried, not assumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any
+
+from policy.sandbox import attempts
+from policy.sandbox.plan import SandboxPlan
+
+_SECONDS = 20.0
+
+
+class NotTried(Exception):
+    """The attempts could not be made; the text says why."""
+
+
+def escapes(
+    arguments: Callable[[SandboxPlan, tuple[str, ...]], tuple[str, ...]], plan: SandboxPlan
+) -> dict[str, bool]:
+    """Try to get out of the sandbox of a plan, and return for each attempt whether it succeeded.
+
+    `arguments` are those of a driver. The interpreter that runs Placet is readable besides. Raises
+    NotTried, and CannotConfine.
+    """
+    with ExitStack() as outside:
+        targets = {name: outside.enter_context(make()) for name, make in _OUTSIDE.items()}
+        targets["contents"] = _contents(targets["file"])
+        run = _run(arguments, plan, targets)
+    try:
+        found = json.loads(run.stdout)
+    except ValueError as error:
+        raise NotTried(run.stderr.strip()[-300:] or "nothing was printed") from error
+    return {str(name): bool(reached) for name, reached in found.items()}
+
+
+def _run(
+    arguments: Callable[[SandboxPlan, tuple[str, ...]], tuple[str, ...]],
+    plan: SandboxPlan,
+    targets: Mapping[str, Any],
+) -> subprocess.CompletedProcess[str]:
+    with open(attempts.__file__, encoding="utf-8") as file:
+        program = (sys.executable, "-I", "-S", "-c", file.read(), json.dumps(targets))
+    try:
+        return subprocess.run(  # noqa: S603 - a program of our own
+            arguments(_with_interpreter(plan), program),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_SECONDS,
+            check=False,
+            env={},
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NotTried(str(error)) from error
+
+
+def _with_interpreter(plan: SandboxPlan) -> SandboxPlan:
+    needed = {os.path.realpath(sys.base_prefix), os.path.normpath(sys.prefix)}
+    system = tuple(f"{folder}/" for folder in ("/usr", "/opt"))
+    more = {path for path in needed if not f"{path}/".startswith(system)}
+    return replace(plan, reads=tuple(sorted({*plan.reads, *more} - set(plan.writes))))
+
+
+def _contents(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+@contextmanager
+def _file() -> Iterator[str]:
+    """Make a file that no plan names."""
+    with tempfile.NamedTemporaryFile("w", prefix="placet-outside-") as file:
+        file.write(secrets.token_hex())
+        file.flush()
+        yield file.name
+
+
+@contextmanager
+def _process() -> Iterator[str]:
+    """Start a process, and name it by an argument that no other one has."""
+    mark = f"placet-outside-{secrets.token_hex(8)}"
+    started = subprocess.Popen(  # noqa: S603 - waits for its input to end
+        [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read()", mark],
+        stdin=subprocess.PIPE,
+    )
+    with started:
+        try:
+            # Reversed, so that the arguments of the attempts do not hold it themselves.
+            yield mark[::-1]
+        finally:
+            started.kill()
+
+
+@contextmanager
+def _tcp() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+@contextmanager
+def _udp() -> Iterator[int]:
+    """Answer one datagram."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("127.0.0.1", 0))
+
+        def answer() -> None:
+            data, sender = sock.recvfrom(1)
+            if data:
+                sock.sendto(b"!", sender)
+
+        answering = threading.Thread(target=answer, daemon=True)
+        answering.start()
+        port = sock.getsockname()[1]
+        try:
+            yield port
+        finally:
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+                own.sendto(b"", ("127.0.0.1", port))
+            answering.join(timeout=_SECONDS)
+
+
+@contextmanager
+def _unix() -> Iterator[str]:
+    with tempfile.TemporaryDirectory(prefix="placet-outside-") as folder:
+        path = os.path.join(folder, "socket")
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(path)
+            listener.listen()
+            yield path
+
+
+@contextmanager
+def _abstract() -> Iterator[str]:
+    name = f"placet-outside-{secrets.token_hex(8)}"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("\0" + name)
+        listener.listen()
+        yield name
+
+
+_OUTSIDE: Mapping[str, Callable[[], Any]] = {
+    "file": _file,
+    "process": _process,
+    "tcp": _tcp,
+    "udp": _udp,
+    "unix": _unix,
+    "abstract": _abstract,
+}

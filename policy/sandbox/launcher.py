@@ -1,0 +1,58 @@
+"""Starts programs in a sandbox, or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from policy.processes import LaunchedProgram, Launcher, ProgramToStart, SupervisedLauncher
+from policy.sandbox.driver import SandboxDriver
+from policy.sandbox.plan import CannotConfine, SandboxPlan
+
+
+class SandboxMissing(OSError):
+    """A program was not started, since it cannot be confined; the text says why."""
+
+
+class ConfinedLauncher:
+    """Starts each program confined as `plan_for` says at that time.
+
+    Raises SandboxMissing where it cannot be confined: it never starts one with more access.
+    """
+
+    def __init__(
+        self,
+        driver: SandboxDriver,
+        plan_for: Callable[[ProgramToStart], SandboxPlan],
+        *,
+        launcher: Launcher | None = None,
+    ) -> None:
+        self._driver = driver
+        self._plan_for = plan_for
+        self._launcher = launcher or SupervisedLauncher()
+        self._works = False
+
+    async def launch(
+        self, program: ProgramToStart, *, stdin: int, stdout: int, stderr: int
+    ) -> LaunchedProgram:
+        """Start a program confined; raise SandboxMissing, or another OSError."""
+        problem = await self.problem()
+        if problem is not None:
+            raise SandboxMissing(problem)
+        try:
+            plan = self._plan_for(program)
+            arguments = self._driver.arguments(plan, program.arguments)
+        except CannotConfine as error:
+            raise SandboxMissing(str(error)) from error
+        # The sandbox itself starts in a folder that is there for it in any case.
+        confined = replace(program, arguments=arguments, folder="/")
+        return await self._launcher.launch(confined, stdin=stdin, stdout=stdout, stderr=stderr)
+
+    async def problem(self) -> str | None:
+        """Return why nothing can be confined here; asked until it can, as it may be installed."""
+        if self._works:
+            return None
+        problem = await asyncio.to_thread(self._driver.problem)
+        self._works = problem is None
+        return problem

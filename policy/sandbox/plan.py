@@ -1,0 +1,110 @@
+"""`SandboxPlan`: what one confined program may touch, as paths on this machine.
+
+A plan is made before each start, from what is on the disk then: a path that is gone, or that is a
+link to somewhere else by now, is seen as it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from policy.evaluation import Floor
+from policy.generation import Network, ProcessLimits, Reach
+
+# What is read-only in every folder that may be written: code in them runs without being called.
+_KEPT = (".git/hooks", ".vscode", ".idea")
+# A sandbox has its own folders in these places.
+_OWN = ("/proc", "/dev", "/sys")
+
+
+class CannotConfine(Exception):
+    """A sandbox cannot be set up as it is wanted; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxPlan:
+    """What a program may touch: absolute paths that exist, each once, a folder before its contents.
+
+    `kept` are read-only in spite of `writes`, and the folders between (`immovable`) keep their
+    names: otherwise a program could move them away, and put others in their place. `unkept` would
+    be kept, but do not exist: the program may make them. `folder` is where it starts, `home` its
+    home folder, which is empty unless it is among the paths.
+    """
+
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    kept: tuple[str, ...]
+    immovable: tuple[str, ...]
+    unkept: tuple[str, ...]
+    folder: str
+    home: str
+    network: Network
+    limits: ProcessLimits
+
+
+def plan_of(
+    reach: Reach, *, folder: str, home: str, workspace: str | None, kept: Iterable[str] = ()
+) -> SandboxPlan:
+    """Return what a program may touch that starts in `folder`; raise CannotConfine.
+
+    `workspace` may be written, None: there is none. The paths in `kept`, and those that run code
+    without being called, such as `.git/hooks`, are read-only.
+    """
+    writes = [_existing(path, home) for path in reach.writes]
+    if workspace is not None:
+        writes.append(_existing(workspace, home))
+    reads = [_existing(path, home) for path in reach.reads]
+    guarded = {*kept, *(os.path.join(each, name) for each in writes for name in _KEPT)}
+    inside = sorted(path for path in guarded if _is_within(path, writes))
+    there = [path for path in inside if os.path.lexists(path)]
+    _require_no_links(there)
+    if not _is_within(folder, (*reads, *writes)) and not os.path.isdir(folder):
+        raise CannotConfine(f"the folder {folder} does not exist")
+    return SandboxPlan(
+        reads=tuple(sorted(set(reads) - set(writes))),
+        writes=tuple(sorted(set(writes))),
+        kept=tuple(there),
+        immovable=tuple(sorted({one for path in there for one in _between(path, writes)})),
+        unkept=tuple(path for path in inside if path not in there),
+        folder=folder,
+        home=home,
+        network=reach.network,
+        limits=reach.limits,
+    )
+
+
+def protected_paths(floor: Floor) -> frozenset[str]:
+    """Return the files and folders that no tool may write, as `kept` takes them."""
+    named = (*floor.files, *floor.any_case, *floor.folders, *floor.settings)
+    return frozenset(map(os.path.normpath, named))
+
+
+def _existing(path: str, home: str) -> str:
+    full = os.path.join(home, path[2:]) if path.startswith("~/") else path
+    full = os.path.realpath(full)
+    home = os.path.realpath(home)
+    if full == "/" or _is_within(full, _OWN) or (_is_within(home, (full,)) and full != home):
+        raise CannotConfine(f"{path} is too much: name the folders below it that are needed")
+    if not os.path.exists(full):
+        raise CannotConfine(f"there is no {full}, which `[sandbox]` names")
+    return full
+
+
+def _require_no_links(paths: Iterable[str]) -> None:
+    """Raise for a path that must stay read-only, but leads over a link: the link may be changed."""
+    for path in paths:
+        if os.path.realpath(path) != path:
+            raise CannotConfine(f"{path} must stay read-only, but leads over a symbolic link")
+
+
+def _between(path: str, roots: Iterable[str]) -> Iterator[str]:
+    """Yield the folders that hold `path`, up to the root that it is in."""
+    above = set(roots)
+    while (path := os.path.dirname(path)) not in above and path != "/":
+        yield path
+
+
+def _is_within(path: str, folders: Iterable[str]) -> bool:
+    return any(path == each or path.startswith(each.rstrip("/") + "/") for each in folders)

@@ -1,0 +1,86 @@
+"""Starts the programs of built-in tools, confined as the configuration in force says."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from policy.evaluation import Floor
+from policy.generation import SandboxSettings
+from policy.processes import LaunchedProgram, Launcher, ProgramToStart, SupervisedLauncher
+from policy.sandbox import (
+    Bubblewrap,
+    ConfinedLauncher,
+    SandboxMissing,
+    SandboxPlan,
+    plan_of,
+    protected_paths,
+)
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InForce:
+    """What confines programs now: the settings, and the files that no program may write."""
+
+    settings: SandboxSettings
+    floor: Floor
+
+
+class ProgramLauncher:
+    """A launcher that asks for each program how it is confined: an edit applies to the next one.
+
+    Programs may write in `workspace`, and find an empty folder at `home` unless it is configured.
+    """
+
+    def __init__(
+        self,
+        in_force: Callable[[], InForce],
+        *,
+        workspace: str,
+        home: str,
+        unconfined: Launcher | None = None,
+    ) -> None:
+        self._in_force = in_force
+        self._workspace = workspace
+        self._home = home
+        self._unconfined = unconfined or SupervisedLauncher()
+        self._confined = ConfinedLauncher(Bubblewrap(), self._plan, launcher=self._unconfined)
+        self._warned_of = ""
+
+    async def launch(
+        self, program: ProgramToStart, *, stdin: int, stdout: int, stderr: int
+    ) -> LaunchedProgram:
+        """Start a program; raise SandboxMissing where it has to be confined and cannot be."""
+        settings = self._in_force().settings
+        if settings.driver == "off":
+            chosen = self._unconfined
+        else:
+            chosen = self._confined
+            problem = None if settings.required else await self._confined.problem()
+            if problem is not None:
+                self._warn(f"programs are not confined, and `[sandbox]` permits that: {problem}")
+                chosen = self._unconfined
+        try:
+            return await chosen.launch(program, stdin=stdin, stdout=stdout, stderr=stderr)
+        except SandboxMissing as error:
+            self._warn(f"no program is started: {error}")
+            raise
+
+    def _plan(self, program: ProgramToStart) -> SandboxPlan:
+        now = self._in_force()
+        return plan_of(
+            now.settings.reach,
+            folder=program.folder or self._workspace,
+            home=self._home,
+            workspace=self._workspace,
+            kept=protected_paths(now.floor),
+        )
+
+    def _warn(self, text: str) -> None:
+        """Log a warning, once until there is another one: every command would repeat it."""
+        if text != self._warned_of:
+            self._warned_of = text
+            _LOG.warning("%s", text)

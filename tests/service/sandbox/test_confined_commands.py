@@ -1,0 +1,138 @@
+"""`bash_exec` in the sandbox that `placet.toml` configures, through the service."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policy import Execution, PolicyStore
+from policy.service import GovernedService, build_tool_service
+from tests.unit.sandbox.confining import needs_bubblewrap
+
+POLICY = "policy for every agent\n\ndefault deny\n\nallow bash_exec\n"
+ON = '[sandbox]\ndriver = "bubblewrap"\n'
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    folder = tmp_path / "rules"
+    folder.mkdir()
+    (folder / "global.policy").write_text(POLICY, encoding="utf-8")
+    return folder
+
+
+def service_of(rules: Path, settings: str) -> tuple[GovernedService, PolicyStore]:
+    configure(rules, settings)
+    workspace = rules.parent / "work"
+    workspace.mkdir(exist_ok=True)
+    store = PolicyStore(rules)
+    return build_tool_service(store, workspace=workspace), store
+
+
+def configure(rules: Path, settings: str) -> None:
+    (rules / "placet.toml").write_text(settings, encoding="utf-8")
+
+
+async def output_of(service: GovernedService, command: str) -> Any:
+    return (await service.execute("bash_exec", {"command": command})).value
+
+
+@needs_bubblewrap
+async def test_commands_see_the_workspace_and_not_what_is_beside_it(rules: Path) -> None:
+    (rules.parent / "secret").write_text("hush")
+    service, _ = service_of(rules, ON)
+    found = await output_of(service, "echo x > here; cat ../secret || ls ..")
+    assert found["stdout"] == "work\n"
+    assert (rules.parent / "work" / "here").exists()
+
+
+@needs_bubblewrap
+async def test_an_edit_applies_to_the_next_command(rules: Path) -> None:
+    (rules.parent / "secret").write_text("hush")
+    service, store = service_of(rules, "")
+    assert (await output_of(service, "cat ../secret"))["stdout"] == "hush"
+    configure(rules, ON)
+    store.reload()
+    assert (await output_of(service, "cat ../secret"))["exit_code"] == 1
+    configure(rules, f'{ON}reads = ["../secret"]\n')
+    store.reload()
+    assert (await output_of(service, "cat ../secret"))["stdout"] == "hush"
+
+
+@needs_bubblewrap
+async def test_no_code_writes_the_policy_in_the_workspace(tmp_path: Path) -> None:
+    rules = tmp_path / "work" / "rules"
+    rules.mkdir(parents=True)
+    (rules / "global.policy").write_text(POLICY, encoding="utf-8")
+    configure(rules, ON)
+    (tmp_path / "work" / "run.mk").write_text(
+        "all:\n\t-echo '#' >> rules/global.policy\n\t-mv rules x\n\t-touch rules/new.policy\n"
+    )
+    service = build_tool_service(
+        PolicyStore(rules), workspace=tmp_path / "work", policy_in_workspace=True
+    )
+    found = await output_of(service, "make -f run.mk")
+    assert (rules / "global.policy").read_text() == POLICY
+    assert {each.name for each in rules.iterdir()} == {"placet.toml", "global.policy"}
+    assert found["stderr"].count("Read-only file system") == 2
+
+
+async def test_without_a_sandbox_the_command_is_not_run(
+    rules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service, _ = service_of(rules, ON)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Execution) as caught:
+        await output_of(service, "echo x > here")
+    assert caught.value.code == "sandbox-missing"
+    assert caught.value.message == "this runs only in a sandbox, and there is none that works here"
+    assert not (tmp_path / "work" / "here").exists()
+
+
+async def test_it_runs_unconfined_where_that_is_configured(
+    rules: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    service, _ = service_of(rules, f"{ON}required = false\n")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with caplog.at_level(logging.WARNING):
+        assert (await output_of(service, "echo x"))["stdout"] == "x\n"
+        assert (await output_of(service, "echo y"))["stdout"] == "y\n"
+    (said,) = [each.message for each in caplog.records if "not confined" in each.message]
+    assert "`bwrap` is not installed" in said
+
+
+@needs_bubblewrap
+async def test_a_sandbox_that_cannot_be_as_configured_is_never_a_wider_one(rules: Path) -> None:
+    service, _ = service_of(rules, f'{ON}required = false\nreads = ["gone"]\n')
+    with pytest.raises(Execution) as caught:
+        await output_of(service, "echo x")
+    assert caught.value.code == "sandbox-missing"
+    assert "there is no" in str(caught.value.__cause__)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ('driver = "docker"', "driver"),
+        ('reads = ["~root/x"]', "home folder of another user"),
+        ('writes = ["cache/*"]', "without `*`"),
+        ('network = "some"', "network"),
+        ("limits = { memory = 0 }", "memory"),
+        ("limits = { forks = 3 }", "forks"),
+    ],
+)
+def test_wrong_settings_are_reported_with_their_place(
+    rules: Path, settings: str, said: str
+) -> None:
+    configure(rules, f"[sandbox]\n{settings}\n")
+    store = PolicyStore(rules)
+    assert store.current is None
+    (found,) = [each for each in store.status.diagnostics if each.severity.value == "error"]
+    assert found.place[:2] == ("placet.toml", 2)
+    assert said in found.message

@@ -1,0 +1,88 @@
+"""`placet sandbox`: what the sandbox of a policy is, and a command in it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.running import run
+from tests.unit.sandbox.confining import needs_bubblewrap
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    work, folder = tmp_path / "work", tmp_path / "rules"
+    (work / ".git" / "hooks").mkdir(parents=True)
+    folder.mkdir()
+    (folder / "global.policy").write_text("policy for every agent\n\ndefault deny\n")
+    (folder / "placet.toml").write_text('[service]\nworkspace = "../work"\n')
+    return folder
+
+
+@needs_bubblewrap
+def test_the_plan_and_what_was_tried_are_shown(rules: Path) -> None:
+    done = run("sandbox", "explain", "--rules", rules)
+    work = rules.parent / "work"
+    assert done.code == 0
+    first, *rest = done.out.splitlines()
+    assert first == 'commands are not confined: `[sandbox] driver` is "off". It would be so:'
+    assert f"write     {work}" in rest
+    assert f"read only {work}/.git/hooks" in rest
+    assert "network   no network, not even this machine's own" in rest
+    assert f"note: {work}/.vscode does not exist, so commands may make it" in rest
+    assert any(line.startswith("tried inside, and stopped: read a file outside") for line in rest)
+    record = run("sandbox", "explain", "--rules", rules, "--format", "json").record
+    assert record["plan"]["writes"] == [str(work)]
+    assert record["reached"]["connect to a Unix socket"] is False
+
+
+def test_a_machine_that_cannot_confine_is_said_to_be_one(
+    rules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (rules / "placet.toml").write_text('[sandbox]\ndriver = "bubblewrap"\n')
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path / "work")
+    done = run("sandbox", "explain", "--rules", rules)
+    assert done.code == 1
+    assert "! `bwrap` is not installed: install the package `bubblewrap`" in done.out
+    assert "  so they are not run" in done.out
+
+
+def test_a_sandbox_that_cannot_be_as_configured_is_an_error(rules: Path) -> None:
+    with (rules / "placet.toml").open("a") as file:
+        file.write('[sandbox]\nreads = ["gone"]\n')
+    for more in (("explain",), ("run", "true")):
+        done = run("sandbox", more[0], "--rules", rules, *more[1:])
+        assert done.code == 1
+        assert "there is no" in done.err
+        assert "which `[sandbox]` names" in done.err
+
+
+@needs_bubblewrap
+def test_a_command_runs_in_it(rules: Path) -> None:
+    script = "pwd; echo x > a; echo y > .git/hooks/a; exit 3"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "policy",
+            "sandbox",
+            "run",
+            "--rules",
+            rules,
+            "--",
+            "sh",
+            "-c",
+            script,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    work = rules.parent / "work"
+    assert (done.returncode, done.stdout) == (3, f"{work}\n")
+    assert (work / "a").exists()
+    assert not (work / ".git" / "hooks" / "a").exists()

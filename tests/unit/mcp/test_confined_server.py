@@ -1,0 +1,57 @@
+"""A server over stdio in a sandbox of its own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from policy.generation import McpServer, Reach, StdioServer
+from policy.mcp import McpClient, McpFailure
+from tests.unit.sandbox.confining import needs_bubblewrap
+
+SERVERS = Path(__file__).resolve().parents[2] / "mcp_servers"
+
+
+def confined(folder: Path, reach: Reach) -> McpServer:
+    command = (sys.executable, "-I", "-S", str(SERVERS / "scripted.py"), "", str(folder))
+    return McpServer(name="s", transport=StdioServer(command=command, reach=reach))
+
+
+def interpreter() -> tuple[str, ...]:
+    return (str(Path(sys.base_prefix).resolve()), sys.prefix, str(SERVERS))
+
+
+@needs_bubblewrap
+async def test_a_server_works_with_what_it_may_touch(tmp_path: Path) -> None:
+    server = confined(tmp_path, Reach(reads=interpreter(), writes=(str(tmp_path),)))
+    client = McpClient(server)
+    try:
+        assert [tool.name for tool in await client.list_tools()][:2] == ["echo", "note"]
+    finally:
+        await client.close()
+
+
+@needs_bubblewrap
+async def test_a_server_without_its_files_does_not_start(tmp_path: Path) -> None:
+    # Without its own folder, the server does not find its program.
+    *python, _ = interpreter()
+    client = McpClient(confined(tmp_path, Reach(reads=tuple(python))))
+    try:
+        with pytest.raises(McpFailure, match="No such file"):
+            await client.list_tools()
+    finally:
+        await client.close()
+
+
+async def test_a_server_is_not_started_without_its_sandbox(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    client = McpClient(confined(tmp_path, Reach()))
+    try:
+        with pytest.raises(McpFailure, match="`bwrap` is not installed"):
+            await client.list_tools()
+    finally:
+        await client.close()

@@ -1,0 +1,157 @@
+"""Confinement by bubblewrap: what programs reach is tried from the inside."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from policy.generation import ProcessLimits, Reach
+from policy.processes import ProgramToStart
+from policy.sandbox import Bubblewrap, ConfinedLauncher, SandboxMissing, SandboxPlan, escapes
+from tests.unit.sandbox.confining import needs_bubblewrap, plan_in, run
+
+pytestmark = needs_bubblewrap
+
+# Documented as not stopped: it needs a filter of system calls.
+NOT_STOPPED = {"use io_uring"}
+
+
+def reached(outcomes: dict[str, bool]) -> set[str]:
+    return {name for name, got_out in outcomes.items() if got_out}
+
+
+def test_nothing_gets_out(tmp_path: Path) -> None:
+    outcomes = escapes(Bubblewrap().arguments, plan_in(tmp_path))
+    assert reached(outcomes) <= NOT_STOPPED
+    assert len(outcomes) > 10
+
+
+def test_the_attempts_succeed_without_a_sandbox(tmp_path: Path) -> None:
+    def unconfined(plan: SandboxPlan, program: tuple[str, ...]) -> tuple[str, ...]:
+        return program
+
+    outcomes = escapes(unconfined, plan_in(tmp_path))
+    # Whether the others succeed depends on the user, the terminal and the kernel.
+    assert reached(outcomes) >= {
+        "read a file outside",
+        "see other processes",
+        "send signals to other processes",
+        "connect to this machine",
+        "send datagrams (UDP, DNS)",
+        "connect to a Unix socket",
+        "connect to an abstract Unix socket",
+        "gain privileges by setuid programs",
+    }
+
+
+def test_the_network_is_reached_only_where_it_is_configured(tmp_path: Path) -> None:
+    outcomes = escapes(Bubblewrap().arguments, plan_in(tmp_path, Reach(network="all")))
+    network = {"connect to this machine", "send datagrams (UDP, DNS)"}
+    # Abstract sockets belong to the network.
+    assert reached(outcomes) - NOT_STOPPED == network | {"connect to an abstract Unix socket"}
+
+
+def test_the_workspace_is_written_and_its_hooks_are_not(tmp_path: Path) -> None:
+    hooks = tmp_path / ".git" / "hooks"
+    hooks.mkdir(parents=True)
+    done = run(
+        plan_in(tmp_path),
+        "echo a > a; echo x > .git/hooks/pre-commit; mv .git aside; rm -rf .git; echo b > .git/b",
+    )
+    assert (tmp_path / "a").read_text() == "a\n"
+    assert list(hooks.iterdir()) == []
+    assert (tmp_path / ".git" / "b").exists()
+    assert done.stderr.count("Read-only file system") == 1
+    assert "cannot move '.git'" in done.stderr
+
+
+def test_folders_are_read_or_written_as_configured(tmp_path: Path) -> None:
+    work, data, cache = (tmp_path / name for name in ("work", "data", "cache"))
+    for folder in (work, data, cache):
+        folder.mkdir()
+        (folder / "file").write_text(folder.name)
+    plan = plan_in(work, Reach(reads=(str(data),), writes=(str(cache),)))
+    done = run(plan, f"cat {data}/file {cache}/file; echo x > {data}/x; echo y > {cache}/y")
+    assert done.stdout == "datacache"
+    assert not (data / "x").exists()
+    assert (cache / "y").exists()
+
+
+def test_what_is_written_to_the_home_folder_is_gone_afterwards(tmp_path: Path) -> None:
+    plan = plan_in(tmp_path)
+    assert run(plan, "echo x > ~/x && cat ~/x").stdout == "x\n"
+    assert run(plan, "cat ~/x").returncode != 0
+
+
+def test_limits_apply_to_each_process(tmp_path: Path) -> None:
+    limits = ProcessLimits(file_size=1_000, open_files=16, memory=2_000_000_000, cpu=7)
+    done = run(plan_in(tmp_path, Reach(limits=limits)), "ulimit -f -n -v -t -c")
+    assert [line.split()[-1] for line in done.stdout.splitlines()] == [
+        # In the units of bash: blocks of 1,024 bytes, kilobytes, seconds.
+        "0",
+        "16",
+        "1953125",
+        "7",
+        "0",
+    ]
+    assert run(plan_in(tmp_path, Reach(limits=limits)), "head -c 5000 /dev/zero > f").returncode
+    assert (tmp_path / "f").stat().st_size == 1_000
+
+
+def test_memory_for_temporary_files_is_limited(tmp_path: Path) -> None:
+    limits = ProcessLimits(scratch=1_000_000)
+    done = run(plan_in(tmp_path, Reach(limits=limits)), "head -c 5000000 /dev/zero > /tmp/f")
+    assert "No space left on device" in done.stderr
+
+
+async def test_a_confined_program_ends_with_all_that_it_has_started(tmp_path: Path) -> None:
+    launcher = ConfinedLauncher(Bubblewrap(), lambda program: plan_in(tmp_path))
+    program = ProgramToStart(
+        arguments=("bash", "-c", "setsid sleep 300 & echo on > started; sleep 300"),
+        env={"PATH": os.environ["PATH"]},
+        folder=str(tmp_path),
+    )
+    nothing = os.open(os.devnull, os.O_RDWR)
+    try:
+        started = await launcher.launch(program, stdin=nothing, stdout=nothing, stderr=nothing)
+        async with asyncio.timeout(30):
+            while not (tmp_path / "started").exists():  # noqa: ASYNC110 - of another process
+                await asyncio.sleep(0.01)
+        assert _sleeping(tmp_path)
+        await started.end()
+        assert not _sleeping(tmp_path)
+    finally:
+        os.close(nothing)
+
+
+def _sleeping(folder: Path) -> list[str]:
+    """Return the processes that work in a folder, as seen from outside."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.readlink(f"/proc/{pid}/cwd") == str(folder):
+                found.append(pid)
+        except OSError:
+            continue
+    return found
+
+
+async def test_without_bubblewrap_nothing_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    launcher = ConfinedLauncher(Bubblewrap(), lambda program: plan_in(tmp_path))
+    program = ProgramToStart(arguments=("/bin/true",), env={})
+    with pytest.raises(SandboxMissing, match="install the package `bubblewrap`"):
+        await launcher.launch(program, stdin=0, stdout=1, stderr=2)
+
+
+async def test_a_plan_that_cannot_be_made_starts_nothing(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    launcher = ConfinedLauncher(Bubblewrap(), lambda program: plan_in(gone))
+    program = ProgramToStart(arguments=("/bin/true",), env={})
+    with pytest.raises(SandboxMissing, match="there is no"):
+        await launcher.launch(program, stdin=0, stdout=1, stderr=2)

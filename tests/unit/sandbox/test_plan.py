@@ -1,0 +1,89 @@
+"""What a program may touch, from what is configured and what is on the disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policy.generation import Reach
+from policy.sandbox import CannotConfine, SandboxPlan, plan_of
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home" / "work" / ".git" / "hooks").mkdir(parents=True)
+    return tmp_path / "home"
+
+
+def planned(home: Path, reach: Reach | None = None, *, kept: tuple[Path, ...] = ()) -> SandboxPlan:
+    work = str(home / "work")
+    return plan_of(
+        reach or Reach(), folder=work, home=str(home), workspace=work, kept=map(str, kept)
+    )
+
+
+def test_the_workspace_may_be_written_and_nothing_else(home: Path) -> None:
+    plan = planned(home)
+    assert (plan.reads, plan.writes) == ((), (str(home / "work"),))
+    assert plan.network == "none"
+
+
+def test_what_runs_without_being_called_stays_read_only(home: Path) -> None:
+    work = home / "work"
+    (work / ".vscode").mkdir()
+    plan = planned(home)
+    assert plan.kept == (str(work / ".git" / "hooks"), str(work / ".vscode"))
+    assert plan.immovable == (str(work / ".git"),)
+    assert plan.unkept == (str(work / ".idea"),)
+
+
+def test_files_of_the_policy_are_kept_only_where_they_could_be_written(home: Path) -> None:
+    inside, outside = home / "work" / "rules", home / "rules"
+    inside.mkdir()
+    outside.mkdir()
+    assert str(inside) in planned(home, kept=(inside, outside)).kept
+    assert str(outside) not in planned(home, kept=(inside, outside)).kept
+
+
+def test_a_folder_to_read_and_to_write_is_one_to_write(home: Path) -> None:
+    cache = home / "cache"
+    cache.mkdir()
+    plan = planned(home, Reach(reads=("~/cache",), writes=(str(cache),)))
+    assert (plan.reads, plan.writes) == ((), (str(cache), str(home / "work")))
+
+
+def test_a_link_is_followed_when_the_plan_is_made(home: Path) -> None:
+    (home / "data").mkdir()
+    (home / "link").symlink_to(home / "data")
+    assert planned(home, Reach(reads=("~/link",))).reads == (str(home / "data"),)
+
+
+@pytest.mark.parametrize("path", ["/", "/proc", "/dev/shm", "/sys"])
+def test_what_would_undo_the_sandbox_is_refused(home: Path, path: str) -> None:
+    with pytest.raises(CannotConfine, match="too much"):
+        planned(home, Reach(reads=(path,)))
+
+
+def test_a_folder_above_the_home_folder_is_refused(home: Path) -> None:
+    with pytest.raises(CannotConfine, match="too much"):
+        planned(home, Reach(writes=(str(home.parent),)))
+
+
+def test_a_link_to_the_root_is_refused(home: Path) -> None:
+    (home / "link").symlink_to("/")
+    with pytest.raises(CannotConfine, match="too much"):
+        planned(home, Reach(reads=("~/link",)))
+
+
+def test_a_path_that_is_gone_is_an_error(home: Path) -> None:
+    with pytest.raises(CannotConfine, match=r"there is no .*/cache"):
+        planned(home, Reach(writes=("~/cache",)))
+
+
+def test_what_must_stay_read_only_cannot_stand_behind_a_link(home: Path) -> None:
+    work = home / "work"
+    (work / ".git").rename(work / "elsewhere")
+    (work / ".git").symlink_to("elsewhere")
+    with pytest.raises(CannotConfine, match="symbolic link"):
+        planned(home)
