@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import click
@@ -35,6 +36,8 @@ def run_command(path: Path, *, arguments: tuple[str, ...]) -> None:
     env = {"HOME": plan.home, "LANG": "C.UTF-8", "PATH": os.environ.get("PATH", os.defpath)}
     try:
         confined = driver.arguments(plan, arguments)
-        os.execve(confined[0], confined, env)  # noqa: S606 - what the person asked for
+        done = subprocess.run(confined, env=env, check=False)  # noqa: S603 - what was asked for
     except (CannotConfine, OSError, ValueError) as error:
         exit_with(f"the command was not run: {error}", code=1)
+    # A shell says it so, too, where a signal has ended a command.
+    raise SystemExit(done.returncode if done.returncode >= 0 else 128 - done.returncode)

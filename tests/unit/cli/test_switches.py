@@ -75,6 +75,8 @@ LOADING: dict[str, Words] = {
     "plugins": lambda rules: ("--rules", rules),
     "pin accept": _reviewed,
     "pin forget": _pinned,
+    "sandbox explain": lambda rules: ("--rules", rules),
+    "sandbox run": lambda rules: ("--rules", rules, "--", "true"),
     "doctor": lambda rules: (rules,),
     "status": lambda rules: (rules,),
     "limits": lambda rules: (rules,),
