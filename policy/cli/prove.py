@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
+from policy.cli.dead_rules import show_dead_rules
+from policy.cli.fast_paths import fast_paths
 from policy.cli.loading import (
     WRONG_POLICY,
     as_json,
@@ -14,14 +18,18 @@ from policy.cli.loading import (
     counted,
     exit_with,
     prefix,
+    read_catalog,
+    show,
     show_errors,
 )
 from policy.cli.options import catalog_option, path_argument
 from policy.diagnostics import Severity, display_name, visible
-from policy.verify import Proof, prove
+from policy.generation import Built, Generation, Snapshot, read_folder, with_file
+from policy.verify import Proof, problem_of, prove
 
 _UNPROVED = frozenset({"invariant-broken", "invariant-undecided"})
 _TITLE = "breaks: {}"
+_FOR_EVERY_AGENT = re.compile(r"^policy for every agent\b", re.MULTILINE)
 
 
 @click.command("prove")
@@ -38,11 +46,22 @@ _TITLE = "breaks: {}"
     help="Write the calls that break claims to a file, as tests for the rule files.",
 )
 @click.option(
+    "--claim",
+    "claims",
+    metavar="TEXT",
+    multiple=True,
+    help="Prove this claim about every agent instead of those of the policy; may be repeated.",
+)
+@click.option("--rule", metavar="NAME", help="Show only claims that this rule keeps or breaks.")
+@click.option(
+    "--dead", is_flag=True, help="List rules that never matter, and what decides instead."
+)
+@click.option(
     "--format",
-    type=click.Choice(["text", "json"]),
+    type=click.Choice(["text", "json", "sarif"]),
     default="text",
     show_default=True,
-    help="text for people, json for programs.",
+    help="text for people, json for programs, sarif for code review tools.",
 )
 def command(
     path: Path,
@@ -50,6 +69,9 @@ def command(
     catalog_file: Path | None,
     steps: int | None,
     write_tests: Path | None,
+    claims: tuple[str, ...],
+    rule: str | None,
+    dead: bool,
     format: str,
 ) -> None:
     """Prove the `prove` and `assume` statements of the policy at PATH.
@@ -61,12 +83,27 @@ def command(
     Examples:
       placet prove rules/
       placet prove rules/ --write-tests broken.policy
+      placet prove rules/ --claim 'never allow bash_exec when session.role == "guest"'
+      placet prove rules/ --dead
       placet prove rules/ --format json
     """
-    proofs = _proofs(path, catalog_file, steps)
+    if dead:
+        if claims or rule is not None or write_tests is not None or format == "sarif":
+            raise click.UsageError(
+                "--dead is about rules: it takes --steps and --format text or json."
+            )
+        show_dead_rules(_sound(_built(path, catalog_file, ()), path), path, steps, format)
+        return
+    built = _built(path, catalog_file, claims)
+    proofs = _proofs(built, path, steps, _first_line_of_claims(path) if claims else 0)
+    if rule is not None:
+        proofs = tuple(proof for proof in proofs if _rests_on(proof, rule))
     if write_tests is not None:
         _write(write_tests, proofs)
-    if format == "json":
+    if format == "sarif":
+        found = tuple(problem for proof in proofs if (problem := problem_of(proof)) is not None)
+        click.echo(show(built, path, "sarif", diagnostics=found))
+    elif format == "json":
         click.echo(as_json({"claims": [_record(proof) for proof in proofs]}))
     else:
         _print(proofs, before=prefix(path))
@@ -74,17 +111,72 @@ def command(
         raise SystemExit(WRONG_POLICY)
 
 
-def _proofs(path: Path, catalog_file: Path | None, steps: int | None) -> tuple[Proof, ...]:
-    """Return the proofs of the claims of a policy whose only errors may be claims."""
-    built = build_at(path, catalog_file)
+def _built(path: Path, catalog_file: Path | None, claims: tuple[str, ...]) -> Built:
+    """Return the build of a policy, with further claims at the end of its global file."""
+    if not claims:
+        return build_at(path, catalog_file)
+    snapshot = read_folder(path)
+    name = _global_file(snapshot)
+    content = snapshot.files[name].content.decode("utf-8", errors="replace").rstrip("\n")
+    lines = "\n".join(map(_statement, claims))
+    edited = with_file(snapshot, name, f"{content}\n{lines}\n".encode())
+    catalog = read_catalog(catalog_file)
+    return fast_paths().builder().build(edited, catalog=catalog, number=1, now=datetime.now(UTC))
+
+
+def _statement(claim: str) -> str:
+    if not claim.isprintable():
+        raise click.BadParameter("a claim is one line of text.", param_hint="--claim")
+    given = claim.strip()
+    return given if given.startswith(("prove ", "assume ")) else f"prove {given}"
+
+
+def _global_file(snapshot: Snapshot) -> str:
+    """Return the name of the file for every agent, or end the command."""
+    for name in snapshot.policies:
+        text = snapshot.files[name].content.decode("utf-8", errors="replace")
+        if _FOR_EVERY_AGENT.search(text):
+            return name
+    raise click.UsageError("--claim is about every agent, and no file here is for every agent.")
+
+
+def _first_line_of_claims(path: Path) -> int:
+    """Return the first line that `_built` adds to the global file."""
+    snapshot = read_folder(path)
+    content = snapshot.files[_global_file(snapshot)].content.decode("utf-8", errors="replace")
+    return content.rstrip("\n").count("\n") + 2
+
+
+def _proofs(built: Built, path: Path, steps: int | None, first: int) -> tuple[Proof, ...]:
+    """Return the proofs of the claims from a line of the global file on, or of all if it is 0."""
+    generation = _sound(built, path)
+    if steps is None and built.proofs:
+        proofs = built.proofs
+    else:
+        bound = generation.settings.reload.steps if steps is None else steps
+        proofs = tuple(prove(generation.program, steps=bound))
+    if not first:
+        return proofs
+    name = _global_file(read_folder(path))
+    return tuple(
+        proof
+        for proof in proofs
+        if proof.invariant.span.file == name and proof.invariant.span.line >= first
+    )
+
+
+def _sound(built: Built, path: Path) -> Generation:
+    """Return the rules of a policy whose only errors may be claims, or end the command."""
     wrong = {found.code for found in built.diagnostics if found.severity is Severity.ERROR}
     generation = built.generation or built.failing
     if generation is None or wrong - _UNPROVED:
         show_errors(built, path)
-    if steps is None and built.proofs:
-        return built.proofs
-    bound = generation.settings.reload.steps if steps is None else steps
-    return tuple(prove(generation.program, steps=bound))
+    return generation
+
+
+def _rests_on(proof: Proof, rule: str) -> bool:
+    broken = () if proof.counterexample is None else proof.counterexample.decision.deciding
+    return rule in {*(basis.rule for basis in proof.basis), *(reason.rule for reason in broken)}
 
 
 def _is_bad(proof: Proof) -> bool:

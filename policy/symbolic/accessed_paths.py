@@ -60,6 +60,10 @@ class AccessedPaths:
         clauses.require(-ordinary, -self._unreadable)
         if verb in certain_verbs(spec, declared):
             clauses.require(-self._none)
+        if self._all_are_known:
+            one = clauses.variable()
+            clauses.require(one, self._unreadable, self._none)
+            self._spelled.some(Demand(one))
 
     def note(self, values: checked.ValueSet, form: Form, truth: Truths, *, absent: bool) -> None:
         """Note the truth of a test. `absent`: without paths, it is false."""

@@ -11,7 +11,15 @@ from policy.verify.difference import (
     compare,
 )
 from policy.verify.examples import ExampleResult, run_examples
-from policy.verify.proof import STEPS, Counterexample, Proof, problem_of, prove
+from policy.verify.proof import (
+    STEPS,
+    Counterexample,
+    DeadRule,
+    Proof,
+    dead_rules,
+    problem_of,
+    prove,
+)
 from policy.verify.proposal.exact_condition import ExactCall
 from policy.verify.proposal.proposer import Edit, Judge, NoProposal, Proposal, Situation, propose
 
@@ -20,6 +28,7 @@ __all__ = [
     "STEPS",
     "Change",
     "Counterexample",
+    "DeadRule",
     "Difference",
     "Direction",
     "Edit",
@@ -33,6 +42,7 @@ __all__ = [
     "ToolDifference",
     "Witness",
     "compare",
+    "dead_rules",
     "problem_of",
     "propose",
     "prove",

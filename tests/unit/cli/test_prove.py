@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -130,3 +131,73 @@ def test_other_errors_of_a_policy_come_first(tmp_path: Path) -> None:
     ran = _prove(tmp_path, "x: allow nothing_known when reads onyl workspace")
     assert ran.code == 1
     assert "error[" in ran.err
+
+
+def test_a_claim_on_the_command_line_is_proved_of_the_policy(tmp_path: Path) -> None:
+    rules = _rules(tmp_path, BASE + "prove never allow file_delete\n")
+    held = run("prove", rules, "--claim", "never allow file_write")
+    assert held.code == 0
+    assert held.out.splitlines()[-1] == "1 claim: 1 hold, 0 broken, 0 undecided"
+    both = run(
+        *("prove", rules, "--claim", "prove never allow file_write"),
+        *("--claim", 'always deny file_read when reads "/srv/a"'),
+    )
+    assert both.code == 1
+    assert "2 claims: 1 hold, 1 broken, 0 undecided" in both.out
+    assert (rules / "global.policy").read_text().endswith("prove never allow file_delete\n")
+
+
+@pytest.mark.parametrize("claim", ["never allo file_write", "never allow *\nallow *"])
+def test_a_claim_that_is_none_proves_nothing(tmp_path: Path, claim: str) -> None:
+    ran = run("prove", _rules(tmp_path, BASE), "--claim", claim)
+    assert ran.code != 0
+    assert "hold" not in ran.out
+
+
+def test_the_claims_that_a_rule_keeps_or_breaks_are_shown_alone(tmp_path: Path) -> None:
+    claims = (
+        'prove never allow bash_exec when session.role == "guest"',
+        "prove never allow file_write",
+        "prove never allow bash_exec when input.timeout > 20",
+    )
+    for rule, line in (("guests", claims[0]), ("look", claims[2])):
+        ran = _prove(tmp_path, *claims, more=("--rule", rule))
+        assert [each for each in ran.out.splitlines() if each.startswith(("holds", "broken"))] == [
+            each for each in ran.out.splitlines() if line in each and not each.startswith(" ")
+        ]
+        assert "1 claim:" in ran.out
+
+
+def test_rules_that_never_matter_are_listed_with_what_decides_instead(tmp_path: Path) -> None:
+    more = """\
+    late: deny file_read when reads "/srv/payroll/2026/**"
+    lost: allow file_read when reads only "/srv/payroll/**"
+    never: deny bash_exec when input.timeout > 30
+    used: deny bash_exec when input.timeout > 20
+    """
+    rules = _rules(tmp_path, BASE + "".join(line.strip() + "\n" for line in more.splitlines()))
+    ran = run("prove", rules, "--dead")
+    assert ran.code == 0
+    shown = [line for line in ran.out.splitlines() if line.startswith("dead")]
+    assert [line.partition("  deny ")[2] or line.partition("  allow ")[2] for line in shown] == [
+        'file_read when reads "/srv/payroll/2026/**"',
+        'file_read when reads only "/srv/payroll/**"',
+        "bash_exec when input.timeout > 30",
+    ]
+    assert "decided by private (" in ran.out
+    assert "decided by default (" in ran.out
+    assert ran.out.endswith("3 rules never matter\n")
+    recorded = run("prove", rules, "--dead", "--format", "json")
+    found = json.loads(recorded.out)["dead"]
+    assert [dead["rule"] for dead in found] == ["late", "lost", "never"]
+    assert found[0]["because_of"][0]["rule"] == "private"
+    assert run("prove", rules, "--dead", "--rule", "late").code == 2
+
+
+def test_broken_claims_are_results_for_code_review_tools(tmp_path: Path) -> None:
+    claims = ("prove never allow file_write", "prove never allow bash_exec when input.timeout > 20")
+    ran = _prove(tmp_path, *claims, more=("--format", "sarif"))
+    assert ran.code == 1
+    (result,) = json.loads(ran.out)["runs"][0]["results"]
+    assert result["ruleId"] == "invariant-broken"
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
