@@ -1,0 +1,167 @@
+"""Time proofs of claims: `python -m bench.proving`, a minute.
+
+Claims about 100 and 1,000 rules, spread over many tools or all on three, and relations of two sets
+of 130 patterns of paths. What is measured is processor time, so that a busy machine shows about the
+same, beside the load of the same rules without proofs. The exit status is 1 where a goal is missed.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import process_time_ns
+from typing import Any
+
+import policy
+from policy.catalog import Catalog, Origin, Resource, ToolSpec
+from policy.program import Program
+from policy.verify import prove
+
+_CLAIMS = 60
+_TEXT = {"type": "string"}
+_FIELDS = {"path": _TEXT, "to": _TEXT, "n": {"type": "integer"}}
+_NAMES = (
+    *(".env", ".ssh", "id_rsa", "*.pem", "*.key", "credentials", "*token*", "*secret*"),
+    *(".aws", ".kube", "config.json", "*.p12", "shadow"),
+)
+_FOLDERS = ("srv", "home", "etc", "var", "opt", "root", "usr", "data", "mnt")
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """Milliseconds for each claim, sorted, and for the load of the rules."""
+
+    claims: tuple[float, ...]
+    load: float
+    undecided: int
+
+    @property
+    def mean(self) -> float:
+        return sum(self.claims) / len(self.claims)
+
+    @property
+    def p99(self) -> float:
+        return self.claims[int(len(self.claims) * 0.99)]
+
+
+def _tools(count: int) -> Catalog:
+    schema: dict[str, Any] = {"type": "object", "properties": _FIELDS, "required": list(_FIELDS)}
+    specs = (
+        ToolSpec(
+            name=f"t{number}",
+            origin=Origin(tool=f"t{number}"),
+            schema=schema,
+            resources=(Resource(verb="reads", steps=("path",)),),
+            complete=True,
+        )
+        for number in range(count)
+    )
+    return Catalog(specs=tuple(specs), complete=True)
+
+
+def _rules(count: int, tools: int) -> Iterator[str]:
+    chance = random.Random(1)
+    for number in range(count):
+        tool, verdict = f"t{chance.randrange(tools)}", chance.choice(("allow", "allow", "deny"))
+        reads = "reads only" if verdict == "allow" else "reads"
+        condition = chance.choice(
+            (
+                f'{reads} "/srv/d{number}/**"',
+                f'input.to like "*@d{number}.example"',
+                f"input.n < {number}",
+                f'{reads} "/srv/d{number}/**" and input.n > {number}',
+            )
+        )
+        yield f"{verdict} {tool} when {condition}"
+    for _ in range(_CLAIMS):
+        other = chance.randrange(count)
+        condition = chance.choice(
+            (
+                f'reads "/srv/d{other}/x/**"',
+                f'input.to like "a*@d{other}.example"',
+                f"input.n == {other}",
+                'reads "/etc/**"',
+                'reads "**/.env"',
+                'input.to ends with ".evil"',
+            )
+        )
+        yield f"assume never allow t{chance.randrange(tools)} when {condition}"
+
+
+def _globs() -> tuple[str, ...]:
+    """Return 130 patterns of files with secrets."""
+    anywhere = (f"**/{name}/**" for name in _NAMES)
+    return (*anywhere, *(f"/{place}/**/{name}" for place in _FOLDERS for name in _NAMES))
+
+
+def _sets(claim: str) -> Iterator[str]:
+    globs = ", ".join(f'"{glob}"' for glob in _globs())
+    fewer = ", ".join(f'"{glob}"' for glob in _globs()[1:])
+    yield f'paths secrets = {globs} except "**/test/**"'
+    yield f'paths others = {fewer} except "**/example/**", "**/test/**"'
+    yield f"paths narrower = {fewer}"
+    yield f"paths wider = {globs}"
+    yield "allow t0 when reads anything"
+    yield claim
+
+
+def _program(folder: Path, statements: Iterator[str], tools: int) -> tuple[Program, float]:
+    (folder / "placet.toml").write_text('[reload]\nproofs = "off"\n')
+    text = "\n".join(("policy for every agent", "default deny", *statements))
+    (folder / "global.policy").write_text(text + "\n")
+    start = process_time_ns()
+    generation = policy.load(folder, catalog=_tools(tools))
+    return generation.program, (process_time_ns() - start) / 1e6
+
+
+def _times(statements: Iterator[str], tools: int) -> _Times:
+    with TemporaryDirectory() as folder:
+        program, load = _program(Path(folder), statements, tools)
+    taken: list[float] = []
+    undecided = 0
+    proofs = prove(program)
+    while True:
+        start = process_time_ns()
+        proof = next(proofs, None)
+        if proof is None:
+            return _Times(tuple(sorted(taken)), load, undecided)
+        taken.append((process_time_ns() - start) / 1e6)
+        undecided += proof.status == "undecided"
+
+
+def main() -> int:
+    """Print milliseconds, and tell whether they are within the goals."""
+    _times(_rules(10, 3), 3)  # imports the solver
+    missed = 0
+    for what, rules, tools, mean, p99 in (
+        ("100 rules on 20 tools", 100, 20, 20, 75),
+        ("100 rules on 3 tools", 100, 3, 40, None),
+        ("1,000 rules on 100 tools", 1_000, 100, 25, None),
+        ("1,000 rules on 3 tools", 1_000, 3, 300, None),
+    ):
+        found = _times(_rules(rules, tools), tools)
+        print(
+            f"{what}: mean {found.mean:.1f} ms (at most {mean}), p99 {found.p99:.1f} ms, "
+            f"a claim ÷ load {found.mean / found.load:.3f}, {found.undecided} undecided"
+        )
+        missed += found.mean > mean or (p99 is not None and found.p99 > p99)
+    for what, rule, claim, most in (
+        ("a witness in two sets", "secrets", "others", 50),
+        ("inclusion of two sets", "wider", "narrower", 250),
+    ):
+        statements = f"deny t0 when reads {rule}\nassume never allow t0 when reads {claim}"
+        found = _times(_sets(statements), 1)
+        print(
+            f"{what} of 130 patterns: {found.mean:.1f} ms (at most {most}), "
+            f"{found.undecided} undecided"
+        )
+        missed += found.mean > most
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
