@@ -14,6 +14,7 @@ from policy.symbolic.patterns.globs import PRINTED_PATHS
 from policy.symbolic.strings import MOST_STATES, MOST_STATES_IN_ALL, smallest_conflict
 
 _MOST_AT_ONCE = 10  # clauses for one point of one assignment
+_ENOUGH = 20  # clauses for one assignment
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,13 @@ class Points:
     def refute(self, holding: frozenset[int]) -> list[list[int]]:
         """Return clauses that exclude what the assignment says of resources, if it cannot be."""
         common = [demand for demand in self._all if demand.literal in holding]
-        return [
-            clause
-            for point in self._some
-            if point.literal in holding
-            for clause in self._conflicts(point, common)
-        ]
+        found: list[list[int]] = []
+        for point in self._some:
+            if point.literal in holding:
+                found += self._conflicts(point, common)
+            if len(found) >= _ENOUGH:
+                break
+        return found
 
     def examples(self, holding: frozenset[int], within: tuple[Language, Language]) -> Iterator[str]:
         """Yield a short resource for each that an assignment says there is, or one for all.

@@ -152,7 +152,7 @@ def smallest_conflict(
         return None, MOST_STATES
     if met.text is not None:
         return None, MOST_STATES - steps.left
-    ins, outs = list(inside), [outside[at] for at in met.outside]
+    ins, outs = [inside[at] for at in met.inside], [outside[at] for at in met.outside]
     for side in (outs, ins):
         for one in tuple(side):
             side.remove(one)

@@ -9,10 +9,10 @@ and Raffinot, *Flexible Pattern Matching in Strings*, 2002, section 5.2).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from policy.solving.automata.characters import WORD, Characters, common, without
+from policy.solving.automata.characters import WORD, Characters, common, has, without
 from policy.solving.automata.expressions import Either, Expression, OneOf, Place, Row, Times
 
 # Positions of one expression; a repeated part counts as often as it may repeat.
@@ -37,6 +37,15 @@ class Language:
     shifts: tuple[tuple[int, int], ...]
     reading: tuple[tuple[Characters, int], ...]
     accepting: tuple[tuple[int, int], ...]
+    _entered: dict[int, int] = field(default_factory=dict, repr=False)
+
+    def entered_by(self, code: int) -> int:
+        """Return the states that are entered by a character, which are kept once found."""
+        found = self._entered.get(code)
+        if found is None:
+            found = sum(states for chars, states in self.reading if has(chars, code))
+            self._entered[code] = found
+        return found
 
 
 def language(expression: Expression) -> Language:

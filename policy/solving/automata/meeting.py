@@ -14,11 +14,8 @@ from policy.solving.automata.characters import (
     ALL,
     Characters,
     classes,
-    has,
 )
 from policy.solving.automata.language import Language
-
-_FIRST_LEFT_OUT = 4
 
 
 class OutOfSteps(Exception):
@@ -40,9 +37,10 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """A string, or None, and then the languages of those outside that were needed to see so."""
+    """A string, or None, and then the languages that were needed to see that there is none."""
 
     text: str | None
+    inside: tuple[int, ...] = ()
     outside: tuple[int, ...] = ()
 
 
@@ -55,16 +53,27 @@ def meeting(
 ) -> Meeting:
     """Return a shortest string that is in all of the first languages and none of the others.
 
-    `within` are the characters that it may have. Languages to be outside of are only looked at once
-    a string is found in them. Raises OutOfSteps.
+    `within` are the characters that it may have. A language is only looked at once a string is
+    found that it excludes: most never matter. Raises OutOfSteps.
     """
+    # The places of languages, those inside before those outside.
+    sides = (*((one, True) for one in inside), *((one, False) for one in outside))
     needed: list[int] = []
-    most = _FIRST_LEFT_OUT
+    most = 1
     while True:
-        text = shortest(inside, [outside[at] for at in needed], within=within, steps=steps)
+        text = shortest(
+            [sides[at][0] for at in needed if sides[at][1]],
+            [sides[at][0] for at in needed if not sides[at][1]],
+            within=within,
+            steps=steps,
+        )
         if text is None:
-            return Meeting(None, tuple(needed))
-        wrong = [at for at, one in enumerate(outside) if at not in needed and contains(one, text)]
+            return Meeting(
+                None,
+                inside=tuple(at for at in needed if at < len(inside)),
+                outside=tuple(at - len(inside) for at in needed if at >= len(inside)),
+            )
+        wrong = [at for at, (one, wanted) in enumerate(sides) if contains(one, text) is not wanted]
         if not wrong:
             return Meeting(text)
         needed += wrong[:most]
@@ -75,7 +84,7 @@ def contains(one: Language, text: str) -> bool:
     """Return whether a string is in a language."""
     state = one.start
     for char in text:
-        state = _following(one.shifts, state) & _reading(one, ord(char))
+        state = _following(one.shifts, state) & one.entered_by(ord(char))
         if not state:
             return False
     return _accepts(one.accepting, state)
@@ -125,14 +134,6 @@ def _following(shifts: Sequence[tuple[int, int]], state: int) -> int:
         active = state & leaving
         if active:
             found |= active << length if length >= 0 else active >> -length
-    return found
-
-
-def _reading(one: Language, code: int) -> int:
-    found = 0
-    for chars, states in one.reading:
-        if has(chars, code):
-            found |= states
     return found
 
 
