@@ -225,7 +225,7 @@ class McpClient:
         """Return whether the server answers in the session that lists its tools."""
         try:
             async with self._sessions.use(None) as connection:
-                return await connection.check()
+                return await connection.health.check()
         except McpFailure as error:
             self._last_error = str(error)
             return False

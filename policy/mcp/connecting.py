@@ -94,7 +94,7 @@ async def connected(
                 fresh_for=server.check,
                 inputs=inputs,
             )
-            work: list[Coroutine[Any, Any, None]] = [connection.watch_health(server.check)]
+            work: list[Coroutine[Any, Any, None]] = [connection.health.watch(server.check)]
             if changed is not None and listening:
                 work.append(connection.listen(announce, offers_announced))
             async with _beside(work):

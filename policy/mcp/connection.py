@@ -34,7 +34,8 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import RootModel, ValidationError
 
 from policy.mcp.error_text import is_end_of_connection, text_of
-from policy.mcp.errors import McpFailure, NotSent, ProtocolError, Uncertain
+from policy.mcp.errors import NotSent, ProtocolError, Uncertain
+from policy.mcp.health import Health
 from policy.mcp.http import DELIVERY, Delivery
 from policy.mcp.input_requests import InputRequests
 from policy.mcp.listed_tool import Era, ListedTool, frozen
@@ -47,7 +48,6 @@ from policy.pins import Definition
 from policy.processes import Lost
 from policy.tools import ProgressReporter
 
-_ANSWERING = 10.0  # seconds for the answer to a check
 _LISTENING_AGAIN = 5.0  # seconds
 _INPUT_REQUIRED = "input_required"
 _NO_INPUT = "the server asks for input from its user, which it cannot be given here"
@@ -83,10 +83,6 @@ class Connection:
         self._inputs = inputs
         self._lose = lose
         self._notes_sending = notes_sending
-        self._calls = 0
-        self._quiet = asyncio.Event()
-        self._quiet.set()
-        self._suspected = asyncio.Event()
         self._announced = announced or asyncio.Event()
         self._listing = asyncio.Lock()
         self._fresh_for = fresh_for
@@ -96,6 +92,7 @@ class Connection:
         self.lost_because: str | None = None
         self.offers = Offers(self._page, lambda: client.server_capabilities, fresh_for=fresh_for)
         self.subscriptions = Subscriptions(client, self.ask)
+        self.health = Health(self._ask_for_life, self.lost)
 
     @property
     def protocol_version(self) -> str:
@@ -197,7 +194,7 @@ class Connection:
         It is sent once, and again only with what the server has asked for. NotSent means that it
         has certainly not run.
         """
-        with self._counted():
+        with self.health.counted():
             if asker is not None and self._inputs is not None:
                 await self._inputs.settle_roots(self._announce_roots)
             answer = await self._sent(request, progress)
@@ -255,50 +252,18 @@ class Connection:
             if cursor is None:
                 return
 
-    async def check(self) -> bool:
-        """Return whether the server answers; a session that does not is lost."""
-        try:
-            with self._translated():
-                async with asyncio.timeout(_ANSWERING):
-                    await self._ask_for_life()
-        except TimeoutError:
-            self.lost(f"the server has not answered within {_ANSWERING:g} seconds")
-            return False
-        except NotSent as error:
-            self.lost(str(error))
-            return False
-        except Uncertain:
-            return False  # it has ended, and is lost already
-        except McpFailure:
-            return True  # an error is an answer
-        return True
-
     async def _ask_for_life(self) -> None:
         session = self._client.session
-        try:
-            if self.era == "stateless":
-                await session.send_discover(self.protocol_version)
-            else:
-                await session.send_request(PingRequest(), EmptyResult)
-        except MCPError as error:
-            if error.error.code == REQUEST_TIMEOUT:
-                raise TimeoutError from error
-            raise
-
-    async def watch_health(self, every: float) -> None:
-        """Check the session from time to time, and after a call that was given up.
-
-        A server may serve one call at a time, so it is not checked while calls run.
-        """
-        while True:
+        with self._translated():
             try:
-                async with asyncio.timeout(every):
-                    await self._suspected.wait()
-            except TimeoutError:
-                pass
-            self._suspected.clear()
-            await self._quiet.wait()
-            await self.check()
+                if self.era == "stateless":
+                    await session.send_discover(self.protocol_version)
+                else:
+                    await session.send_request(PingRequest(), EmptyResult)
+            except MCPError as error:
+                if error.error.code == REQUEST_TIMEOUT:
+                    raise TimeoutError from error
+                raise
 
     async def listen(self, changed: Callable[[], None], announced: Announced) -> None:
         """Report changes of lists, as long as the server announces them; `changed` is of tools."""
@@ -325,21 +290,6 @@ class Connection:
             changed()  # what was announced meanwhile is lost
             announced("resources")
             announced("prompts")
-
-    @contextmanager
-    def _counted(self) -> Iterator[None]:
-        """Count a call that runs; suspect the server of hanging if it is given up."""
-        self._calls += 1
-        self._quiet.clear()
-        try:
-            yield
-        except asyncio.CancelledError:
-            self._suspected.set()
-            raise
-        finally:
-            self._calls -= 1
-            if not self._calls:
-                self._quiet.set()
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

@@ -68,6 +68,21 @@ def test_every_part_of_a_call_must_be_allowed(rules: Path) -> None:
     )
 
 
+def test_a_resource_of_an_mcp_server_is_what_its_uri_names(rules: Path) -> None:
+    """As behind a gateway: a file that is read, a host, or what only the server knows."""
+    more = 'notes: allow mcp_read_resource when input.uri starts with "note://"\n'
+    files = 'files: allow mcp_read_resource when reads only "/srv/docs/**"\n'
+    (rules / "global.policy").write_text(NOTHING + more + files, "utf-8")
+    for uri, verdict in (
+        ("note://1", "allow"),
+        ("file:///srv/docs/a.md", "allow"),
+        ("file:///srv/docs/../../etc/passwd", "deny"),
+        ("https://a.example/", "deny"),
+    ):
+        found = ask(rules, CLAUDE, "ReadMcpResourceTool", {"server": "notes", "uri": uri})
+        assert found["permissionDecision"] == verdict, uri
+
+
 def test_a_rewrite_without_a_field_to_go_back_to_is_denied(rules: Path) -> None:
     there = ask(rules, CLAUDE, "Bash", {"command": "ls x"})
     assert there["updatedInput"] == {"command": "ls x", "timeout": 60_000}

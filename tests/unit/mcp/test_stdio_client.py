@@ -180,7 +180,7 @@ async def give_up_a_call(client: McpClient, folder: Path) -> None:
 async def test_a_server_that_hangs_after_a_call_is_started_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("policy.mcp.connection._ANSWERING", 0.1)
+    monkeypatch.setattr("policy.mcp.health._ANSWERING", 0.1)
     async with client_of(scripted(tmp_path, "falls silent")) as client:
         await give_up_a_call(client, tmp_path)
         await until(lambda: client.status.state != "open")
