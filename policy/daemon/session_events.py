@@ -43,7 +43,7 @@ class SessionEvents:
         if caller.parent is not None:
             return
         if event.unreadable:
-            self.hearing.hear(caller, (), resumed=True, inside=False)
+            self.hearing.lose(caller)
         elif event.prompt is not None:
             in_doubt = self._history.is_in_doubt(caller, agent)
             self.hearing.hear(caller, (event.prompt,), resumed=in_doubt, inside=False)

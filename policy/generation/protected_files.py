@@ -17,8 +17,9 @@ from policy.generation.settings import Settings
 from policy.generation.user_state import state_root
 from policy.generation.walk import BESIDE_A_FILE, DATA_SUFFIXES, POLICY_SUFFIX, SETTINGS_FILE
 
-# What SQLite writes beside a database: access to these is access to the database.
-_BESIDE_A_STORE = ("", "-wal", "-shm", "-journal")
+# What SQLite writes beside a database: access to these is access to the database. The last one says
+# that a history was created, so that one that is missing was deleted.
+_BESIDE_A_STORE = ("", "-wal", "-shm", "-journal", "-created")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

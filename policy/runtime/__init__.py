@@ -3,11 +3,18 @@
 from policy.runtime.clock import Clock, is_past, seconds_until, utc_now
 from policy.runtime.listeners import Listeners
 from policy.runtime.private_file import identity_of, make_file
-from policy.runtime.sqlite_file import DatabaseUnusable, FileFormat, open_database
+from policy.runtime.sqlite_file import (
+    DatabaseMissing,
+    DatabaseUnusable,
+    FileFormat,
+    open_database,
+    require_version,
+)
 from policy.runtime.threads import NoThreadFree, Threads
 
 __all__ = [
     "Clock",
+    "DatabaseMissing",
     "DatabaseUnusable",
     "FileFormat",
     "Listeners",
@@ -17,6 +24,7 @@ __all__ = [
     "is_past",
     "make_file",
     "open_database",
+    "require_version",
     "seconds_until",
     "utc_now",
 ]

@@ -14,10 +14,15 @@ from policy.runtime.private_file import make_file
 _MEMORY = ":memory:"
 # Other processes hold the lock for one small transaction; longer than this is an error.
 _BUSY_SECONDS = 10.0
+_MISSING = "it was deleted or emptied"
 
 
 class DatabaseUnusable(Exception):
     """Why a file cannot be opened, as a clause."""
+
+
+class DatabaseMissing(DatabaseUnusable):
+    """There is no file where one must be, or it is empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +45,16 @@ def open_database(
     *,
     any_thread: bool = False,
     busy_seconds: float = _BUSY_SECONDS,
+    may_create: bool = True,
 ) -> sqlite3.Connection:
     """Return a connection without implicit transactions; `path` None: a database in memory.
 
     A new file is for its owner only. With `any_thread`, whoever uses the connection makes sure that
     one thread does at a time. `busy_seconds` is how long to wait for the lock of another process.
-    Raises DatabaseUnusable.
+    Raises DatabaseUnusable, also for a file that is missing or empty unless it `may_create` one.
     """
+    if path is not None and not may_create and not path.exists():
+        raise DatabaseMissing(_MISSING)
     try:
         if path is not None:
             make_file(path)
@@ -62,7 +70,7 @@ def open_database(
     except sqlite3.Error as error:
         raise DatabaseUnusable(str(error)) from error
     try:
-        _prepare(connection, format, busy_seconds)
+        _prepare(connection, format, busy_seconds, may_create=may_create)
     except BaseException as error:
         connection.close()
         if isinstance(error, sqlite3.Error):
@@ -71,12 +79,22 @@ def open_database(
     return connection
 
 
-def _prepare(connection: sqlite3.Connection, format: FileFormat, busy_seconds: float) -> None:
+def require_version(connection: sqlite3.Connection, format: FileFormat) -> None:
+    """Raise DatabaseUnusable if another version has changed a file since it was opened."""
+    version = _number(connection, "PRAGMA user_version")
+    if version != format.version:
+        raise DatabaseUnusable(_other_version(version, format))
+
+
+def _prepare(
+    connection: sqlite3.Connection, format: FileFormat, busy_seconds: float, *, may_create: bool
+) -> None:
     # Nothing is written before it is known that the file is ours, or empty.
     connection.execute("PRAGMA trusted_schema=OFF")
     # In one transaction: another process may be creating the file at this moment.
     connection.execute("BEGIN")
-    _version_of(connection, format)
+    if _version_of(connection, format) is None and not may_create:
+        raise DatabaseMissing(_MISSING)
     connection.execute("COMMIT")
     _write_ahead(connection, busy_seconds)
     connection.execute("BEGIN IMMEDIATE")
@@ -105,11 +123,13 @@ def _version_of(connection: sqlite3.Connection, format: FileFormat) -> int | Non
     if version > format.version or any(
         each not in format.upgrades for each in range(version, format.version)
     ):
-        other = "a newer" if version > format.version else "an older"
-        raise DatabaseUnusable(
-            f"it was made by {other} version ({version} instead of {format.version})"
-        )
+        raise DatabaseUnusable(_other_version(version, format))
     return version
+
+
+def _other_version(version: int, format: FileFormat) -> str:
+    other = "a newer" if version > format.version else "an older"
+    return f"it was made by {other} version ({version} instead of {format.version})"
 
 
 def _number(connection: sqlite3.Connection, statement: str) -> int:

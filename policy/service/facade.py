@@ -174,8 +174,9 @@ class GovernedService:
         """Note what the user of this session wrote, for rules with `named by user`, in order.
 
         Without texts, the user has written nothing so far. `resumed`: the user wrote others before,
-        which were not noted; then what the user wrote is not known. Raises PermissionDenied within
-        a tool and for a session below another, and Execution if the texts cannot be noted.
+        which were not noted; then what the user wrote is not known, nor are earlier calls if the
+        session is new to this service. Raises PermissionDenied within a tool and for a session
+        below another, and Execution if the texts cannot be noted.
         """
         for text in texts:
             if not isinstance(text, str):

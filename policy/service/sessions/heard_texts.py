@@ -17,6 +17,7 @@ from policy.values import (
 
 NOT_HEARD = "nobody has told what the user wrote"
 MISSED = "the session began before anybody told what the user wrote"
+RESUMED = "the session began before this history of it"
 FORGOTTEN = "what the user wrote was forgotten, as there was too much of all sessions"
 
 

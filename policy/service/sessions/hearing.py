@@ -41,7 +41,8 @@ class Hearing:
     def hear(self, caller: Caller, texts: Sequence[str], *, resumed: bool, inside: bool) -> None:
         """Note messages of the user.
 
-        `resumed`: the user wrote others before, which nobody noted. `inside`: a tool is running.
+        `resumed`: the user wrote others before, which nobody noted; of a session that is new here,
+        earlier calls are missed as well. `inside`: a tool is running.
         Raises PermissionDenied unless the caller is the root of its tree, outside of every tool,
         and SessionLogUnusable if the messages cannot be noted.
         """
@@ -65,9 +66,18 @@ class Hearing:
         known = self._log.said(caller)
         heard = () if isinstance(known, str) else known.texts
         if texts is None or (texts[: len(heard)] != heard and heard[: len(texts)] != texts):
-            self.hear(caller, (), resumed=True, inside=False)
+            self.lose(caller)
         elif len(texts) > len(heard) or isinstance(known, str):
             self.hear(caller, texts[len(heard) :], resumed=False, inside=False)
+
+    def lose(self, caller: Caller) -> None:
+        """Note that the user wrote what nobody can read; the session did not begin before.
+
+        Raises as `hear` does.
+        """
+        # A session of which messages are known has not begun elsewhere.
+        self.hear(caller, (), resumed=False, inside=False)
+        self.hear(caller, (), resumed=True, inside=False)
 
     def disregard(self, caller: Caller, why: str) -> None:
         """Note why what is told of a session is not noted."""

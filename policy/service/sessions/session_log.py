@@ -76,8 +76,9 @@ class SessionLog(SessionReader, Protocol):
     def hear(self, caller: Caller, texts: Sequence[str], *, missed: bool) -> bool:
         """Note what the user wrote in the session of `caller`, the root of its tree.
 
-        `missed`: the user wrote others before. False if the session has been seen below another:
-        its user's messages are those of the root, and these are not noted.
+        `missed`: the user wrote others before. If nothing is known of the tree, it began elsewhere,
+        and its history and budgets are not known either. False if the session has been seen below
+        another: its user's messages are those of the root, and these are not noted.
         """
         ...
 

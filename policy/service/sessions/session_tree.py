@@ -19,7 +19,7 @@ from policy.model import (
     ReleasedCall,
     ToolCalls,
 )
-from policy.service.sessions.heard_texts import MISSED, HeardTexts
+from policy.service.sessions.heard_texts import MISSED, RESUMED, HeardTexts
 from policy.service.sessions.kept_calls import KeptCalls, past_call
 from policy.service.sessions.memory_budgets import MemoryBudgets
 from policy.service.sessions.session_log import SessionKey
@@ -106,6 +106,9 @@ class SessionTree:
         """Add what the user wrote; see `SessionLog.hear` and `HeardTexts.add`."""
         heard = self.heard
         is_new = heard.messages is None and heard.unknown is None
+        if missed and is_new and not (self.ended or self.running):
+            self.unknown = self.unknown or RESUMED
+            self.history = None
         if self.unknown is not None or missed or (is_new and (self.ended or self.running)):
             heard.lose(self.unknown or heard.unknown or MISSED)
         heard.add(texts, number=number)

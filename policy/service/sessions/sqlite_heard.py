@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from policy.model import UserSaid
-from policy.service.sessions.heard_texts import MISSED, NOT_HEARD, messages_of
+from policy.service.sessions.heard_texts import MISSED, NOT_HEARD, RESUMED, messages_of
 from policy.values import MOST_CHARACTERS, TOO_MUCH, UserMessages, characters_of
 
 # `hearing` has a row for each tree whose user somebody has told about. `child` are the sessions
@@ -31,7 +31,9 @@ def add_heard(db: sqlite3.Connection, tree: int, texts: Sequence[str], *, missed
     """Add messages to a tree; `missed`: what the user wrote before is not known."""
     found = _hearing(db, tree)
     unknown, characters = (None, 0) if found is None else (found.unknown, found.characters)
-    if missed or (found is None and _has_calls(db, tree)):
+    if missed and found is None and not _has_calls(db, tree):
+        unknown = RESUMED
+    elif missed or (found is None and _has_calls(db, tree)):
         unknown = unknown or MISSED
     characters += characters_of(texts)
     if characters > MOST_CHARACTERS:
@@ -59,6 +61,8 @@ def join_heard(db: sqlite3.Connection, other: int, tree: int) -> None:
     ours = _hearing(db, tree) or _Hearing(unknown=None, characters=0, changes=0)
     characters = ours.characters + theirs.characters
     unknown = ours.unknown or theirs.unknown
+    if RESUMED in (ours.unknown, theirs.unknown):
+        unknown = RESUMED
     if characters > MOST_CHARACTERS:
         unknown = unknown or TOO_MUCH.reason
     db.execute("UPDATE heard SET tree = ? WHERE tree = ?", (tree, other))
@@ -74,6 +78,12 @@ class _Hearing:
     unknown: str | None
     characters: int
     changes: int
+
+
+def why_beginning_is_missed(db: sqlite3.Connection, tree: int) -> str | None:
+    """Return why the first calls of a tree are not known, if its session began elsewhere."""
+    found = _hearing(db, tree)
+    return RESUMED if found is not None and found.unknown == RESUMED else None
 
 
 class HeardReader:

@@ -27,8 +27,16 @@ from policy.model import (
     ToolCalls,
     UserSaid,
 )
-from policy.runtime import DatabaseUnusable, FileFormat, identity_of, open_database
+from policy.runtime import (
+    DatabaseMissing,
+    DatabaseUnusable,
+    FileFormat,
+    identity_of,
+    open_database,
+    require_version,
+)
 from policy.service.sessions.charging import StoredBudget, have_room
+from policy.service.sessions.creation_marker import help_for, mark_created, was_created
 from policy.service.sessions.kept_calls import DEFAULT_BOUNDS, KeepingBounds
 from policy.service.sessions.session_log import (
     SessionKey,
@@ -54,7 +62,13 @@ from policy.service.sessions.sqlite_calls import (
     running_row,
 )
 from policy.service.sessions.sqlite_heard import TABLES as HEARD_TABLES
-from policy.service.sessions.sqlite_heard import HeardReader, add_heard, join_heard, lose_beginning
+from policy.service.sessions.sqlite_heard import (
+    HeardReader,
+    add_heard,
+    join_heard,
+    lose_beginning,
+    why_beginning_is_missed,
+)
 from policy.service.sessions.stored_calls import key_of_session, microseconds, moment, tool_of
 
 _Result = TypeVar("_Result")
@@ -140,11 +154,19 @@ class SqliteSessionLog:
         self._heard = HeardReader()
         self._one_at_a_time = threading.Lock()
         try:
+            known = was_created(self.path)
             self._connection = open_database(
-                self.path, _FORMAT, any_thread=True, busy_seconds=_BUSY_SECONDS
+                self.path,
+                _FORMAT,
+                any_thread=True,
+                busy_seconds=_BUSY_SECONDS,
+                may_create=not known,
             )
             self._connection.execute("PRAGMA synchronous=NORMAL")
-        except (DatabaseUnusable, sqlite3.Error) as error:
+            mark_created(self.path)
+        except DatabaseMissing as error:
+            raise _unusable(self.path, f"{error}; {help_for(self.path)}") from error
+        except (DatabaseUnusable, sqlite3.Error, OSError) as error:
             raise _unusable(self.path, error) from error
         self._file = identity_of(self.path)
 
@@ -163,7 +185,7 @@ class SqliteSessionLog:
 
         def balance(db: sqlite3.Connection) -> Balance:
             tree = _tree(db, caller) if charge.budget.of_tree else None
-            return stored_balance(db, charge, now, tree=tree)
+            return _balance(db, charge, now, tree=tree)
 
         reads = caller.parent is None or not charge.budget.of_tree
         return self._transact("BEGIN DEFERRED" if reads else "BEGIN IMMEDIATE", balance)
@@ -188,7 +210,7 @@ class SqliteSessionLog:
                 return None
             made = None
             if charges:
-                if not have_room(charges, lambda one: stored_balance(db, one, call.at, tree=tree)):
+                if not have_room(charges, lambda one: _balance(db, one, call.at, tree=tree)):
                     return None
                 made = make_charges(db, call, charges, tree=tree)
             row = db.execute(
@@ -285,11 +307,13 @@ class SqliteSessionLog:
     def _history(self, db: sqlite3.Connection, tree: int | None) -> History:
         if tree is None:
             return History()
+        unknown = why_beginning_is_missed(db, tree)
         calls = _calls(db, tree)
         for tool, at in _rows(db, "SELECT tool, at FROM running WHERE tree = ?", tree):
             calls[tool] = calls.get(tool, NO_CALLS).and_one(RUNNING, moment(at))
         tools = {tool_of(key): each for key, each in calls.items()}
-        return History(tools=MappingProxyType(tools), kept=self._reader.read(db, tree))
+        kept = self._reader.read(db, tree)
+        return History(tools=MappingProxyType(tools), unknown=unknown, kept=kept)
 
     def _transact(self, begin: str, work: Work[_Result]) -> _Result:
         with self._one_at_a_time:
@@ -299,6 +323,7 @@ class SqliteSessionLog:
                     raise sqlite3.OperationalError("it was deleted or replaced while in use")
                 connection.execute(begin)
                 try:
+                    require_version(connection, _FORMAT)
                     result = work(connection)
                     connection.execute("COMMIT")
                     return result
@@ -306,8 +331,19 @@ class SqliteSessionLog:
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
                     raise
-            except (sqlite3.Error, ValueError, ArithmeticError) as error:
+            except (DatabaseUnusable, sqlite3.Error, ValueError, ArithmeticError) as error:
                 raise _unusable(self.path, error) from error
+
+
+def _balance(
+    db: sqlite3.Connection, charge: Charge, now: datetime | None, *, tree: int | None
+) -> Balance:
+    missed = None
+    if charge.budget.of_tree and tree is not None:
+        missed = why_beginning_is_missed(db, tree)
+    if missed is not None:
+        return Balance(used=None, wait=None, unknown=missed)
+    return stored_balance(db, charge, now, tree=tree)
 
 
 def _tree(db: sqlite3.Connection, caller: Caller) -> int | None:
@@ -397,6 +433,6 @@ def _rows(db: sqlite3.Connection, query: str, *values: Any) -> list[Any]:
     return db.execute(query, values).fetchall()
 
 
-def _unusable(path: Path, error: Exception) -> SessionLogUnusable:
-    name, why = visible(str(path), 300), visible(str(error), 200)
+def _unusable(path: Path, error: object) -> SessionLogUnusable:
+    name, why = visible(str(path), 300), visible(str(error), 400)
     return SessionLogUnusable(f"the history of sessions cannot be kept in {name}: {why}")

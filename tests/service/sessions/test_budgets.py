@@ -197,6 +197,14 @@ def test_a_forgotten_session_has_no_room() -> None:
     assert released(log, limit(), caller=Caller(session="a")) is not None
 
 
+def test_a_session_that_began_elsewhere_has_no_room(log: SessionLog) -> None:
+    tree = limit(5, of_tree=True)
+    log.hear(ADA, ("go on",), missed=True)
+    assert "began before" in (log.balance(ADA, tree, NOON).unknown or "")
+    assert released(log, tree) is None
+    assert released(log, limit()) is not None
+
+
 def test_too_many_budgets_in_memory_refuse_new_ones_and_drop_old_ones() -> None:
     budgets = MemoryBudgets(most=10)
     for number in range(10):

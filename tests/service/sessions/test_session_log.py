@@ -148,6 +148,51 @@ def test_a_file_that_is_no_history_cannot_be_used(tmp_path: Path, contents: byte
     assert path.read_bytes() == contents
 
 
+@pytest.mark.parametrize("is_emptied", [False, True])
+def test_a_history_that_was_deleted_does_not_begin_anew(tmp_path: Path, is_emptied: bool) -> None:
+    path = tmp_path / "history.sqlite"
+    SqliteSessionLog(path).close()
+    SqliteSessionLog(path).close()
+    path.write_bytes(b"") if is_emptied else path.unlink()
+    with pytest.raises(SessionLogUnusable, match=r"deleted or emptied.* delete .*-created too"):
+        SqliteSessionLog(path)
+    assert is_emptied == path.exists()
+    path.unlink(missing_ok=True)
+    (tmp_path / "history.sqlite-created").unlink()
+    with closing(SqliteSessionLog(path)) as log:
+        assert log.history(Caller()).unknown is None
+
+
+def test_a_file_that_a_newer_version_has_changed_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite"
+    with closing(SqliteSessionLog(path)) as log:
+        with closing(sqlite3.connect(path)) as newer:
+            newer.execute("PRAGMA user_version=999")
+        for use in (lambda: log.history(Caller()), lambda: log.hear(Caller(), (), missed=False)):
+            with pytest.raises(SessionLogUnusable, match="a newer version"):
+                use()
+
+
+def test_the_beginning_of_a_session_that_is_resumed_is_not_known(log: SessionLog) -> None:
+    resumed = Caller(session="resumed")
+    assert log.hear(resumed, ("go on",), missed=True)
+    assert "began before" in (log.history(resumed).unknown or "")
+    release = log.release(resumed, call(FETCH, None), judged_by=None)
+    log.finish(release, "ok")
+    assert log.history(resumed).tools[FETCH].succeeded.untimed
+    assert "began before" in (log.history(resumed).unknown or "")
+    # So are trees that it is a part of, and no others.
+    below = Caller(session="b", parent=resumed)
+    assert "began before" in (log.history(below).unknown or "")
+    assert log.history(Caller(session="c")).unknown is None
+
+
+def test_calls_that_are_known_stay_known_when_messages_are_missed(log: SessionLog) -> None:
+    log.release(Caller(), call(FETCH, None), judged_by=None)
+    log.hear(Caller(), ("hello",), missed=True)
+    assert log.history(Caller()).unknown is None
+
+
 def test_a_file_that_is_replaced_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite"
     log = SqliteSessionLog(path)
