@@ -193,9 +193,7 @@ class MemorySessionLog:
     def _balance(self, tree: SessionTree, charge: Charge, now: datetime | None) -> Balance:
         if not charge.budget.of_tree:
             return self._budgets.balance(charge, now)
-        if tree.unknown is not None:
-            return Balance(used=None, wait=None, unknown=tree.unknown)
-        return tree.budgets.balance(charge, now)
+        return tree.balance(charge, now)
 
     def _by_budgets(
         self, tree: SessionTree, charges: tuple[BudgetCharge, ...]

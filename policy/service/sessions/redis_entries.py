@@ -140,6 +140,7 @@ class StoredTree:
                 "characters": heard.characters,
             },
             budgets=list(budget_states(tree.budgets)),
+            unknown=tree.unknown,
         )
         for past in tree.kept:
             output = None
@@ -170,6 +171,8 @@ class StoredTree:
                 messages=messages, numbers=heard["numbers"], characters=heard["characters"]
             )
         tree.heard.unknown = heard["unknown"]
+        # Streams of before sessions could begin elsewhere do not say it.
+        tree.unknown = event.get("unknown")
         restore_budgets(tree.budgets, event["budgets"])
 
 

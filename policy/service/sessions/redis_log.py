@@ -123,7 +123,7 @@ class RedisSessionLog:
                 stored = self._tree(caller)
                 if stored is None:
                     return balance_of((), charge, now)
-                return stored.tree.budgets.balance(charge, now)
+                return stored.tree.balance(charge, now)
             key = _key_of(charge.budget)
             self._exchange((), budgets={key: charge.budget})
             return self._budgets[key].spent.balance(charge, now)
@@ -533,7 +533,7 @@ def _balance(
     now: datetime | None,
 ) -> Balance:
     if charge.budget.of_tree:
-        return stored.tree.budgets.balance(charge, now)
+        return stored.tree.balance(charge, now)
     return streams[_key_of(charge.budget)].spent.balance(charge, now)
 
 

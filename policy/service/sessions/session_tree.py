@@ -10,9 +10,11 @@ from types import MappingProxyType
 from policy.model import (
     NO_CALLS,
     RUNNING,
+    Balance,
     CalledTool,
     Caller,
     CallOutput,
+    Charge,
     History,
     Outcome,
     PastCall,
@@ -101,6 +103,12 @@ class SessionTree:
         """Forget a call that never reached its tool."""
         self.running.pop(release, None)
         self.history = None
+
+    def balance(self, charge: Charge, now: datetime | None) -> Balance:
+        """Return what is left of one of the tree's own budgets."""
+        if self.unknown is not None:
+            return Balance(used=None, wait=None, unknown=self.unknown)
+        return self.budgets.balance(charge, now)
 
     def hear(self, texts: Sequence[str], *, number: int, missed: bool) -> None:
         """Add what the user wrote; see `SessionLog.hear` and `HeardTexts.add`."""
