@@ -111,6 +111,7 @@ CODES: dict[str, Code] = {
     "grounding-restricts": _error("what grounds a value, where it would restrict"),
     "suspicion-permits": _error("a `from LABEL` where it would permit"),
     "chosen-by-agent": _warning("a permission by what the agent itself chose in earlier calls"),
+    "copies-alone": _warning("a rule about copied values that rephrasing evades"),
     "bad-operand": _error("an operand of a resource test that is not a set"),
     "resource-test-in-selection": _error("a resource test inside a selection"),
     "bad-declaration": _error("a `tool` statement that names no resource"),

@@ -5,6 +5,7 @@ from policy.checks.lints import (
     allowed_interpreter,
     ask_outside_allows,
     chosen_by_agent,
+    copies_alone,
     name_style,
     narrow_wildcard,
     not_granted,
@@ -31,6 +32,7 @@ ON_NEW_RULES = (
 # These run at every build on everything; rules may be `KnownRule`s, which have no clauses.
 ON_EVERY_BUILD = (
     ask_outside_allows,
+    copies_alone,
     name_style,
     not_granted,
     redundant_allow,
