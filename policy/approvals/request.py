@@ -17,9 +17,11 @@ class ApprovalRequest:
     """One approval request. The answer serves this call, by this caller, and no other.
 
     `input` is the complete input that would run; `shown` is the same for display: hidden characters
-    escaped, cuts marked. `resources` are what the call would access, in canonical form. `digest` is
-    of tool, input and resources; the answer is valid for that digest only. `reasons` are the
-    opinions that ask and are not yet answered; each needs an answer from a person entitled to it.
+    escaped, cuts marked. `resources` are what the call would access, in canonical form. `values`
+    say where the values stand that rules look for in earlier calls or in what the user wrote.
+    `digest` is of tool, input and resources; the answer is valid for that digest only. `reasons`
+    are the opinions that ask and are not yet answered; each needs an answer from a person entitled
+    to it.
     If the request is about future calls, `kind` is `elevation`, `tool` has the patterns and `input`
     the bounds.
     """
@@ -30,6 +32,7 @@ class ApprovalRequest:
     shown: str
     reasons: tuple[Reason, ...]
     resources: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
     digest: str
     caller: Caller = field(default_factory=Caller)
     generation: GenerationId | None = None

@@ -32,6 +32,7 @@ def request_text(request: ApprovalRequest) -> str:
     lines = [f"{_asker(request.caller)} {wants[request.kind]}"]
     lines += [f"  {visible(resource, 300)}" for resource in request.resources]
     lines.append(f"  input: {request.shown}")
+    lines += [f"  {visible(value, 300)}" for value in request.values]
     if request.rewritten_script is not None:
         lines.append(f"  runs as: {visible(request.rewritten_script, _LONGEST_LINE)}")
     for reason in request.reasons:

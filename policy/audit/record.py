@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
-from policy.decision import GenerationId
+from policy.audit.bounded_value import bounded
+from policy.decision import GenerationId, ValuePlace
 from policy.model import SENTENCES, Caller, Frozen, Reason, Verdict, thaw
 
 Outcome: TypeAlias = Literal[
@@ -78,7 +79,8 @@ class AuditRecord:
     sentence sent to the model. `source` is where the tool comes from, `tokens_used` what it
     reported. `ran` is the script that a shell got for the command, where it differs by more than
     spelling. `parent` is the id of the call whose tool made this one. `redactions` are what rules
-    have redacted of the result.
+    have redacted of the result. `values` are those that rules look for in earlier
+    calls or in what the user wrote, and where they stand.
     """
 
     id: str
@@ -109,6 +111,7 @@ class AuditRecord:
     ran: str | None = None
     parent: str | None = None
     redactions: tuple[ResultRedaction, ...] = ()
+    values: tuple[ValuePlace, ...] = ()
 
 
 def record_line(record: AuditRecord) -> bytes:
@@ -184,6 +187,8 @@ def _document(record: AuditRecord) -> dict[str, Any]:
         "rewritten": record.rewritten,
         "approvals": [_approval(approval) for approval in record.approvals],
     }
+    if record.values:
+        document["values"] = [_value(one) for one in record.values]
     if record.redactions:
         document["redactions"] = [_redaction(one) for one in record.redactions]
     return document
@@ -224,6 +229,15 @@ def _approval(approval: Approval) -> dict[str, Any]:
         "by": _short(approval.by),
         "rules": [_short(rule) for rule in approval.rules],
         "grant": approval.grant,
+    }
+
+
+def _value(one: ValuePlace) -> dict[str, Any]:
+    return {
+        "rule": _short(one.rule),
+        "condition": _short(one.condition),
+        "value": thaw(bounded(one.value, characters=_LONGEST_TEXT)[0]),
+        "place": _short(one.place),
     }
 
 

@@ -41,7 +41,7 @@ from policy.model import (
     Verdict,
     strictest,
 )
-from policy.service import Adjudicator, Judgement, SessionLogUnusable
+from policy.service import Adjudicator, Judgement, SessionLogUnusable, looked_for
 from policy.store import PolicyStore
 
 # How often a call is judged, while other calls of its session change what it is decided by.
@@ -251,6 +251,7 @@ class Decider:
                 arrived,
                 verdict=outcome.verdict,
                 decision=None if judgement is None else judgement.decision,
+                values=() if judgement is None else looked_for(judgement, arrived.caller),
                 error=_error(arrived, outcome, judgement),
                 ran=script if isinstance(script, str) else None,
                 stale=self.store.status.stale,

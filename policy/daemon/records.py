@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from policy.audit import AuditRecord, Outcome, bounded, digest_of
-from policy.decision import Decision
+from policy.decision import Decision, ValuePlace
 from policy.model import Caller, ToolError, Verdict
 
 
@@ -28,6 +28,7 @@ def record_of_call(
     *,
     verdict: Verdict,
     decision: Decision | None,
+    values: tuple[ValuePlace, ...],
     error: ToolError | None,
     ran: str | None,
     stale: bool,
@@ -36,7 +37,7 @@ def record_of_call(
     """Return the record of an answered call; the effect of its tool is not known here.
 
     `verdict` is what the agent was told, which may be stricter than the decision. `ran` is the
-    script that was handed back.
+    script that was handed back, `values` where those stand that rules look for.
     """
     input, cut = bounded(arrived.input)
     final, final_cut = (None, False) if decision is None else bounded(decision.call.input)
@@ -65,6 +66,7 @@ def record_of_call(
         repairs=() if decision is None else decision.repairs,
         rewritten=decision is not None and decision.rewritten,
         ran=None if script is None else str(script),
+        values=values,
     )
 
 

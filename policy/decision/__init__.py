@@ -21,6 +21,7 @@ from policy.decision.result_rules import NO_RESULT, ResultRules, result_rules
 from policy.decision.rule_outcome import LayerOutcome, RuleOutcome
 from policy.decision.sentences.for_caller import lines_for
 from policy.decision.sentences.rules import approval_words
+from policy.decision.value_places import ValuePlace, value_places
 from policy.decision.visibility import Visibility, visibility_of
 from policy.model import Decision, GenerationId
 
@@ -40,6 +41,7 @@ __all__ = [
     "ResultRules",
     "RuleOutcome",
     "ValueOutcome",
+    "ValuePlace",
     "Visibility",
     "answer",
     "approval_words",
@@ -56,5 +58,6 @@ __all__ = [
     "resource_uses",
     "result_rules",
     "sentence",
+    "value_places",
     "visibility_of",
 ]

@@ -51,7 +51,7 @@ def layer_outcomes(
     """Return the outcome of every layer for every caller of the chain."""
     return tuple(
         _layer_outcome(layer, here, parts=parts)
-        for layer, here in _layers(program, call, caller=caller, facts=facts)
+        for layer, here in layers_of_call(program, call, caller=caller, facts=facts)
     )
 
 
@@ -59,15 +59,16 @@ def allow_outcomes(
     program: Program, call: ToolCall, *, caller: Caller, facts: Facts
 ) -> Iterator[RuleOutcome]:
     """Yield the outcome of every `allow` that covers the tool, for every caller of the chain."""
-    for layer, here in _layers(program, call, caller=caller, facts=facts):
+    for layer, here in layers_of_call(program, call, caller=caller, facts=facts):
         effects = here.effects(layer.declared)
         for rule in layer.allows:
             yield _rule(rule, call=here, kind="allow", effects=effects)
 
 
-def _layers(
+def layers_of_call(
     program: Program, call: ToolCall, *, caller: Caller, facts: Facts
 ) -> Iterator[tuple[LayerPlan, Evaluation]]:
+    """Yield each layer that applies to a caller of the chain, with the call as that makes it."""
     root = evaluation_of(program, call, caller=caller, facts=facts)
     if root is None:
         return

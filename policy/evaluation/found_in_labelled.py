@@ -81,10 +81,11 @@ class LabelledTexts:
             folded = "\0".join(map(folded_for_search, found))
             (self._sure if sure else self._perhaps).add(position, folded)
 
-    def stands_in(self, wanted: list[str]) -> bool:
-        """Return whether one of these stands in a text that is, or may be, marked."""
+    def first_with(self, wanted: list[str], length: int) -> int | None:
+        """Return the first of so many calls with a text that is, or may be, marked and has one."""
         piles = (self._sure, self._perhaps)
-        return any(pile.find(text, 1) is not None for pile in piles for text in wanted)
+        found = (pile.find(text, length) for pile in piles for text in wanted)
+        return min((position for position in found if position is not None), default=None)
 
     def has(self, wanted: list[str], length: int) -> Truth:
         """Return whether one of the first `length` calls has a text with one of these in it."""

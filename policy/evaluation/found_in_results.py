@@ -86,15 +86,7 @@ class ResultWords:
 
     def has(self, value: Value, length: int, paths: PathContext) -> Truth:
         """Return whether a value stands in the result of one of the first `length` calls."""
-        count, messages = self._indexed
-        if count != len(self._texts):
-            texts = self._texts[:]
-            all_of_them = user_messages(texts)
-            if isinstance(messages, Unreadable) or isinstance(all_of_them, Unreadable):
-                messages = all_of_them
-            else:
-                messages = messages.and_those(texts[count:])
-            self._indexed = (len(texts), messages)
+        messages = self._messages()
         if isinstance(messages, Unreadable):
             return Indeterminate("there are too many results to search")
         found = messages.message_with(value, paths)
@@ -105,6 +97,26 @@ class ResultWords:
         if self._unknown is not None and self._unknown[0] < length:
             return self._unknown[1]
         return False
+
+    def first_with(self, value: Value, length: int, paths: PathContext) -> int | None:
+        """Return the first of so many calls in whose result a value stands."""
+        messages = self._messages()
+        found = None if isinstance(messages, Unreadable) else messages.message_with(value, paths)
+        position = self._position_of_text[found] if isinstance(found, int) else length
+        return position if position < length else None
+
+    def _messages(self) -> UserMessages | Unreadable:
+        """Return all texts, indexed."""
+        count, messages = self._indexed
+        if count != len(self._texts):
+            texts = self._texts[:]
+            all_of_them = user_messages(texts)
+            if isinstance(messages, Unreadable) or isinstance(all_of_them, Unreadable):
+                messages = all_of_them
+            else:
+                messages = messages.and_those(texts[count:])
+            self._indexed = (len(texts), messages)
+        return messages
 
 
 def _leaves(value: Value) -> Iterator[str | Indeterminate]:

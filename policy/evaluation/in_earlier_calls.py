@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from policy.checks import checked
 from policy.evaluation.comparison import equal
@@ -13,15 +12,7 @@ from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import field_of
 from policy.evaluation.past_lists import UNKNOWN_HISTORY, PastList, kind_of
 from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value
-from policy.model import History, PastCall
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a value stands: in which call, at which position in the history."""
-
-    call: PastCall
-    position: int
+from policy.model import PastCall
 
 
 def compile_in_earlier_calls(
@@ -57,20 +48,6 @@ def compile_in_earlier_calls(
         return False
 
     return decide
-
-
-def where_in_earlier_calls(
-    test: checked.InEarlierCalls, place: ConditionScope, value: Value, history: History
-) -> PastCall | None:
-    """Return the last earlier call in whose field a value is; None for none."""
-    calls = PastList(test.calls, place).as_of(history)
-    kept = history.kept
-    for position in range(kept.length + len(kept.running) - 1, -1, -1):
-        one = FieldValues(calls, test.steps)
-        one.add(0, kept[position])
-        if one.has(value, 1) is True:
-            return kept[position]
-    return None
 
 
 def _either(one: Truth, other: Truth) -> Truth:
@@ -109,6 +86,15 @@ class FieldValues:
     def any_before(self, length: int) -> bool:
         """Return whether one of the first `length` calls counts."""
         return bisect_left(self._positions, length) > 0
+
+    def first_with(self, value: Value, length: int) -> int | None:
+        """Return the first of so many calls whose field has a value."""
+        kind = kind_of(value)
+        if kind is not None:
+            position = self._first.get((kind, value), length)
+            return position if position < length else None
+        others = (position for position, each in self._others if equal(value, each) is True)
+        return next((position for position in others if position < length), None)
 
     def has(self, value: Value, length: int) -> Truth:
         """Return whether the field of one of the first `length` calls has a value."""

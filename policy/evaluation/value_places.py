@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
@@ -13,7 +13,7 @@ from policy.evaluation.expressions import compile_value, elements
 from policy.evaluation.found_in_labelled import LabelledTexts, texts_in
 from policy.evaluation.found_in_results import ResultWords
 from policy.evaluation.in_earlier_calls import FieldValues
-from policy.evaluation.past_lists import PastList
+from policy.evaluation.past_lists import PastList, fold_key
 from policy.evaluation.past_results import age_of, label_test
 from policy.evaluation.truth import Absent, Indeterminate, Value
 from policy.model import History, PastCall
@@ -26,7 +26,10 @@ from policy.values import (
 )
 
 HistoryTest: TypeAlias = checked.InEarlierCalls | checked.FoundInResults | checked.FoundInLabelled
+_Searched: TypeAlias = FieldValues | ResultWords | LabelledTexts
 _LONGEST_PATH = 100
+# So many calls are looked at one by one, for the last one with a value.
+_RECENT = 100
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
@@ -42,40 +45,52 @@ def places_of_values(
     for item in items:
         if item is None or isinstance(item, (Absent, Indeterminate)):
             continue
-        found = next((one for one in _newest(history) if _has(test, place, one, item, call)), None)
+        found = _call_with(test, place, item, call, history)
         yield item, "nowhere in earlier calls" if found is None else _place(test, found, item, now)
 
 
-def _newest(history: History) -> Iterator[PastCall]:
-    """Yield the calls that are kept, the last one first."""
+def _call_with(
+    test: HistoryTest, place: ConditionScope, item: Value, call: Evaluation, history: History
+) -> PastCall | None:
+    """Return the last call in which a value stands; the first if it stands in no recent one.
+
+    So a value that stands nowhere takes no time that grows with the history.
+    """
     kept = history.kept
-    for position in range(kept.length + len(kept.running) - 1, -1, -1):
-        yield kept[position]
+    key, make = _index_of(test, place, history)
+    last = kept.length + len(kept.running)
+    for position in range(last - 1, max(last - _RECENT, 0) - 1, -1):
+        one = make()
+        one.add(0, kept[position])
+        if _first_with(one, item, 1, call) is not None:
+            return kept[position]
+    first = _first_with(kept.fold(key, make), item, kept.length, call)
+    return None if first is None else kept[first]
 
 
-def _has(
-    test: HistoryTest, place: ConditionScope, one: PastCall, item: Value, call: Evaluation
-) -> bool:
-    """Return whether a value stands in one earlier call, for this test."""
-    match test:
-        case checked.InEarlierCalls(calls=calls, steps=steps):
-            values = FieldValues(_as_of(calls, place, call), steps)
-            values.add(0, one)
-            return values.has(item, 1) is True
-        case checked.FoundInResults(calls=calls):
-            words = ResultWords(_as_of(calls, place, call))
-            words.add(0, one)
-            return words.has(item, 1, call.paths) is True
-        case checked.FoundInLabelled(labels=labels):
-            texts = LabelledTexts([(label, label_test(label, place)) for label in labels])
-            texts.add(0, one)
+def _index_of(
+    test: HistoryTest, place: ConditionScope, history: History
+) -> tuple[object, Callable[[], _Searched]]:
+    """Return what indexes calls for this test, and the key under which decisions share it."""
+    if isinstance(test, checked.FoundInLabelled):
+        labels = [(label, label_test(label, place)) for label in test.labels]
+        return fold_key(test.labels, "texts"), lambda: LabelledTexts(labels)
+    calls = PastList(test.calls, place).as_of(history)
+    if isinstance(test, checked.FoundInResults):
+        return calls.key("words"), lambda: ResultWords(calls)
+    steps = test.steps
+    return calls.key("values", steps), lambda: FieldValues(calls, steps)
+
+
+def _first_with(searched: _Searched, item: Value, length: int, call: Evaluation) -> int | None:
+    match searched:
+        case FieldValues():
+            return searched.first_with(item, length)
+        case ResultWords():
+            return searched.first_with(item, length, call.paths)
+        case LabelledTexts():
             wanted = [folded for text in texts_in(item) if (folded := folded_for_search(text))]
-            return bool(wanted) and texts.stands_in(wanted)
-
-
-def _as_of(calls: checked.EarlierCalls, place: ConditionScope, call: Evaluation) -> PastList:
-    listed, history = PastList(calls, place), call.history
-    return listed if history is None else listed.as_of(history)
+            return searched.first_with(wanted, length)
 
 
 def _place(test: HistoryTest, call: PastCall, item: Value, now: datetime | None) -> str:

@@ -322,6 +322,7 @@ class Program:
         "slots",
         "token",
         "unknown",
+        "value_rules",
     )
 
     def __init__(
@@ -353,6 +354,8 @@ class Program:
         # and layers.
         self.quick: dict[str | tuple[str, str], dict[str, Any]] = {}
         self.quick_by_layers: dict[tuple[int, ...], dict[str, Any]] = {}
+        # The names of the rules that look for values elsewhere, once somebody has asked.
+        self.value_rules: frozenset[str] | None = None
         # Unknown tool names, with their results.
         self.unknown: dict[str, Any] = {}
         # Stands for "admitted by this catalogue, with the fields that this policy opens".

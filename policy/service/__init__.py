@@ -47,6 +47,7 @@ from policy.service.judging.classification import (
 from policy.service.judging.context_rule import ContextRule, Rewrite, RuleContext, RuleOutcome
 from policy.service.judging.guards import GuardCell, Guards
 from policy.service.judging.identity import IdentityContext, PolicyEngine
+from policy.service.judging.looked_for import looked_for
 from policy.service.judging.tool_filter import ToolFilter
 from policy.service.layers.audit import ExecAuditLayer
 from policy.service.layers.context_rules import ContextRuleLayer
@@ -238,6 +239,7 @@ __all__ = [
     "handler_of",
     "invoke_with_session_trace",
     "limits_of",
+    "looked_for",
     "one_line",
     "open_stored_log",
     "policy_in_reach",

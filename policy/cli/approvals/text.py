@@ -56,6 +56,8 @@ def details(filed: Filed, *, now: datetime, root: str) -> Iterator[str]:
     for resource in request.resources:
         yield f"  {visible(resource, _LONGEST_LINE)}"
     yield from _input(thaw(request.input))
+    for value in request.values:
+        yield f"  {visible(value, _LONGEST_LINE)}"
     if request.rewritten_script is not None:
         yield f"  runs as: {visible(request.rewritten_script, _LONGEST_LINE)}"
     yield ""
@@ -88,6 +90,7 @@ def request_record(filed: Filed) -> dict[str, Any]:
         "tool": request.tool,
         "input": thaw(request.input),
         "resources": list(request.resources),
+        "values": list(request.values),
         "digest": request.digest,
         "caller": [_caller_record(caller) for caller in request.caller.chain()],
         "reasons": [

@@ -29,9 +29,10 @@ from policy.approvals import (
 )
 from policy.audit import Approval
 from policy.model import Caller, Reason, Verdict
-from policy.service.asking.resource_lines import resource_lines, shown_lines
+from policy.service.asking.resource_lines import resource_lines, shown_lines, value_lines
 from policy.service.in_flight import InFlight
 from policy.service.judging.adjudicator import Judgement
+from policy.service.judging.looked_for import looked_for
 
 
 class PendingCall:
@@ -121,6 +122,7 @@ class PendingCall:
             shown=shown_input(decision.call.input),
             reasons=reasons,
             resources=shown_lines(self._resources),
+            values=value_lines(looked_for(self.judgement, self.caller)),
             digest=self._digest,
             caller=self.caller,
             generation=decision.generation,

@@ -7,10 +7,12 @@ the time of the answer makes it another call. They are facts about the call, not
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from policy.catalog import VERBS, ToolSpec
+from policy.decision import ValuePlace
 from policy.diagnostics import visible
 from policy.evaluation import CallEffects, DeclaredResources, Evaluation, KnownResource
 from policy.generation import Generation
@@ -40,6 +42,15 @@ def shown_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
     shown = tuple(visible(line, _LONGEST) for line in lines[:_MOST])
     more = len(lines) - len(shown)
     return (*shown, f"and {more} more") if more else shown
+
+
+def value_lines(values: tuple[ValuePlace, ...]) -> tuple[str, ...]:
+    """Return lines for people about where values of the call stand, or that they stand nowhere.
+
+    They are no part of what an approval is bound to: another call changes them.
+    """
+    said = (f"{json.dumps(one.value, ensure_ascii=False)} stands {one.place}" for one in values)
+    return shown_lines(tuple(dict.fromkeys(said)))
 
 
 def _lines(judgement: Judgement, caller: Caller, input: Mapping[str, Any]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any
 from policy.audit import AuditRecord, Outcome, bounded, digest_of
 from policy.model import SENTENCES, Caller, Code, Execution, Frozen, ToolError, Verdict
 from policy.service.in_flight import InFlight
+from policy.service.judging.looked_for import looked_for
 from policy.shell import script_for
 from policy.tools import ToolOutput, ToolOutputMetadata, source_of, tokens
 
@@ -169,6 +170,7 @@ def _record(
         latency_ms=latency_ms,
         tokens_used=tokens_used,
         redactions=call.redactions or (),
+        values=() if judgement is None else looked_for(judgement, call.caller),
     )
 
 
