@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from mcp.types import PARSE_ERROR
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -11,7 +9,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from policy.proxy.request_bodies import read_again, read_body
 from policy.proxy.unreadable import STATED, TOO_MANY_VALUES, id_in
 from policy.proxy.value_count import MOST_VALUES, has_too_many_values
+from policy.runtime import Threads
 
+_THREADS = Threads("counting values of requests", most=4)
 _WINDOW = 300  # bytes at either end of a message in which its id may be
 
 
@@ -31,7 +31,7 @@ class BoundedValues:
         body = b"".join(message.get("body", b"") for message in messages)
         # Two bytes make a value, and it takes a while to count many.
         large = 2 * MOST_VALUES < len(body) <= self._largest
-        if large and await asyncio.to_thread(has_too_many_values, body):
+        if large and await _THREADS.run(has_too_many_values, body):
             error = {"code": PARSE_ERROR, "message": STATED[TOO_MANY_VALUES]}
             ends = (body[:_WINDOW], body[-_WINDOW:])
             id = id_in(*(part.decode("utf-8", "replace") for part in ends))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
 from policy.processes import LaunchedProgram, Launcher, ProgramToStart, SupervisedLauncher
+from policy.runtime import Threads
 from policy.sandbox.driver import SandboxDriver
 from policy.sandbox.plan import CannotConfine, SandboxPlan
+
+# Not the pool that reloads and look-ups of host names share: no call takes what these need.
+_THREADS = Threads("looking for the sandbox", most=4)
 
 
 class SandboxMissing(OSError):
@@ -53,6 +56,6 @@ class ConfinedLauncher:
         """Return why nothing can be confined here; asked until it can, as it may be installed."""
         if self._works:
             return None
-        problem = await asyncio.to_thread(self._driver.problem)
+        problem = await _THREADS.run(self._driver.problem)
         self._works = problem is None
         return problem
