@@ -37,6 +37,7 @@ _COMMANDS = {
     "sandbox": "Show what confines the commands of `bash_exec`, and try it.",
     "doctor": "Show how Placet is installed here, and how its MCP servers are.",
     "status": "Show whether a policy is in force and up to date, and what is frozen.",
+    "acknowledge": "Let an edit take effect under which calls may do more.",
     "freeze": "Deny calls of tools at once, until `unfreeze`: the emergency stop.",
     "unfreeze": "End the emergency stop.",
     "plugins": "Show what plugins declare and what the configuration grants them.",

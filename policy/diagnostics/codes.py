@@ -146,6 +146,7 @@ CODES: dict[str, Code] = {
     "redundant-allow": _warning("an `allow` without effect beside another rule"),
     "invariant-broken": _error("a `prove` or `assume` that a call breaks"),
     "invariant-undecided": _error("a `prove` that is neither proved nor refuted"),
+    "loosening-refused": _error("an edit that lets calls do more, and waits for people"),
     "invariant-about-nothing": _warning("a `prove` or `assume` whose conditions no call meets"),
     "assumption-undecided": _warning("an `assume` that is neither proved nor refuted"),
     # statements that do nothing

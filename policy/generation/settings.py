@@ -139,11 +139,19 @@ class HistorySettings:
 ProofMode: TypeAlias = Literal["require", "warn", "off"]
 
 
+# What becomes of an edit that lets calls do more: it waits for people, warns, or is not looked for.
+LooseningMode: TypeAlias = Literal["refuse", "warn", "allow"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReloadSettings:
-    """What is proved before rules are in force, and with how many steps of search for each tool."""
+    """What is proved and compared before rules are in force.
+
+    `steps` bounds the search for each tool.
+    """
 
     proofs: ProofMode = "require"
+    loosening: LooseningMode = "warn"
     steps: int = 20_000
 
 

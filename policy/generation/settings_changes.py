@@ -9,6 +9,7 @@ from typing import Any
 from policy.verify import Change, Direction
 
 _PROOFS = ("off", "warn", "require")
+_LOOSENING = ("allow", "warn", "refuse")
 # Settings that affect no verdict and nobody who approves, or do so as rules and definitions of
 # tools, which are compared as such.
 _HARMLESS = frozenset(
@@ -42,7 +43,8 @@ def _direction(name: str, old: Any, new: Any) -> Direction:
             return "looser" if new.new < old.new else "tighter"
         case "reload":
             weaker = _PROOFS.index(new.proofs) < _PROOFS.index(old.proofs)
-            return "looser" if weaker else "none"
+            gate = _LOOSENING.index(new.loosening) < _LOOSENING.index(old.loosening)
+            return "looser" if weaker or gate else "none"
         case _:
             return "unclear"
 

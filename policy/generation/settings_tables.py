@@ -21,6 +21,7 @@ from policy.generation.settings import (
     AskedIn,
     BashSettings,
     CatalogueSettings,
+    LooseningMode,
     PinSettings,
     ProofMode,
     ReloadSettings,
@@ -144,6 +145,7 @@ class _Pins(_Table):
 
 class _Reload(_Table):
     proofs: ProofMode = ReloadSettings().proofs
+    loosening: LooseningMode = ReloadSettings().loosening
     steps: int = Field(default=ReloadSettings().steps, ge=1, le=100_000_000)
 
 
@@ -221,7 +223,11 @@ def settings_of(file: SettingsTables, tables: Mapping[str, Any], *, root: str) -
         caller=None if file.serve is None else _caller(file.serve),
         clients=_clients(file.serve),
         history=history_settings(file.history, root),
-        reload=ReloadSettings(proofs=file.reload.proofs, steps=file.reload.steps),
+        reload=ReloadSettings(
+            proofs=file.reload.proofs,
+            loosening=file.reload.loosening,
+            steps=file.reload.steps,
+        ),
         sandbox=sandbox_settings(file.sandbox, root),
         approvals=None if file.approvals is None else _approvals(file.approvals, root),
         plugins=MappingProxyType(

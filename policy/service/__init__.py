@@ -23,6 +23,7 @@ from policy.approvals import (
     serving_for,
     unanswered,
 )
+from policy.service.acknowledging import Acknowledging
 from policy.service.asking.asking import Asking
 from policy.service.asking.ledgers import approvals_of
 from policy.service.asking.sandbox import Sandbox
@@ -122,6 +123,7 @@ from policy.tools import (
 
 __all__ = [
     "CALL_VARIABLE",
+    "Acknowledging",
     "Adjudicator",
     "AiTool",
     "Allow",

@@ -22,12 +22,14 @@ from policy.generation import (
 from policy.model import EMPTY, Caller
 from policy.processes import Launcher
 from policy.runtime import Clock, utc_now
+from policy.service.acknowledging import Acknowledging
 from policy.service.announcing import Announcing, ToolsOfPolicy
 from policy.service.asking.asking import Asking
 from policy.service.asking.ledgers import ledger_for, warn_of_another_store
 from policy.service.configuration import Configurations
 from policy.service.elevations import Elevations
 from policy.service.facade import GovernedService
+from policy.service.facade_operations import Recorded
 from policy.service.freezes import Freezes
 from policy.service.host_arguments import (
     folder_of,
@@ -61,7 +63,7 @@ from policy.service.visible_tools import (
     rule_lines_for,
     visibility_of_tools,
 )
-from policy.store import Freezer
+from policy.store import Acknowledgements, Freezer
 from policy.tools import (
     Authored,
     Limits,
@@ -244,6 +246,7 @@ def build_tool_service(
         configurations=Configurations(store, guards, recorded=recorded),
         hearing=hearing,
         freezes=Freezes(stops.freezer, guards, recorded=recorded),
+        acknowledging=_acknowledging_of(store, guards, recorded=recorded),
         visibility=VisibleTools(
             outlook_of,
             lines_of=lambda who: rule_lines_for(source(), who, fact_source.facts(who)),
@@ -302,6 +305,15 @@ def _freezer_of(store: Store | None) -> Freezer:
     """Return the emergency stop of a store's policy; without a store, one for this process."""
     found = getattr(store, "freezer", None)
     return found if isinstance(found, Freezer) else Freezer()
+
+
+def _acknowledging_of(
+    store: Store | None, guards: GuardCell, *, recorded: Recorded
+) -> Acknowledging:
+    """Return how edits of a store's policy are acknowledged; without a store, none ever waits."""
+    found = getattr(store, "acknowledgements", None)
+    kept = found if isinstance(found, Acknowledgements) else Acknowledgements()
+    return Acknowledging(kept, guards, recorded=recorded, reload=getattr(store, "reload", None))
 
 
 def stacked(core: ToolService, *outermost_first: Middleware) -> ToolService:

@@ -12,6 +12,7 @@ from policy.config_edit import Configured
 from policy.decision import Visibility
 from policy.model import Caller, Execution, NotFound, ToolError
 from policy.processes import Launcher, SupervisedLauncher
+from policy.service.acknowledging import Acknowledging
 from policy.service.asking.sandbox import Sandbox
 from policy.service.configuration import Configurations
 from policy.service.elevations import Elevations, elevation_of
@@ -64,6 +65,7 @@ class GovernedService:
     elevations: Elevations
     configurations: Configurations
     freezes: Freezes
+    acknowledging: Acknowledging
     hearing: Hearing
     caller: Caller
     workspace: str | None = None
@@ -258,6 +260,15 @@ class GovernedService:
     async def unfreeze(self) -> Freezing:
         """Lift every freeze; return what was frozen. Only for callers who may `freeze`."""
         return await self.freezes.unfreeze(self.caller)
+
+    async def acknowledge(self, digest: str) -> None:
+        """Let an edit of the policy take effect that waits because calls may do more under it.
+
+        `digest` is that of the difference, from the store's status. Only for an owner at the root
+        of all calls: all others, and any tool in the middle of a call, get PermissionDenied. Raises
+        NotFound if nothing waits under it.
+        """
+        await self.acknowledging.acknowledge(self.caller, digest)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` when calls start and end; return a function that ends that."""

@@ -50,6 +50,10 @@ class Search:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give back what the solver holds; nothing may be asked any more."""
         self._solver.delete()
 
     def require(self, *literals: Literal) -> None:

@@ -1,5 +1,6 @@
 """The generation in force: loaded, watched and replaced as a whole; the emergency stop."""
 
+from policy.store.acknowledgements import Acknowledgements, Loosening, NotWaiting
 from policy.store.freezer import Freeze, Freezer, FreezeRefused, Freezing
 from policy.store.health import health_record
 from policy.store.proposing import propose_rule
@@ -9,10 +10,13 @@ from policy.store.store import PolicyStore
 from policy.store.watcher import watch_path
 
 __all__ = [
+    "Acknowledgements",
     "Freeze",
     "FreezeRefused",
     "Freezer",
     "Freezing",
+    "Loosening",
+    "NotWaiting",
     "PolicyStore",
     "Registrar",
     "Reloaded",

@@ -51,6 +51,7 @@ class Follower:
                 poll=self._poll,
                 ready=ready,
                 unchanged=self._publisher.found_unchanged,
+                due=self._publisher.is_due,
                 ticks=self._ticks,
             )
         )

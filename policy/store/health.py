@@ -29,5 +29,6 @@ def health_record(status: Status, freezing: Freezing) -> dict[str, Any]:
         "stale_since": None if since is None else since.isoformat(),
         "because": status.because,
         "checked_at": status.checked_at.isoformat(),
+        "loosening": None if status.loosening is None else status.loosening.as_json(),
         "freezes": [one.as_json() for one in freezing.freezes],
     }

@@ -31,6 +31,8 @@ from policy.generation import (
 )
 from policy.layers import limits_begun_anew
 from policy.model import EMPTY, Source
+from policy.store.acknowledgements import Loosening
+from policy.store.loosening_gate import LooseningGate, problem_of
 from policy.store.status import Reloaded, Status, first_error
 from policy.store.subscribers import Subscriber, Subscribers
 
@@ -66,6 +68,14 @@ class InForce:
     files: Signature = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Waiting:
+    """A valid build that waits until this difference is acknowledged."""
+
+    digest: str
+    built: Built
+
+
 class Publisher:
     """The owner of what is in force for one path. Readers of `in_force` need no lock.
 
@@ -84,8 +94,12 @@ class Publisher:
         on_change: Iterable[Subscriber],
         clock: Callable[[], datetime],
         ticks: Callable[[], float],
+        gate: LooseningGate,
     ) -> None:
         self._path = path
+        self._gate = gate
+        # An edit that waits to be acknowledged.
+        self._waiting: _Waiting | None = None
         self._builder = builder
         self._settle = settle
         self._clock = clock
@@ -164,7 +178,10 @@ class Publisher:
                 guarded=self._builder.guarded,
             )
             if work == self.in_force.built:
-                self._set_checked()
+                if self.is_due() and self._waiting is not None:
+                    self._publish(self._waiting.built, work, seen)
+                else:
+                    self._set_checked()
                 return
             if work == self.in_force.good:
                 self._restore(work)
@@ -181,6 +198,11 @@ class Publisher:
             if last or signature(self._path) == seen:
                 self._publish(built, work, seen)
                 return
+
+    def is_due(self) -> bool:
+        """Return whether an edit that waited has been acknowledged."""
+        waiting = self._waiting
+        return waiting is not None and self._gate.acknowledgements.is_acknowledged(waiting.digest)
 
     def _set_checked(self) -> None:
         status = replace(self.in_force.status, checked_at=self._clock())
@@ -199,19 +221,48 @@ class Publisher:
         self.sources = built.sources
         now = self._clock()
         self.in_force = replace(self.in_force, built=work)
+        self._wait_no_longer()
         if built.generation is None:
             self._keep_stale(built.diagnostics, now)
             return
+        before = self._edited(work)
+        refused = self._gate.refusal(before, built.generation)
+        if refused is not None:
+            self._waiting = _Waiting(digest=refused.digest, built=built)
+            problems = (problem_of(refused), *built.diagnostics)
+            self._keep_stale(problems, now, loosening=refused)
+            return
         _tell_of_new_budgets(self.in_force.generation, built.generation)
+        status = _fresh(built.generation, built.diagnostics, now)
         self.in_force = replace(
-            self.in_force,
-            generation=built.generation,
-            status=_fresh(built.generation, built.diagnostics, now),
-            good=work,
-            files=seen,
+            self.in_force, generation=built.generation, status=status, good=work, files=seen
         )
+        loosened = self._gate.warning(before, built.generation)
+        if loosened is not None:
+            # Only now: an edit does not wait for a comparison that only warns.
+            self.in_force = replace(self.in_force, status=replace(status, loosening=loosened))
 
-    def _keep_stale(self, diagnostics: tuple[Diagnostic, ...], now: datetime) -> None:
+    def _edited(self, work: BuildInput) -> Generation | None:
+        """Return the generation that files were edited under; None for a first one, and new tools.
+
+        A tool that a program adds is no edit of the policy.
+        """
+        good = self.in_force.good
+        same = good is not None and good.digest == work.digest
+        return None if same else self.in_force.generation
+
+    def _wait_no_longer(self) -> None:
+        if self._waiting is not None:
+            self._gate.acknowledgements.forget(self._waiting.digest)
+            self._waiting = None
+
+    def _keep_stale(
+        self,
+        diagnostics: tuple[Diagnostic, ...],
+        now: datetime,
+        *,
+        loosening: Loosening | None = None,
+    ) -> None:
         """Keep the generation in force, and record since when and why it differs from the files."""
         before = self.in_force
         status = Status(
@@ -220,6 +271,7 @@ class Publisher:
             because=first_error(diagnostics),
             diagnostics=diagnostics,
             checked_at=now,
+            loosening=loosening,
         )
         self.in_force = replace(before, status=status)
 
@@ -227,6 +279,7 @@ class Publisher:
         """Reset the status: the files are again those of the generation in force."""
         generation = self.in_force.generation
         assert generation is not None
+        self._wait_no_longer()
         status = _fresh(generation, generation.warnings, self._clock())
         self.in_force = replace(self.in_force, status=status, built=work)
 

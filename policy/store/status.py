@@ -9,6 +9,7 @@ from datetime import datetime
 from policy.decision import GenerationId
 from policy.diagnostics import Diagnostic, Severity, in_order
 from policy.generation import Generation
+from policy.store.acknowledgements import Loosening
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +17,8 @@ class Status:
     """Which generation is in force, and since when and why the files on disk differ from it.
 
     `because` is `file:line: message` of the first error. `diagnostics` are those of the last
-    read, warnings included; `checked_at` is when it ended. Times are in UTC.
+    read, warnings included; `checked_at` is when it ended. Times are in UTC. `loosening` is how
+    calls may do more since the last edit, or once it is acknowledged.
     """
 
     generation: GenerationId | None
@@ -24,6 +26,7 @@ class Status:
     because: str | None
     diagnostics: tuple[Diagnostic, ...]
     checked_at: datetime
+    loosening: Loosening | None = None
 
     @property
     def stale(self) -> bool:

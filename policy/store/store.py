@@ -31,9 +31,11 @@ from policy.generation import (
 )
 from policy.model import Caller, Facts, ToolCall
 from policy.program import ALL_SHORTCUTS, Shortcuts
+from policy.store.acknowledgements import Acknowledgements
 from policy.store.catalog_extension import CatalogExtension
 from policy.store.following import Follower
 from policy.store.freezer import Freezer
+from policy.store.loosening_gate import LooseningGate
 from policy.store.no_generation import refuse_without_generation
 from policy.store.publisher import Publisher
 from policy.store.running_tools import Registrar
@@ -60,7 +62,9 @@ class PolicyStore:
     Without `remembering`, every build checks everything again; `engine` parses the statements
     (`plain=True` is the former name of Lark's); `shortcuts` are those that decisions use. None of
     them changes a result.
-    `clock` returns the time, and `ticks` a monotonic time. `freezer` is the emergency stop.
+    `clock` returns the time, and `ticks` a monotonic time. `freezer` is the emergency stop,
+    `acknowledgements` what people
+    let take effect although calls may do more under it.
     """
 
     def __init__(
@@ -99,6 +103,9 @@ class PolicyStore:
             # The second one builds edits, which do not wait for a reload.
             for _ in range(2)
         )
+        self.acknowledgements = (
+            Acknowledgements.of(self._path) if self._path else Acknowledgements()
+        )
         self._publisher = Publisher(
             self._path,
             builder,
@@ -107,6 +114,7 @@ class PolicyStore:
             on_change=on_change,
             clock=clock,
             ticks=ticks,
+            gate=LooseningGate(self.acknowledgements),
         )
         self._tools = CatalogExtension(
             self._publisher,
@@ -251,6 +259,15 @@ class PolicyStore:
         if reloaded.generation is None:
             return configured
         return replace(configured, generation=reloaded.generation, diagnostics=reloaded.diagnostics)
+
+    def acknowledge(self, digest: str, *, by: str = "") -> Reloaded:
+        """Let an edit take effect that waits because calls may do more under it.
+
+        `digest` is that of `status.loosening`, and counts for this very difference. `by` is who
+        decided it: people only. Raises NotWaiting if nothing waits under this digest.
+        """
+        self.acknowledgements.acknowledge(digest, by=by)
+        return self.reload()
 
     def reload(self) -> Reloaded:
         """Read the files now and, if they are changed and valid, put them in force.

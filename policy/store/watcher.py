@@ -69,12 +69,14 @@ async def watch_path(
     poll: float,
     ready: asyncio.Event | None = None,
     unchanged: Callable[[float], None] = lambda began: None,
+    due: Callable[[], bool] = lambda: False,
     ticks: Callable[[], float] = time.monotonic,
 ) -> None:
     """Await `changed` after every change at `path`, until cancelled.
 
     `ready` is set once listening has begun: later changes are not missed. `unchanged` is called
-    after every look that found no change, with the time by `ticks` when it began.
+    after every look that found no change, with the time by `ticks` when it began. If something is
+    `due`, `changed` is awaited without a change.
     """
     looking = Threads("looking for edits", most=1)
     # From before listening began, so that the first comparison finds a change in between.
@@ -92,7 +94,7 @@ async def watch_path(
             while targets(path) == here:
                 began = ticks()
                 now = await looking.run(signature, path)
-                if woken or now != seen:
+                if woken or now != seen or due():
                     seen = now
                     await changed()
                 else:

@@ -15,7 +15,8 @@ from policy.symbolic.subjects import RESOURCES, Subject
 
 # As in the tests of rule files: a caller whom nothing restricts, in folders that exist nowhere.
 HOME, WORKSPACE = "/home/user", "/workspace"
-_EVERY_TOOL = GuestScope(allowed_tools=("*",))
+_ANYBODY = Caller(scope=GuestScope(allowed_tools=("*",)))
+_USUAL = Facts(cwd=WORKSPACE, workspace=WORKSPACE, home=HOME, history=())
 
 # The value of each subject that is not as usual. That of RESOURCES is a mapping of input fields.
 Values = Mapping[Subject, Any]
@@ -48,23 +49,23 @@ class Situation:
     @property
     def caller(self) -> Caller:
         """Who makes the call; a guest may call every tool."""
-        found = Caller()
+        found = _ANYBODY
         for subject, value in self.values.items():
             if subject in _OF_THE_CALLER:
                 found = _OF_THE_CALLER[subject](found, None if value is ABSENT else value)
-        return replace(found, scope=_EVERY_TOOL)
+        return found
 
     @property
     def facts(self) -> Facts:
         """The facts of the call. It is the first of its session."""
-        facts = Facts(cwd=WORKSPACE, workspace=WORKSPACE, home=HOME, history=())
+        facts = _USUAL
         context: dict[str, Any] = {}
         for subject, value in self.values.items():
             if subject == ("now",):
                 facts = replace(facts, now=value if isinstance(value, datetime) else None)
             elif subject[0] == "context" and value is not ABSENT:
                 context[subject[1]] = value
-        return replace(facts, context=MappingProxyType(context))
+        return replace(facts, context=MappingProxyType(context)) if context else facts
 
     def evaluation(self, *, slots: int) -> Evaluation:
         """Return the call as conditions read it."""

@@ -20,6 +20,7 @@ _PLACET = f"{sys.executable} -m policy"
 _COMMANDS = {
     "freeze": "freeze --because x --rules rules",
     "unfreeze": "unfreeze --rules rules",
+    "acknowledge": "acknowledge sha256:0 --rules rules",
     "config": "config set permissions.tools.bash_exec deny rules",
     "approvals": "approvals approve q1 rules",
     "pin": "pin forget x rules",

@@ -104,7 +104,7 @@ def _rows(
     """Yield the layers in which a changed statement concerns a tool."""
     before, after = _spec(old, name), _spec(new, name)
     changed = [layer.key for layer in layers if layer.concerns(before, after)]
-    if before is None or after is None or before != after:
+    if before is None or after is None or (before is not after and before != after):
         # Everybody's calls may be decided differently, whatever the rules are.
         changed = [_EVERYBODY]
     yield from changed
@@ -125,22 +125,26 @@ def _of_tool(
         and _as_conditions_read(before.spec) == _as_conditions_read(after.spec)
         and old.open_fields(before.spec) == new.open_fields(after.spec)
     )
-    question = Question(before, after, alike=alike, steps=steps)
-    for key in rows:
-        approvals = _asks_certain_people(before) or _asks_certain_people(after)
-        yield ToolDifference(
-            tool=name,
-            layer=key,
-            looser=_answer(question, "looser", key),
-            tighter=_answer(question, "tighter", key),
-            approval=_answer(question, "approval", key) if approvals else _NOT_FOUND,
-        )
+    approvals = _asks_certain_people(before) or _asks_certain_people(after)
+    with Question(before, after, rows=rows, alike=alike, steps=steps) as question:
+        for key in rows:
+            yield ToolDifference(
+                tool=name,
+                layer=key,
+                looser=_answer(question, "looser", key),
+                tighter=_answer(question, "tighter", key),
+                approval=_answer(question, "approval", key) if approvals else _NOT_FOUND,
+            )
 
 
 def _answer(question: Question, way: Way, key: LayerKey) -> Answer:
-    if question.is_surely_excluded(way, key):
-        return _NOT_FOUND
-    shown = question.witness(way, key)
+    """Return whether calls differ in a way: by a proof, or by a call; the likelier one first."""
+    shown = question.witness(way, key) if question.is_large else None
+    if shown is None:
+        if question.is_surely_excluded(way, key):
+            return _NOT_FOUND
+        # With values that the attempt of a proof suggests.
+        shown = question.witness(way, key)
     if shown is not None:
         return Answer(found="yes", witness=shown)
     return _NOT_FOUND if question.is_excluded(way, key) else Answer(found="undecided")

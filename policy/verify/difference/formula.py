@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from policy.checks import LayerKey
 from policy.model import Reason, Verdict
@@ -26,6 +26,7 @@ from policy.verify.difference.sides import PlanKey, PlanKeys, Side
 
 # How a decision may differ: its verdict, or who must approve a call that both ask about.
 Way: TypeAlias = Literal["looser", "tighter", "approval"]
+WAYS: tuple[Way, ...] = get_args(Way)
 
 
 class Formula:
@@ -52,6 +53,8 @@ class Formula:
         self._common = common
         self._exactly = exactly
         self._known: dict[PlanKey, Truths] = {}
+        # Those of rules that one side has alone, by the side's layer.
+        self._own: dict[tuple[int, PlanKey], Truths] = {}
         self._granting: set[PlanKey] = set()
         self.silent: list[int] = []
         self._verdicts = tuple(self._verdict(side) for side in sides)
@@ -88,7 +91,7 @@ class Formula:
         """Return the literal that something matches which only one side has in this layer."""
         clauses = self._reading.clauses
         old, new = (side.layer(key) for side in self._sides)
-        if old is None or new is None or not self._is_like(old, new):
+        if old is None or new is None or not are_alike(old, new):
             return clauses.true
         return clauses.any_of(
             truths.holds if is_grant(plan) else is_restricted(plan, truths, clauses)
@@ -96,14 +99,6 @@ class Formula:
             for plan in plans_in(layer)
             if self._keys.of(layer, plan) not in self._common
             for truths in [self._truth(layer, plan)]
-        )
-
-    def _is_like(self, old: LayerPlan, new: LayerPlan) -> bool:
-        """Return whether two plans of a layer differ in nothing but rules."""
-        return (
-            _verdict_of(old.default) == _verdict_of(new.default)
-            and old.named_default == new.named_default
-            and old.delegated_to == new.delegated_to
         )
 
     def _verdict(self, side: Side) -> VerdictLiterals:
@@ -114,7 +109,10 @@ class Formula:
     def _truth(self, layer: LayerPlan, plan: AnyPlan) -> Truths:
         key = self._keys.of(layer, plan)
         if key not in self._common:
-            return self._rules(layer, plan)
+            own = self._own.get((id(layer), key))
+            if own is None:
+                own = self._own[id(layer), key] = self._rules(layer, plan)
+            return own
         found = self._known.get(key)
         if found is None:
             if key in self._exactly:
@@ -126,6 +124,15 @@ class Formula:
             if is_grant(plan):
                 self._granting.add(key)
         return found
+
+
+def are_alike(old: LayerPlan, new: LayerPlan) -> bool:
+    """Return whether two plans of a layer differ in nothing but rules."""
+    return (
+        _verdict_of(old.default) == _verdict_of(new.default)
+        and old.named_default == new.named_default
+        and old.delegated_to == new.delegated_to
+    )
 
 
 def _verdict_of(default: Reason | None) -> Verdict | None:

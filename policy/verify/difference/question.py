@@ -7,11 +7,12 @@ which the engines decide otherwise than expected is read exactly from then on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from policy.checks import LayerKey, checked
+from policy.model import Reason
 from policy.solving import Clauses, Model, Search, Unsatisfiable
 from policy.symbolic import (
     AllCalls,
@@ -23,7 +24,7 @@ from policy.symbolic import (
     Subject,
     plans_in,
 )
-from policy.verify.difference.formula import Formula, Way
+from policy.verify.difference.formula import WAYS, Formula, Way, are_alike
 from policy.verify.difference.sides import PlanKey, PlanKeys, Side, tests_in
 from policy.verify.difference.witness import (
     Witness,
@@ -32,10 +33,16 @@ from policy.verify.difference.witness import (
 )
 from policy.verify.proof.counterexample import smallest
 
-_MOST_REPLAYS = 60  # calls that the engines decide for one question
+_MOST_REPLAYS = 48  # calls that the engines decide for one question
+_IN_A_ROW = 12  # of them before common rules are read that turned out to matter
 _MOST_LEARNED = 8  # common rules from one of them
+# Changed rules of a tool from which on a call is sought before a proof that there is none.
+_LARGE = 10
 # How many common rules are read exactly at most, to prove that there is no difference.
 _MOST_READ = 200
+
+
+_Reading = TypeVar("_Reading", AllCalls, ShownCalls)
 
 
 class Question:
@@ -45,36 +52,54 @@ class Question:
     where one side has no such tool, can the absence of a difference be proved.
     """
 
-    def __init__(self, old: Side, new: Side, *, alike: bool, steps: int) -> None:
+    def __init__(
+        self, old: Side, new: Side, *, rows: tuple[LayerKey, ...], alike: bool, steps: int
+    ) -> None:
         spec = new.spec or old.spec
         assert spec is not None, "one of the policies has the tool"
         self._spec = spec
         self._sides = (old, new)
+        self._rows = rows
         self._steps = steps
         self._is_provable = alike or old.spec is None or new.spec is None
-        self._keys = PlanKeys()
-        left, right = self._keys.all_of(old), self._keys.all_of(new)
-        self._placed = {_place(plan): key for plans in (left, right) for key, plan in plans.items()}
-        self._order = tuple({**left, **right})
+        self._keys = PlanKeys(old, new)
+        plans = [self._keys.all_of(side) for side in self._sides]
+        self._placed = [{_place(plan): key for key, plan in each.items()} for each in plans]
+        self._order = tuple({**plans[0], **plans[1]})
         like = {key for key in (layer.key for layer in old.layers) if _declare_alike(old, new, key)}
-        self._common = {key for key in left.keys() & right.keys() if key[0] in like}
+        self._common = {key for key in plans[0].keys() & plans[1].keys() if key[0] in like}
         self._slots = max(old.program.slots, new.program.slots)
         self._view = new.program.catalog.views.of(spec.schema)
         # Values of fields and facts with which a call may differ.
         self._suggested: dict[Subject, Any] = {}
         # Common rules that turned out to matter.
-        self._exactly: set[PlanKey] = set()
+        self._exactly: frozenset[PlanKey] = frozenset()
+        self._all_calls: dict[frozenset[PlanKey], _Asked[AllCalls]] = {}
+        self._shown_calls: _Asked[ShownCalls] | None = None
+
+    def __enter__(self) -> Question:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for asked in self._all_calls.values():
+            asked.search.close()
+        self._forget_shown()
+
+    @property
+    def is_large(self) -> bool:
+        """Whether so much changed that a difference is more likely than not."""
+        return len(self._order) - len(self._common) > _LARGE
 
     def is_surely_excluded(self, way: Way, layer: LayerKey) -> bool:
         """Return whether no call differs this way, whatever the rules do that both have."""
-        return self._is_modelled(layer) and self._has_none(way, layer, exactly=())
+        return self._is_modelled(layer) and self._has_none(way, layer, exactly=frozenset())
 
     def is_excluded(self, way: Way, layer: LayerKey) -> bool:
         """Return whether no call differs this way, as common rules say; it takes longer."""
         return (
             self._is_modelled(layer)
             and 0 < len(self._common) <= _MOST_READ
-            and self._has_none(way, layer, exactly=self._common)
+            and self._has_none(way, layer, exactly=frozenset(self._common))
         )
 
     def witness(self, way: Way, layer: LayerKey) -> Witness | None:
@@ -85,8 +110,14 @@ class Question:
             if found is not None or not replays.learned:
                 return found
             self._exactly |= replays.learned
+            self._forget_shown()
             replays.learned = set()
         return None
+
+    def _forget_shown(self) -> None:
+        if self._shown_calls is not None:
+            self._shown_calls.search.close()
+            self._shown_calls = None
 
     def _is_modelled(self, layer: LayerKey) -> bool:
         """Return whether all that a difference may come from is in the formula."""
@@ -95,58 +126,85 @@ class Question:
         is_same_floor = old.permits_inline_code() == new.permits_inline_code()
         return self._is_provable and (is_same_floor or layer.kind != "every")
 
-    def _has_none(self, way: Way, layer: LayerKey, *, exactly: Collection[PlanKey]) -> bool:
-        clauses = Clauses()
-        reading = AllCalls(
-            clauses,
-            self._spec,
-            self._view,
-            tests=self._tests(exactly),
-            layers=self._layers(),
-            slots=self._slots,
-        )
-        wanted = self._formula(reading, exactly, exact=False).differs(way, layer)
-        with Search(clauses, steps=self._steps) as search:
-            if isinstance(search.solve(wanted), Unsatisfiable):
-                return True
-            found = search.solve([*wanted, reading.ordinary])
-            if isinstance(found, Model):
-                self._suggested = reading.suggested(found)
-            return False
+    def _has_none(self, way: Way, layer: LayerKey, *, exactly: frozenset[PlanKey]) -> bool:
+        asked = self._all_calls.get(exactly)
+        if asked is None:
+            clauses = Clauses()
+            reading = AllCalls(
+                clauses,
+                self._spec,
+                self._view,
+                tests=self._tests(exactly),
+                layers=self._layers(),
+                slots=self._slots,
+            )
+            asked = self._all_calls[exactly] = self._asked(reading, exactly, exact=False)
+        asked.search.steps = self._steps
+        wanted = asked.wanted[way, layer]
+        if isinstance(asked.search.solve(wanted), Unsatisfiable):
+            return True
+        found = asked.search.solve([*wanted, asked.reading.ordinary])
+        suggested = asked.reading.suggested(found) if isinstance(found, Model) else {}
+        if suggested != self._suggested:
+            self._suggested = suggested
+            self._forget_shown()
+        return False
 
     def _sought(self, way: Way, layer: LayerKey, replays: _Replays) -> Witness | None:
         """Return a call that differs, unless common rules matter that were left open."""
-        clauses = Clauses()
-        reading = ShownCalls(
-            clauses,
-            self._spec,
-            self._view,
-            tests=self._tests(self._exactly),
-            layers=self._layers(),
-            declared=[each.declared for side in self._sides for each in side.layers],
-            slots=self._slots,
-            suggested=self._suggested,
-        )
-        formula = self._formula(reading, self._exactly, exact=True)
-        wanted = formula.differs(way, layer)
+        asked = self._shown()
+        formula, search, wanted = asked.formula, asked.search, asked.wanted[way, layer]
         decide = self._decide(way, layer)
-        with Search(clauses, steps=self._steps) as search:
-            # At best, no common rule that was left open matches.
-            for assumed in ([*wanted, *formula.silent], wanted):
-                while replays.left:
-                    model = search.solve(assumed)
-                    if not isinstance(model, Model):
-                        break
-                    replays.left -= 1
-                    situation, chosen = reading.shown(model)
-                    found = decide(situation)
-                    if found is not None:
-                        return smallest(found, decide, reading.values_of)
-                    replays.learned = self._misjudged(situation, layer, formula.matching(model))
-                    if replays.learned:
-                        return None
-                    search.require(*(-literal for literal in chosen))
+        # While it is assumed, calls are excluded that do not differ this way.
+        seeking = asked.seeking[way, layer]
+        search.steps = self._steps
+        batch = _IN_A_ROW
+        # At best, no common rule that was left open matches.
+        for assumed in ([seeking, *wanted, *formula.silent], [seeking, *wanted]):
+            while replays.left and batch:
+                model = search.solve(assumed)
+                if not isinstance(model, Model):
+                    break
+                replays.left -= 1
+                batch -= 1
+                situation, chosen = asked.reading.shown(model)
+                found = decide(situation)
+                if found is not None:
+                    return smallest(found, decide, asked.reading.values_of)
+                replays.learned |= self._misjudged(situation, layer, formula.matching(model))
+                search.require(-seeking, *(-literal for literal in chosen))
+            if replays.learned:
+                return None
         return None
+
+    def _shown(self) -> _Asked[ShownCalls]:
+        if self._shown_calls is None:
+            clauses = Clauses()
+            reading = ShownCalls(
+                clauses,
+                self._spec,
+                self._view,
+                tests=self._tests(self._exactly),
+                layers=self._layers(),
+                declared=[each.declared for side in self._sides for each in side.layers],
+                slots=self._slots,
+                suggested=self._suggested,
+            )
+            self._shown_calls = self._asked(reading, self._exactly, exact=True)
+        return self._shown_calls
+
+    def _asked(
+        self, reading: _Reading, exactly: frozenset[PlanKey], *, exact: bool
+    ) -> _Asked[_Reading]:
+        """Return a reading with the questions that will be asked of it."""
+        formula = self._formula(reading, exactly, exact=exact)
+        asked = [(way, layer) for way in WAYS for layer in self._rows]
+        wanted = {(way, layer): formula.differs(way, layer) for way, layer in asked}
+        seeking = {one: reading.clauses.variable() for one in asked}
+        search = Search(reading.clauses, steps=self._steps)
+        return _Asked(
+            reading=reading, formula=formula, wanted=wanted, seeking=seeking, search=search
+        )
 
     def _formula(self, reading: Reading, exactly: Collection[PlanKey], *, exact: bool) -> Formula:
         return Formula(
@@ -163,9 +221,23 @@ class Question:
 
         def decided(situation: Situation) -> Witness | None:
             found = self._replayed(situation, layer)
-            return found if found is not None and _differs(way, found) else None
+            if found is None or not _differs(way, found) or not self._is_about(found, layer):
+                return None
+            return found
 
         return decided
+
+    def _is_about(self, found: Witness, layer: LayerKey) -> bool:
+        """Return whether a rule that changed in a layer matches a call, as far as rules tell."""
+        old, new = (side.layer(layer) for side in self._sides)
+        if old is None or new is None or not are_alike(old, new):
+            return True
+        return any(
+            reason.layer == layer.title and placed.get(_place_of(reason)) not in self._common
+            for placed, decision in zip(self._placed, (found.before, found.after), strict=True)
+            for reason in decision.reasons
+            if reason.rule != "default"
+        )
 
     def _replayed(self, situation: Situation, layer: LayerKey) -> Witness | None:
         old, new = (side.program for side in self._sides)
@@ -178,8 +250,11 @@ class Question:
         found = self._replayed(situation, layer)
         if found is None:
             return set()
-        reasons = (*found.before.reasons, *found.after.reasons)
-        matching = {self._placed.get((one.layer, one.file, one.line, one.rule)) for one in reasons}
+        matching = {
+            placed.get(_place_of(one))
+            for placed, decision in zip(self._placed, (found.before, found.after), strict=True)
+            for one in decision.reasons
+        }
         left_open = self._common - self._exactly
         wrong = (key for key in self._order if (key in matching) != (key in expected))
         learned = [key for key in wrong if key in left_open]
@@ -196,6 +271,17 @@ class Question:
 
     def _layers(self) -> tuple[LayerKey, ...]:
         return tuple(dict.fromkeys(each.key for side in self._sides for each in side.layers))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked(Generic[_Reading]):
+    """One reading of both policies, and the literals of each question about it."""
+
+    reading: _Reading
+    formula: Formula
+    wanted: Mapping[tuple[Way, LayerKey], list[int]]
+    seeking: Mapping[tuple[Way, LayerKey], int]
+    search: Search
 
 
 @dataclass(slots=True)
@@ -223,5 +309,8 @@ def _declare_alike(old: Side, new: Side, key: LayerKey) -> bool:
 
 
 def _place(plan: AnyPlan) -> tuple[object, ...]:
-    reason = plan.reason
-    return reason.layer, reason.file, reason.line, reason.rule
+    return _place_of(plan.reason)
+
+
+def _place_of(reason: Reason) -> tuple[object, ...]:
+    return reason.layer, reason.file, reason.line, reason.rule, reason.verdict

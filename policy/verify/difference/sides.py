@@ -53,17 +53,26 @@ def tests_in(plan: AnyPlan) -> Iterator[checked.Test]:
 
 
 class PlanKeys:
-    """The keys of rules, each digest computed once."""
+    """The keys of rules, each digest computed once; a rule that both sides share needs none."""
 
-    def __init__(self) -> None:
+    def __init__(self, *sides: Side) -> None:
         self._known: dict[int, tuple[AnyPlan, str]] = {}
+        rules = [
+            {id(plan.rule) for layer in side.layers for plan in plans_in(layer)} for side in sides
+        ]
+        self._shared = frozenset[int]().union(*rules).intersection(*rules)
 
     def of(self, layer: LayerPlan, plan: AnyPlan) -> PlanKey:
         """Return the key of a rule: equal keys have equal formulas, and the same verdict."""
         known = self._known.get(id(plan))
         if known is None:
-            known = self._known[id(plan)] = (plan, _digest(plan))
+            known = self._known[id(plan)] = (plan, self._name(plan))
         return layer.key, known[1]
+
+    def _name(self, plan: AnyPlan) -> str:
+        if id(plan.rule) in self._shared:
+            return f"{id(plan.rule)} {plan.reason.verdict}"
+        return _digest(plan)
 
     def all_of(self, side: Side) -> dict[PlanKey, AnyPlan]:
         """Return all rules of one side."""

@@ -52,7 +52,7 @@ def changed_layers(old: Program, new: Program) -> tuple[ChangedLayer, ...]:
     # Every layer sees what the global one declares of tools.
     declared = _declarations_changed(old, new)
     for key in dict.fromkeys((*before, *after)):
-        left, right = _by_meaning(before.get(key)), _by_meaning(after.get(key))
+        left, right = _by_meaning(before.get(key), after.get(key))
         removed = tuple(one for digest, one in left.items() if digest not in right)
         added = tuple(one for digest, one in right.items() if digest not in left)
         if key.kind != "every":
@@ -80,8 +80,22 @@ def _declarations_changed(old: Program, new: Program) -> tuple[checked.CheckedDe
     return tuple({**left, **right}[digest] for digest in left.keys() ^ right.keys())
 
 
-def _by_meaning(layer: CheckedPolicy | None) -> dict[str, Statement]:
-    return {} if layer is None else {_digest(one): one for one in _statements(layer)}
+def _by_meaning(
+    old: CheckedPolicy | None, new: CheckedPolicy | None
+) -> tuple[dict[str, Statement], dict[str, Statement]]:
+    """Return the statements of both that are not the very same objects, by their digests.
+
+    A rule that an edit did not touch is the same object in both: it needs no digest.
+    """
+    left, right = ({} if one is None else _by_identity(one) for one in (old, new))
+    return (
+        {_digest(one): one for known, one in left.items() if known not in right},
+        {_digest(one): one for known, one in right.items() if known not in left},
+    )
+
+
+def _by_identity(layer: CheckedPolicy) -> dict[int, Statement]:
+    return {id(one): one for one in _statements(layer)}
 
 
 def _statements(layer: CheckedPolicy) -> Iterator[Statement]:

@@ -20,6 +20,7 @@ COMMANDS = (
     ("freeze", "--because", "x"),
     ("unfreeze",),
     ("sessions", "clear", "desk", "--because", "x"),
+    ("acknowledge", "sha256:" + "0" * 64),
     ("daemon", "stop"),
 )
 

@@ -94,6 +94,7 @@ OTHERS: dict[str, Words] = {
     "approvals grants": lambda rules: (rules,),
     "approvals revoke": lambda rules: ("q1", rules),
     "freeze": lambda rules: ("mcp *", "--because", "x", "--rules", rules),
+    "acknowledge": lambda rules: ("--rules", rules),
     "pin list": lambda rules: (rules,),
     "pin review": _recorded,
     "unfreeze": lambda rules: ("--rules", rules),

@@ -1,0 +1,190 @@
+"""Edits under which calls may do more: they wait for people, warn, or are not looked for."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+
+import pytest
+
+from policy.model import Verdict
+from policy.store import NotWaiting, PolicyStore, Reloaded
+from tests.unit.store.opened import folder_of_rules, number, open_store, verdict
+
+ASKS = "policy for every agent\ndefault ask\n"
+ALLOWS = "policy for every agent\ndefault deny\nread: allow file_read when reads only {}\n"
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def _folder(tmp_path: Path, loosening: str = "refuse") -> Path:
+    root = folder_of_rules(tmp_path)
+    (root / "placet.toml").write_text(f'[reload]\nloosening = "{loosening}"\n')
+    return root
+
+
+def _edit(root: Path, text: str) -> None:
+    (root / "global.policy").write_text(text)
+
+
+def _digest(store: PolicyStore) -> str:
+    found = store.status.loosening
+    assert found is not None
+    return found.digest
+
+
+def test_a_first_start_has_nothing_to_compare_with(tmp_path: Path) -> None:
+    root = _folder(tmp_path)
+    _edit(root, ASKS)
+    store = open_store(root)
+    assert (verdict(store), store.status.loosening) == (Verdict.ASK, None)
+
+
+def test_a_loosened_policy_waits_and_takes_effect_once_acknowledged(tmp_path: Path) -> None:
+    root = _folder(tmp_path)
+    store = open_store(root)
+    _edit(root, ALLOWS.format('"/srv/**"'))
+    reloaded = store.reload()
+    assert (reloaded.changed, verdict(store), store.status.stale) == (False, Verdict.DENY, True)
+    found = store.status.loosening
+    assert found is not None
+    assert found.refused
+    assert found.what[0].startswith('file_read {"path": "/srv')
+    assert store.status.diagnostics[0].code == "loosening-refused"
+    assert found.digest in store.status.diagnostics[0].help
+    store.reload()
+    assert verdict(store) is Verdict.DENY
+    with pytest.raises(NotWaiting):
+        store.acknowledge("sha256:" + "0" * 64)
+    assert store.acknowledge(found.digest, by="ada").changed
+    assert (verdict(store), store.status.stale, number(store)) == (Verdict.ALLOW, False, 2)
+    assert store.acknowledgements.waiting() == ()
+
+
+def test_an_acknowledgement_counts_for_that_very_difference(tmp_path: Path) -> None:
+    root = _folder(tmp_path)
+    store = open_store(root)
+    _edit(root, ALLOWS.format('"/srv/**"'))
+    store.reload()
+    first = _digest(store)
+    # An edit while the other one waits.
+    _edit(root, ALLOWS.format('"/**"'))
+    store.reload()
+    with pytest.raises(NotWaiting):
+        store.acknowledge(first)
+    assert verdict(store) is Verdict.DENY
+    assert _digest(store) != first
+    store.acknowledge(_digest(store))
+    assert verdict(store) is Verdict.ALLOW
+
+
+def test_what_was_acknowledged_before_an_edit_does_not_let_that_edit_through(
+    tmp_path: Path,
+) -> None:
+    root = _folder(tmp_path)
+    store = open_store(root)
+    _edit(root, ALLOWS.format('"/srv/**"'))
+    store.reload()
+    store.acknowledgements.acknowledge(_digest(store), by="ada")
+    _edit(root, ALLOWS.format('"/**"'))
+    store.reload()
+    assert verdict(store) is Verdict.DENY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "policy for every agent\ndefault deny\nno: deny file_read\n",
+        "# moved, and nothing else\npolicy for every agent\n\n\ndefault deny\n",
+    ],
+)
+def test_an_edit_that_does_not_loosen_does_not_wait(tmp_path: Path, text: str) -> None:
+    root = _folder(tmp_path)
+    store = open_store(root)
+    _edit(root, text)
+    assert store.reload().changed
+    assert store.status.loosening is None
+
+
+def test_rules_that_move_to_another_file_are_the_same(tmp_path: Path) -> None:
+    root = _folder(tmp_path)
+    _edit(root, ALLOWS.format('"/srv/**"'))
+    store = open_store(root)
+    _edit(root, "policy for every agent\ndefault deny\n")
+    rule = 'policy for every agent\nreading: allow file_read when reads only "/srv/**"\n'
+    (root / "more.policy").write_text(rule)
+    assert store.reload().changed
+    assert verdict(store) is Verdict.ALLOW
+
+
+def test_what_is_put_back_or_broken_no_longer_waits(tmp_path: Path) -> None:
+    root = _folder(tmp_path)
+    store = open_store(root)
+    _edit(root, ASKS)
+    store.reload()
+    waited = _digest(store)
+    _edit(root, "policy for every agent\ndefault perhaps\n")
+    store.reload()
+    assert (store.status.stale, store.status.loosening) == (True, None)
+    assert store.status.diagnostics[0].code != "loosening-refused"
+    _edit(root, "policy for every agent\ndefault deny\n")
+    store.reload()
+    assert (store.status.stale, store.status.loosening) == (False, None)
+    with pytest.raises(NotWaiting):
+        store.acknowledge(waited)
+
+
+def test_the_policy_in_force_decides_whether_an_edit_waits(tmp_path: Path) -> None:
+    root = _folder(tmp_path)
+    store = open_store(root)
+    (root / "placet.toml").write_text('[reload]\nloosening = "allow"\n')
+    store.reload()
+    assert store.status.stale
+    assert "setting changed: `[reload]`" in str(store.status.because)
+
+
+def test_by_default_what_loosens_takes_effect_with_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    root = folder_of_rules(tmp_path)
+    store = open_store(root)
+    _edit(root, ALLOWS.format('"/srv/**"'))
+    with caplog.at_level(logging.WARNING, "policy.store"):
+        assert store.reload().changed
+    found = store.status.loosening
+    assert found is not None
+    assert (verdict(store), found.refused, store.status.stale) == (Verdict.ALLOW, False, False)
+    assert "calls may do more than before under generation 2" in caplog.text
+
+
+def test_nothing_is_compared_where_loosening_is_allowed(tmp_path: Path) -> None:
+    root = _folder(tmp_path, "allow")
+    store = open_store(root)
+    _edit(root, ASKS)
+    assert store.reload().changed
+    assert store.status.loosening is None
+
+
+async def test_an_acknowledgement_by_another_process_is_found_without_an_edit(
+    tmp_path: Path,
+) -> None:
+    root = _folder(tmp_path)
+    store = open_store(root, poll=0.01)
+    loop, changed = asyncio.get_running_loop(), asyncio.Event()
+    async with store.watch():
+        _edit(root, ALLOWS.format('"/srv/**"'))
+        await asyncio.to_thread(store.reload)
+        other = PolicyStore(root).acknowledgements  # what a command in another process has
+
+        def notice(_outcome: Reloaded) -> None:
+            loop.call_soon_threadsafe(changed.set)
+
+        store.subscribe(notice)
+        other.acknowledge(_digest(store), by="ada")
+        async with asyncio.timeout(10):
+            await changed.wait()
+        assert verdict(store) is Verdict.ALLOW
