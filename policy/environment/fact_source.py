@@ -107,7 +107,8 @@ class FactSource:
     `context` returns the declared `context.…` facts for a caller, `history` and `said` what recalls
     the earlier calls of its session tree with its budgets, and what its user wrote; without them,
     these are not known. `git_elsewhere`: because of this variable no folder tells which repository
-    git uses, so that none is looked into.
+    git uses, so that none is looked into. `server_folders` returns where MCP servers run, as Facts
+    have it.
     """
 
     workspace: str | None = None
@@ -120,6 +121,7 @@ class FactSource:
     history: Callable[[Caller], SessionRecall] | None = None
     said: Callable[[Caller], RecallSaid] | None = None
     git_elsewhere: str = ""
+    server_folders: Callable[[], Mapping[str, str | None]] = lambda: EMPTY
 
     def facts(self, caller: Caller, resolvers: Resolvers | None = None) -> Facts:
         """Return the current facts, with these resolvers and no others.
@@ -134,6 +136,7 @@ class FactSource:
             home=self.home,
             now=self.clock(),
             context=self.context(caller),
+            server_folders=self.server_folders(),
             resolvers=resolvers,
         )
 

@@ -104,11 +104,13 @@ class Evaluation:
         """The context for paths of this call: its folders and the resolver of links."""
         if self._paths is None:
             facts, disk = self.facts, self.facts.resolvers
+            cwd, unknown = self._folder()
             if disk.path is None and disk.folds is None:
-                self._paths = _without_disk(facts.cwd, facts.home, facts.workspace)
+                self._paths = _without_disk(cwd, facts.home, facts.workspace, unknown=unknown)
                 return self._paths
             self._paths = PathContext(
-                cwd=facts.cwd,
+                cwd=cwd,
+                directory_unknown=unknown,
                 home=facts.home,
                 workspace=facts.workspace,
                 resolve=_remembering(disk.path, failing=None),
@@ -118,6 +120,14 @@ class Evaluation:
                 ),
             )
         return self._paths
+
+    def _folder(self) -> tuple[str | None, bool]:
+        """Return the folder from which the tool resolves relative paths; True: it is unknown."""
+        origin, folders = self.spec.origin, self.facts.server_folders
+        if origin.kind != "mcp" or origin.server not in folders:
+            return self.facts.cwd, False
+        folder = folders[origin.server]
+        return folder, folder is None
 
     @property
     def history(self) -> History | None:
@@ -167,9 +177,11 @@ class Evaluation:
 
 
 @lru_cache(maxsize=_PLACES_REMEMBERED)
-def _without_disk(cwd: str | None, home: str | None, workspace: str | None) -> PathContext:
+def _without_disk(
+    cwd: str | None, home: str | None, workspace: str | None, *, unknown: bool
+) -> PathContext:
     """Return the path context without any access to a disk."""
-    return PathContext(cwd=cwd, home=home, workspace=workspace)
+    return PathContext(cwd=cwd, directory_unknown=unknown, home=home, workspace=workspace)
 
 
 def _recalled(found: UserSaid | str) -> UserMessages | Unknown:

@@ -83,8 +83,12 @@ def _shown(word: PossibleWord) -> str:
 
 
 def _candidates(effects: CallEffects, call: Evaluation) -> Iterator[PossibleWord]:
+    # What need not be a path at all is not taken for one in an unknown folder.
+    paths = call.paths
+    if paths.directory_unknown:
+        paths = replace(paths, directory_unknown=False)
     for text in effects.possible:
-        yield from _readings(PossibleWord(text=text, paths=call.paths, of_command=False))
+        yield from _readings(PossibleWord(text=text, paths=paths, of_command=False))
     for word in effects.words:
         yield from _values(word)
 

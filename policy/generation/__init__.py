@@ -38,6 +38,7 @@ from policy.generation.mcp_servers import (
     ServerTransport,
     StdioServer,
     WebSocketServer,
+    server_folders,
 )
 from policy.generation.mcp_servers import name_problem as server_name_problem
 from policy.generation.protected_files import (
@@ -121,6 +122,7 @@ __all__ = [
     "read_server",
     "read_server_file",
     "read_settings",
+    "server_folders",
     "server_name_problem",
     "shipped_packs",
     "shipped_profile_texts",

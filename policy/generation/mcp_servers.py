@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -45,6 +46,20 @@ class StdioServer:
     folder: str | None = None
     reach: Reach | None = None
 
+    def runs_in(self) -> str | None:
+        """Return the folder that it runs in; None if that cannot be known.
+
+        Without a folder of its own, it is this process's, and in a sandbox the home folder.
+        """
+        if self.folder is not None:
+            return self.folder
+        if self.reach is not None:
+            return os.path.expanduser("~")
+        try:
+            return os.getcwd()
+        except OSError:
+            return None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OAuthClient:
@@ -58,21 +73,26 @@ class OAuthClient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpServer:
-    """A server over streamable HTTP; it gets a bearer token, one by OAuth, or none."""
+    """A server over streamable HTTP; it gets a bearer token, one by OAuth, or none.
+
+    `folder` (absolute) is the one from which it resolves relative paths; None: nobody knows.
+    """
 
     url: str
     headers: Mapping[str, Value] = field(default_factory=lambda: EMPTY)
     token: SecretReference | None = None
     oauth: OAuthClient | None = None
+    folder: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebSocketServer:
-    """A server over a WebSocket."""
+    """A server over a WebSocket; `folder` as that of a server over HTTP."""
 
     url: str
     headers: Mapping[str, Value] = field(default_factory=lambda: EMPTY)
     token: SecretReference | None = None
+    folder: str | None = None
 
 
 ServerTransport: TypeAlias = StdioServer | HttpServer | WebSocketServer
@@ -96,6 +116,15 @@ class McpServer:
     check: float = 60.0
     sessions: int = 100
     client_features: frozenset[ClientFeature] = frozenset()
+
+
+def server_folders(servers: Iterable[McpServer]) -> Mapping[str, str | None]:
+    """Return the folder from which each server resolves relative paths, by name; None: unknown."""
+    return {server.name: _folder_of(server.transport) for server in servers}
+
+
+def _folder_of(server: ServerTransport) -> str | None:
+    return server.runs_in() if isinstance(server, StdioServer) else server.folder
 
 
 def name_problem(name: str) -> str | None:

@@ -124,7 +124,9 @@ class ServerTable(_Table):
             return (
                 f"`{written[0]}` is for a server with a `url`" if written else self._bad_command()
             )
-        local = [key for key in ("args", "env", "cwd", "sandbox") if key in self.model_fields_set]
+        if "\0" in (self.cwd or ""):
+            return "a folder cannot hold a NUL character"
+        local = [key for key in ("args", "env", "sandbox") if key in self.model_fields_set]
         if local:
             return f"`{local[0]}` is for a server with a `command`"
         return _bad_url(self.url) or self._bad_credentials(self.url)
@@ -197,22 +199,24 @@ def server_of(name: str, table: ServerTable, root: str) -> McpServer:
 
 
 def _transport(table: ServerTable, root: str) -> ServerTransport:
+    folder = None if table.cwd is None else _below(table.cwd, root)
     if table.command is not None:
         return StdioServer(
             command=(table.command, *table.args),
             env=_values(table.env, root),
-            folder=None if table.cwd is None else _below(table.cwd, root),
+            folder=folder,
             reach=None if table.sandbox is None else reach_of(table.sandbox, root),
         )
     url, headers = table.url or "", _values(table.headers, root)
     token = None if table.token is None else placed_reference(table.token, root)
     if urlsplit(url).scheme in ("ws", "wss"):
-        return WebSocketServer(url=url, headers=headers, token=token)
+        return WebSocketServer(url=url, headers=headers, token=token, folder=folder)
     oauth = table.oauth
     return HttpServer(
         url=url,
         headers=headers,
         token=token,
+        folder=folder,
         oauth=None
         if oauth is None
         else OAuthClient(

@@ -177,6 +177,9 @@ class Facts:
     facts that were passed; `said` holds what the user wrote in the session tree, message by
     message. `history` holds its earlier calls, in the order in which they ended, or what a log
     knows of them. `()`: there was nothing; None: only the resolvers know.
+
+    `server_folders` has the folders in which MCP servers run, by server, from which they resolve
+    relative paths; None is an unknown folder. Tools of other servers work in `cwd`.
     """
 
     cwd: str | None = None
@@ -188,6 +191,7 @@ class Facts:
     context: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     resolvers: Resolvers = _NONE
     sandbox: str | None = None
+    server_folders: Mapping[str, str | None] = field(default_factory=lambda: EMPTY)
 
     def __post_init__(self) -> None:
         if self.now is not None and self.now.tzinfo is None:

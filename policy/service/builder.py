@@ -18,6 +18,7 @@ from policy.generation import (
     SandboxSettings,
     ServiceSettings,
     Settings,
+    server_folders,
 )
 from policy.model import EMPTY, Caller
 from policy.processes import Launcher
@@ -194,6 +195,7 @@ def build_tool_service(
         context=context,
         history=partial(JudgedHistory, sessions),
         said=hearing.recall,
+        server_folders=lambda: server_folders(_configured(store).mcp_servers),
     )
     no_policy = NoPolicy(lambda: registry.snapshot().catalog)
 

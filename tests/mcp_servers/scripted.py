@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 NAMES = ("echo", "note", "fails", "dies", "waits", "grow", "state", "steps")
+MORE = {"asks": "asks", "reads": "read"}  # a further tool, by mode
 _ASKING_FOR_ROOTS = ("notifications/initialized", "notifications/roots/list_changed")
 VENDOR = {"example.com/vendor": {"kept": True}}
 
@@ -100,8 +101,8 @@ class Scripted:
     def page(self, params: dict[str, Any]) -> dict[str, Any]:
         cursor = params.get("cursor")
         tools = [tool(name) for name in NAMES]
-        if self.mode == "asks":
-            tools.append(tool("asks"))
+        if self.mode in MORE:
+            tools.append(tool(MORE[self.mode]))
         if self.grown:
             tools.append(tool("grown"))
         if self.changed:
@@ -154,6 +155,8 @@ class Scripted:
             case "state":
                 said = {"pid": os.getpid(), "notes": self.notes}
                 yield self.result(id, {"content": [], "structuredContent": said})
+            case "read":
+                yield self.result(id, {"content": [text(Path(given["text"]).read_text())]})
             case "echo":
                 content = {**text(given.get("text", "")), "vendorKey": "kept"}
                 yield self.result(id, {"content": [content], "_meta": VENDOR, "vendorKey": "kept"})
