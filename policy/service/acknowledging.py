@@ -5,12 +5,12 @@ No tool leads here: the host application calls it, on behalf of an owner at the 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from policy.model import Caller, NotFound, PermissionDenied, Reason, ToolError, Verdict
+from policy.runtime import Threads
 from policy.service.facade_operations import (
     FacadeOperation,
     Recorded,
@@ -25,6 +25,8 @@ from policy.tools import ToolOutput
 
 # The name in records: no tool can have such a name.
 ACKNOWLEDGE: Literal["placet:acknowledge"] = "placet:acknowledge"
+
+_RELOADS = Threads("reloads after an acknowledgement", most=1)
 
 _ALLOWED = Reason(rule="loosening", verdict=Verdict.ALLOW, message="the owner may acknowledge it")
 _REFUSED = Reason(
@@ -77,7 +79,7 @@ class Acknowledging:
                     self._acknowledgements.withdraw(digest)
                 raise
         if self._reload is not None:
-            await asyncio.to_thread(self._reload)
+            await _RELOADS.run(self._reload)
 
     async def _execute(self, name: str, input: Any) -> ToolOutput:
         """Do what the current call requests, if its caller may."""

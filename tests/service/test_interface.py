@@ -410,7 +410,6 @@ def test_the_decision_names_every_deviation_that_is_checked_here() -> None:
         "FollowLayer",
         "code_exec",
         "execute_dynamic",
-        "`limit`",
     ):
         assert said in text
 
