@@ -62,7 +62,11 @@ _ETC = (
     "wgetrc",
 )
 _KERNEL = ("acpi", "bus", "fs", "irq", "mtrr", "scsi", "sys", "sysrq-trigger")
-_SCRATCH = ("/tmp", "/run", "/var/tmp")  # noqa: S108 - the sandbox's own, empty
+# Where `bwrap` and `prlimit` are looked for. PATH often names folders that an agent may write, such
+# as those of a virtual environment in the workspace, and `bwrap` itself runs unconfined.
+PROGRAMS = "/usr/bin:/bin:/usr/local/bin:/run/wrappers/bin:/run/current-system/sw/bin"
+_MISSING = "`bwrap` is not installed: install the package `bubblewrap`"
+_SCRATCH = ("/tmp", "/run", "/var/tmp", "/dev/shm")  # noqa: S108 - the sandbox's own, empty
 _ISOLATED = (
     "--unshare-all",
     # Without it, root in the sandbox would be root of the machine's own user namespace.
@@ -79,15 +83,15 @@ _ISOLATED = (
 
 
 class Bubblewrap:
-    """Starts programs through `bwrap`, as it is found in the PATH of this process."""
+    """Starts programs through the `bwrap` of the system, whatever PATH says."""
 
     name = "bubblewrap"
 
     def problem(self) -> str | None:
         """Return why it does not work here; None if a program was confined by it just now."""
-        found = shutil.which("bwrap")
+        found = shutil.which("bwrap", path=PROGRAMS)
         if found is None:
-            return "`bwrap` is not installed: install the package `bubblewrap`"
+            return _MISSING
         try:
             run = subprocess.run(  # noqa: S603 - these arguments alone
                 [found, *_ISOLATED, *_system(), "--proc", "/proc", "--dev", "/dev", "true"],
@@ -107,9 +111,9 @@ class Bubblewrap:
 
     def arguments(self, plan: SandboxPlan, program: tuple[str, ...]) -> tuple[str, ...]:
         """Return the arguments that start `program` confined; raise CannotConfine."""
-        found = shutil.which("bwrap")
+        found = shutil.which("bwrap", path=PROGRAMS)
         if found is None:
-            raise CannotConfine("`bwrap` is not installed: install the package `bubblewrap`")
+            raise CannotConfine(_MISSING)
         return (
             found,
             *_ISOLATED,
@@ -120,7 +124,8 @@ class Bubblewrap:
             *_kernel_settings(),
             *_scratch(plan),
             *_mounts(plan),
-            *("--remount-ro", "/", "--chdir", plan.folder, "--"),
+            # Both are in memory, and have no size.
+            *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", plan.folder, "--"),
             *_limited(plan.limits),
             *program,
         )
@@ -176,7 +181,7 @@ def _limited(limits: ProcessLimits) -> Iterator[str]:
         "nofile": limits.open_files,
         "core": 0,
     }
-    yield "prlimit"
+    yield shutil.which("prlimit", path=PROGRAMS) or "prlimit"
     for name, value in values.items():
         if value is not None:
             yield f"--{name}={value}"

@@ -7,14 +7,15 @@ link to somewhere else by now, is seen as it is.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from policy.evaluation import Floor
 from policy.generation import Network, ProcessLimits, Reach
 
 # What is read-only in every folder that may be written: code in them runs without being called.
-_KEPT = (".git/hooks", ".vscode", ".idea")
+# Settings of git name programs, too: `core.hooksPath`, `core.fsmonitor`.
+_KEPT = (".git/hooks", ".git/config", ".vscode", ".idea")
 # A sandbox has its own folders in these places.
 _OWN = ("/proc", "/dev", "/sys")
 
@@ -49,14 +50,16 @@ def plan_of(
 ) -> SandboxPlan:
     """Return what a program may touch that starts in `folder`; raise CannotConfine.
 
-    `workspace` may be written, None: there is none. The paths in `kept`, and those that run code
-    without being called, such as `.git/hooks`, are read-only.
+    `workspace` may be written, None: there is none. The paths in `kept`, those that run code
+    without being called, such as `.git/hooks`, and those of `reads` are read-only also in a folder
+    that may be written.
     """
     writes = [_existing(path, home) for path in reach.writes]
     if workspace is not None:
         writes.append(_existing(workspace, home))
     reads = [_existing(path, home) for path in reach.reads]
-    guarded = {*kept, *(os.path.join(each, name) for each in writes for name in _KEPT)}
+    guarded = {*kept, *(path for each in writes for path in _run_without_call(each))}
+    guarded |= set(reads) - set(writes)
     inside = sorted(path for path in guarded if _is_within(path, writes))
     there = [path for path in inside if os.path.lexists(path)]
     _require_no_links(there)
@@ -92,6 +95,16 @@ def _existing(path: str, home: str) -> str:
     return full
 
 
+def _run_without_call(folder: str) -> Iterator[str]:
+    git = os.path.join(folder, ".git")
+    if os.path.isfile(git):
+        # A worktree or a submodule: the file says where the settings and hooks are.
+        yield git
+    for name in _KEPT:
+        if not os.path.isfile(git) or not name.startswith(".git/"):
+            yield os.path.join(folder, name)
+
+
 def _require_no_links(paths: Iterable[str]) -> None:
     """Raise for a path that must stay read-only, but leads over a link: the link may be changed."""
     for path in paths:
@@ -99,11 +112,11 @@ def _require_no_links(paths: Iterable[str]) -> None:
             raise CannotConfine(f"{path} must stay read-only, but leads over a symbolic link")
 
 
-def _between(path: str, roots: Iterable[str]) -> Iterator[str]:
-    """Yield the folders that hold `path`, up to the root that it is in."""
-    above = set(roots)
-    while (path := os.path.dirname(path)) not in above and path != "/":
-        yield path
+def _between(path: str, roots: Collection[str]) -> Iterator[str]:
+    """Yield the folders that hold `path`, up to the outermost root that it is in."""
+    while _is_within(path := os.path.dirname(path), roots):
+        if path not in roots:
+            yield path
 
 
 def _is_within(path: str, folders: Iterable[str]) -> bool:

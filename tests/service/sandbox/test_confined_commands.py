@@ -84,7 +84,7 @@ async def test_without_a_sandbox_the_command_is_not_run(
     rules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service, _ = service_of(rules, ON)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("policy.sandbox.bubblewrap.PROGRAMS", str(tmp_path))
     with pytest.raises(Execution) as caught:
         await output_of(service, "echo x > here")
     assert caught.value.code == "sandbox-missing"
@@ -99,7 +99,7 @@ async def test_it_runs_unconfined_where_that_is_configured(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     service, _ = service_of(rules, f"{ON}required = false\n")
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("policy.sandbox.bubblewrap.PROGRAMS", str(tmp_path))
     with caplog.at_level(logging.WARNING):
         assert (await output_of(service, "echo x"))["stdout"] == "x\n"
         assert (await output_of(service, "echo y"))["stdout"] == "y\n"

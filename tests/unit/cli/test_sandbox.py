@@ -43,7 +43,7 @@ def test_a_machine_that_cannot_confine_is_said_to_be_one(
     rules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (rules / "placet.toml").write_text('[sandbox]\ndriver = "bubblewrap"\n')
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("policy.sandbox.bubblewrap.PROGRAMS", str(tmp_path))
     monkeypatch.chdir(tmp_path / "work")
     done = run("sandbox", "explain", "--rules", rules)
     assert done.code == 1

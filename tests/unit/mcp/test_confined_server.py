@@ -48,7 +48,7 @@ async def test_a_server_without_its_files_does_not_start(tmp_path: Path) -> None
 async def test_a_server_is_not_started_without_its_sandbox(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("policy.sandbox.bubblewrap.PROGRAMS", str(tmp_path))
     client = McpClient(confined(tmp_path, Reach()))
     try:
         with pytest.raises(McpFailure, match="`bwrap` is not installed"):

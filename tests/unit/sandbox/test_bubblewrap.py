@@ -142,7 +142,7 @@ def _sleeping(folder: Path) -> list[str]:
 async def test_without_bubblewrap_nothing_is_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("policy.sandbox.bubblewrap.PROGRAMS", str(tmp_path))
     launcher = ConfinedLauncher(Bubblewrap(), lambda program: plan_in(tmp_path))
     program = ProgramToStart(arguments=("/bin/true",), env={})
     with pytest.raises(SandboxMissing, match="install the package `bubblewrap`"):
@@ -155,3 +155,35 @@ async def test_a_plan_that_cannot_be_made_starts_nothing(tmp_path: Path) -> None
     program = ProgramToStart(arguments=("/bin/true",), env={})
     with pytest.raises(SandboxMissing, match="there is no"):
         await launcher.launch(program, stdin=0, stdout=1, stderr=2)
+
+
+def test_no_program_of_the_workspace_takes_the_place_of_the_sandbox(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("bwrap", "prlimit"):
+        (tmp_path / name).write_text("#!/bin/sh\ntouch ran\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert Bubblewrap().problem() is None
+    assert run(plan_in(tmp_path), "ulimit -c; ls").stdout == "0\nbwrap\nprlimit\n"
+
+
+def test_the_folders_around_a_nested_workspace_keep_their_names(tmp_path: Path) -> None:
+    work = tmp_path / "a" / "work"
+    (work / ".git" / "hooks").mkdir(parents=True)
+    (work / ".git" / "config").write_text("[core]\n")
+    plan = plan_in(work, Reach(writes=(str(tmp_path),)))
+    done = run(plan, f"mv {tmp_path}/a {tmp_path}/b; git config core.fsmonitor x; echo x > .git/x")
+    assert not (tmp_path / "b").exists()
+    assert (work / ".git" / "config").read_text() == "[core]\n"
+    assert (work / ".git" / "x").exists()
+    assert "cannot move" in done.stderr
+
+
+def test_memory_is_filled_up_to_the_limit_only(tmp_path: Path) -> None:
+    plan = plan_in(tmp_path, Reach(limits=ProcessLimits(scratch=1_000_000)))
+    done = run(
+        plan, "echo x > /dev/x; for d in /dev/shm /tmp; do head -c 2M /dev/zero > $d/x; done"
+    )
+    assert done.stderr.count("No space left on device") == 2
+    assert done.stderr.count("Read-only file system") == 1

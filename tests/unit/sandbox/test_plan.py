@@ -35,7 +35,7 @@ def test_what_runs_without_being_called_stays_read_only(home: Path) -> None:
     plan = planned(home)
     assert plan.kept == (str(work / ".git" / "hooks"), str(work / ".vscode"))
     assert plan.immovable == (str(work / ".git"),)
-    assert plan.unkept == (str(work / ".idea"),)
+    assert plan.unkept == (str(work / ".git" / "config"), str(work / ".idea"))
 
 
 def test_files_of_the_policy_are_kept_only_where_they_could_be_written(home: Path) -> None:
@@ -87,3 +87,34 @@ def test_what_must_stay_read_only_cannot_stand_behind_a_link(home: Path) -> None
     (work / ".git").symlink_to("elsewhere")
     with pytest.raises(CannotConfine, match="symbolic link"):
         planned(home)
+
+
+def test_settings_of_git_stay_read_only_since_they_name_programs(home: Path) -> None:
+    (home / "work" / ".git" / "config").write_text("[core]\n")
+    assert str(home / "work" / ".git" / "config") in planned(home).kept
+
+
+def test_the_git_file_of_a_worktree_stays_read_only(home: Path) -> None:
+    git = home / "work" / ".git"
+    (git / "hooks").rmdir()
+    git.rmdir()
+    git.write_text("gitdir: /elsewhere\n")
+    plan = planned(home)
+    assert plan.kept == (str(git),)
+    assert not any(".git" in path for path in plan.unkept)
+
+
+def test_folders_between_are_immovable_up_to_the_outermost_one_to_write(home: Path) -> None:
+    inner = home / "work" / "a" / "inner"
+    (inner / ".git" / "hooks").mkdir(parents=True)
+    plan = planned(home, Reach(writes=(str(inner),)))
+    assert str(inner) in plan.writes
+    assert str(home / "work" / "a") in plan.immovable
+
+
+def test_what_is_to_be_read_in_a_folder_to_write_cannot_be_replaced(home: Path) -> None:
+    hooks = home / "work" / "sub" / ".git" / "hooks"
+    hooks.mkdir(parents=True)
+    plan = planned(home, Reach(reads=(str(hooks),)))
+    assert str(hooks) in plan.kept
+    assert {str(hooks.parent), str(hooks.parents[1])} <= set(plan.immovable)
