@@ -117,7 +117,8 @@ def _kept_fields(record: Any) -> Iterator[tuple[str, Any]]:
     """Yield the fields to write; one that came later, `stored` if set, only where it is set."""
     for field in fields(record):
         value = getattr(record, field.name) if field.init else None
-        if field.init and (value is not None or field.metadata.get("stored") != "if set"):
+        came_later = field.metadata.get("stored") == "if set"
+        if field.init and not (came_later and value == field.default):
             yield field.name, value
 
 

@@ -32,7 +32,7 @@ class ApprovalRequest:
     shown: str
     reasons: tuple[Reason, ...]
     resources: tuple[str, ...] = ()
-    values: tuple[str, ...] = ()
+    values: tuple[str, ...] = field(default=(), metadata={"stored": "if set"})
     digest: str
     caller: Caller = field(default_factory=Caller)
     generation: GenerationId | None = None

@@ -126,6 +126,9 @@ class Stores(RuleBasedStateMachine):
         self.now = NOON
         self.made: list[Made] = []
         self.trees: list[set[str]] = [{name} for name in SESSIONS]
+        # Sessions of which somebody told what the user wrote; those whose beginning was missed.
+        self.heard_in: set[str] = set()
+        self.begun_elsewhere: set[str] = set()
         # How often something happened in the tree of each session.
         self.changes = dict.fromkeys(SESSIONS, 0)
         self.read: list[tuple[Caller, int, dict[str, History]]] = []
@@ -228,7 +231,10 @@ class Stores(RuleBasedStateMachine):
     ) -> None:
         tree = self.tree(caller)
         charges = tuple(limit.charge(amount) for limit in self.limits)
-        fits = all(self.used(one, tree) + amount <= one.capacity for one in charges)
+        fits = all(
+            self.is_known(one, tree) and self.used(one, tree) + amount <= one.capacity
+            for one in charges
+        )
         releases = {
             name: log.release(
                 caller, call, judged_by=judged_by[name] if judged_by else None, charges=charges
@@ -268,6 +274,15 @@ class Stores(RuleBasedStateMachine):
         said = [f"message {len(self.made)}"]
         heard = [log.hear(caller, said, missed=missed) for log in self.logs(process).values()]
         assert len(set(heard)) == 1
+        if not heard[0]:
+            return
+        tree = self.tree(caller)
+        # A call that never reached its tool leaves nothing behind.
+        has_calls = any(one.session in tree and one.outcome is not None for one in self.made)
+        is_new = not (tree & self.heard_in or has_calls)
+        if missed and is_new:
+            self.begun_elsewhere.add(caller.session)
+        self.heard_in.add(caller.session)
 
     @rule(process=st.integers(0, 1), caller=st.sampled_from(CALLERS[:3]), running=st.booleans())
     def clear(self, process: int, caller: Caller, running: bool) -> None:
@@ -317,7 +332,8 @@ class Stores(RuleBasedStateMachine):
                 assert sorted(_kept(history), key=repr) == sorted(kept, key=repr)
                 assert set(history.kept.gaps) == missing
                 found = log.said(caller)
-                said.add(found if isinstance(found, str) else found.texts)
+                # Where trees have met, several reasons are true; each store names one of them.
+                said.add(None if isinstance(found, str) else found.texts)
             assert len(said) == 1
             self.every_budget_is_what_was_charged(caller, tree)
 
@@ -327,8 +343,15 @@ class Stores(RuleBasedStateMachine):
             used = self.used(charge, tree)
             for log in self.logs(1).values():
                 balance = log.balance(caller, charge, self.now)
+                if not self.is_known(charge, tree):
+                    assert (balance.used, balance.has_room) == (None, False)
+                    continue
                 assert balance.used == used
                 assert balance.has_room == (used + 1 <= limit.capacity)
+
+    def is_known(self, charge: Charge, tree: set[str]) -> bool:
+        """Return whether all that a budget was charged is known: of a tree, from its beginning."""
+        return not (charge.budget.of_tree and tree & self.begun_elsewhere)
 
 
 def _kept(history: History) -> list[PastCall]:

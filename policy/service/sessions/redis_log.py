@@ -151,7 +151,10 @@ class RedisSessionLog:
                 if not have_room(charges, partial(_balance, stored, streams, now=call.at)):
                     # Something may have been taken back that was not read yet.
                     if is_read:
-                        return None
+                        # Its sessions belong together, whether it runs or not.
+                        if not links or self._commit(caller, links, new=stored).commit is not None:
+                            return None
+                        continue
                     self._exchange(_keys_of(caller), budgets=_apart(due))
                     is_read = True
                     continue

@@ -173,7 +173,7 @@ def test_the_folders_around_a_nested_workspace_keep_their_names(tmp_path: Path) 
     (work / ".git" / "hooks").mkdir(parents=True)
     (work / ".git" / "config").write_text("[core]\n")
     plan = plan_in(work, Reach(writes=(str(tmp_path),)))
-    done = run(plan, f"mv {tmp_path}/a {tmp_path}/b; git config core.fsmonitor x; echo x > .git/x")
+    done = run(plan, f"mv {tmp_path}/a {tmp_path}/b; echo x >> .git/config; echo x > .git/x")
     assert not (tmp_path / "b").exists()
     assert (work / ".git" / "config").read_text() == "[core]\n"
     assert (work / ".git" / "x").exists()
