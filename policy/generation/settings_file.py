@@ -103,7 +103,7 @@ def _said(detail: ErrorDetails, found: Mapping[Path, TomlPosition], source: Sour
     message = detail["msg"].removeprefix("Value error, ")
     return diagnose(
         "bad-settings",
-        f"`{name}`: {message[:1].lower() + message[1:]}",
+        f"`{name}`: {message[:1].lower() + message[1:]}" if path else message,
         span=_span(path, found, source, value=True),
         help="`placet check --explain bad-settings` shows how values are written",
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 from types import MappingProxyType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
 
 from policy.catalog import VERBS, Resource
 from policy.generation.client_settings import ClientSettings
@@ -176,6 +176,22 @@ class SettingsTables(_Table):
     reload: _Reload = _Reload()
     sandbox: SandboxTable = SandboxTable()
     mcp: McpTable = McpTable()
+
+    @model_validator(mode="after")
+    def _has_a_file_for_each_use(self) -> Self:
+        stores = {
+            "[service] audit": self.service.audit,
+            "[approvals] store": None if self.approvals is None else self.approvals.store,
+            "[history] store": self.history.store,
+        }
+        uses: dict[str, str] = {}
+        for use, written in stores.items():
+            path = posixpath.normpath(written or use)
+            if path in uses:
+                # Each would write over what the other one keeps.
+                raise ValueError(f"`{uses[path]}` and `{use}` are the same file: name two")
+            uses[path] = use
+        return self
 
 
 def keys_at(path: Path) -> tuple[str, ...]:

@@ -283,3 +283,11 @@ def test_where_requests_wait_and_who_is_who_can_be_configured() -> None:
 )
 def test_what_is_no_approvals_table_is_refused(text: str) -> None:
     assert only(text)[0] == "bad-settings"
+
+
+def test_two_stores_are_not_one_file() -> None:
+    text = '[service]\naudit = "state/a"\n[history]\nstore = "{}"'
+    _, (found,) = read(text.format("state/../state/a"))
+    assert found.code == "bad-settings"
+    assert found.message == "`[service] audit` and `[history] store` are the same file: name two"
+    assert good(text.format("state/b")).history.store == "/srv/rules/state/b"
