@@ -41,6 +41,7 @@ def check(
         context={name: CONTEXT_KINDS.get(kind, ANY) for name, kind in sources.context.items()},
         profiles=sources.profiles,
         groups=sources.groups,
+        retention=sources.retention,
     )
     context.open = _open_tools(layers, context)
     names = RuleNames(places={})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from policy.catalog import Catalog, ToolSelector
@@ -29,6 +30,8 @@ class CheckContext:
     profiles: Profiles
     # The groups of approvers of the configuration, with their members; none if it has no groups.
     groups: Mapping[str, tuple[str, ...]]
+    # For how long earlier calls are kept; None: as long as there is room.
+    retention: timedelta | None = None
     sets: dict[Definition, ValueSet | None] = field(default_factory=dict)
     # The extents of the sets above, by identity.
     extents: dict[int, Extent] = field(default_factory=dict)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, TypeAlias
 
 from policy.checks.checked import CheckedPolicy, ExampleSuite
@@ -31,7 +32,8 @@ class PolicySources:
     `context` the declared `context.…` facts with their types. `binders` says which kinds of header
     a folder's files may have (`every agent agents role`); None stands for `DEFAULT_BINDERS`.
     `profiles` are the profiles of programs that command patterns name. `groups` are the configured
-    groups of approvers with their members.
+    groups of approvers with their members. `retention` is for how long earlier calls are kept,
+    None: as long as there is room.
     """
 
     files: tuple[tree.PolicyFile, ...] = ()
@@ -42,6 +44,7 @@ class PolicySources:
     binders: Mapping[str, tuple[str, ...]] | None = None
     profiles: Profiles = NO_PROFILES
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: EMPTY)
+    retention: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

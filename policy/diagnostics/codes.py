@@ -161,6 +161,7 @@ CODES: dict[str, Code] = {
     "allow-without-effect": _error("an `allow` of another layer that grants nothing"),
     "overruled-rule": _error("a rule that another one of its layer always overrules"),
     "bad-limit": _error("a limit whose number, amount or period makes no sense"),
+    "window-beyond-retention": _error("a time that reaches beyond the calls that are kept"),
     "unreached-limit": _error("a `limit` on tools that nothing allows"),
     "unreached-redaction": _error("a redaction of the results of tools that nothing allows"),
     "unreached-ask": _error("an `ask` for tools that nothing allows"),

@@ -151,6 +151,7 @@ class Builder:
                 binders=settings.binders,
                 profiles=profiles,
                 groups=EMPTY if settings.approvals is None else settings.approvals.groups,
+                retention=settings.history.retention,
             ),
             tools,
             digests=work.digests,

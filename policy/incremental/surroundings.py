@@ -45,6 +45,7 @@ def _parts(sources: PolicySources) -> Iterator[str]:
         yield f"context {name} {kind}"
     for group, people in sorted(sources.groups.items()):
         yield f"group {group} {bool(people)}"
+    yield f"retention {sources.retention}"
     for file in sorted(sources.files, key=lambda file: file.source.name):
         yield from _of_file(file)
     for path, file in sorted(sources.shipped.items()):

@@ -14,7 +14,7 @@ import pytest
 from policy.catalog import builtin_catalog, read_listing
 from policy.checks import PolicySources, check
 from policy.diagnostics import render
-from policy.generation import Builder, shipped_profiles
+from policy.generation import Builder, read_settings, shipped_profiles
 from policy.layers import merge
 from policy.model import Source
 from policy.program import NO_SHORTCUTS
@@ -53,6 +53,7 @@ def checks(case: Case) -> dict[str, str]:
             context=settings.get("context", {}),
             profiles=shipped_profiles(),
             groups=settings.get("approvals", {}).get("groups", {}),
+            retention=read_settings(tables, root="/")[0].history.retention,
         ),
         catalog,
     )

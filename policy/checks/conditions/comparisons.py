@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from policy.checks.checked import Comparison, Constant, NotOf, Test
+from policy.checks.conditions.kept_windows import check_age
 from policy.checks.conditions.missing_unit import missing_unit
 from policy.checks.conditions.reader_state import BROKEN, BROKEN_TEST, ReadValue, StatementContext
 from policy.checks.conditions.typed_value import TypedValue
@@ -21,6 +22,8 @@ def read_comparison(expr: tree.Compare, context: StatementContext, value_of: Rea
     left, right = value_of(expr.left, context), value_of(expr.right, context)
     if left is BROKEN or right is BROKEN:
         return BROKEN_TEST
+    check_age(left, right, expr.right.span, context.check)
+    check_age(right, left, expr.left.span, context.check)
     text = context.words(expr)
     if expr.op == "==" or expr.op == "!=":
         _check_equal(expr, left, right, context)

@@ -19,6 +19,7 @@ from policy.checks.checked import (
 )
 from policy.checks.conditions.declared_outputs import declared_outputs, output_type
 from policy.checks.conditions.grounding import check_grounding, report_selecting
+from policy.checks.conditions.kept_windows import check_window
 from policy.checks.conditions.labels import read_label
 from policy.checks.conditions.reader_state import (
     BROKEN,
@@ -45,7 +46,10 @@ def read_after(expr: tree.AfterTest, context: StatementContext, read: ReadTest) 
     later does not count.
     """
     tools, labels = _tools_and_labels(expr.tools, context, read, grants=context.permits is True)
-    within = None if expr.within is None else duration_of(expr.within, context.report)
+    within = None
+    if expr.within is not None:
+        within = duration_of(expr.within, context.report)
+        check_window(within, expr.within.span, context.check)
     return EarlierCall(tools=tools, within=within, text=context.words(expr), labels=labels)
 
 

@@ -11,6 +11,7 @@ from policy.catalog import Step
 from policy.checks.assembly import Unit
 from policy.checks.checked import CheckedLimit, LayerKey, LimitScope, Value
 from policy.checks.conditions.fields import field_type
+from policy.checks.conditions.kept_windows import check_window
 from policy.checks.conditions.reader_state import StatementContext
 from policy.checks.conditions.tests import value
 from policy.checks.context import CheckContext
@@ -180,9 +181,11 @@ def _window(
     period: tree.Duration | str | tree.FieldPath, limit: tree.Limit, context: StatementContext
 ) -> timedelta:
     if isinstance(period, str):
+        check_window(_UNITS[period], limit.span, context.check)
         return _UNITS[period]
     assert isinstance(period, tree.Duration)
     window = duration_of(period, context.report)
+    check_window(window, period.span, context.check)
     if not window and period.amount == 0:
         _refuse("no call is within a window of no time", period.span, context)
     return window

@@ -10,7 +10,7 @@ from typing import Any
 from policy.catalog import Catalog, builtin_catalog, read_listing
 from policy.checks import Checked, CheckedPolicy, PolicySources, check
 from policy.diagnostics import Diagnostic
-from policy.generation import shipped_profiles
+from policy.generation import read_settings, shipped_profiles
 from policy.layers import merge
 from policy.model import Source
 from policy.syntax import parse
@@ -46,8 +46,16 @@ def codes_of(files: Mapping[str, str] | str, **more: Any) -> list[str]:
         listed = read_listing(data.pop("catalog.json", []), reviewed=True).specs
         settings = tomllib.loads(files.get("placet.toml", ""))
         groups = settings.get("approvals", {}).get("groups", {})
+        toml = Source(name="placet.toml", text=files.get("placet.toml", ""))
+        retention = read_settings(toml, root="/")[0].history.retention
         catalog = builtin_catalog().with_tools(listed)
-        more = {"data": data, "catalog": catalog, "groups": groups, **more}
+        more = {
+            "data": data,
+            "catalog": catalog,
+            "groups": groups,
+            "retention": retention,
+            **more,
+        }
     return [d.code for d in all_of(files, **more)]
 
 
