@@ -25,6 +25,15 @@ from policy.model.call import (
     thaw,
 )
 from policy.model.codes import SENTENCES, Code
+from policy.model.confinement import (
+    CONFINED_VERBS,
+    Bound,
+    ConfinedVerb,
+    Confinement,
+    NamedResources,
+    ResourceItem,
+    ResourceSet,
+)
 from policy.model.decision import Decision, GenerationId, decided
 from policy.model.errors import (
     ConfigurationRefused,
@@ -83,6 +92,7 @@ from policy.model.timed_amounts import LEAST_SLACK, AmountParts, TimedAmounts
 from policy.model.verdict import Verdict, strictest
 
 __all__ = [
+    "CONFINED_VERBS",
     "EMPTY",
     "LEAST_SLACK",
     "NEVER",
@@ -97,6 +107,7 @@ __all__ = [
     "AmountParts",
     "Balance",
     "BalanceOf",
+    "Bound",
     "Budget",
     "CallOutput",
     "CalledTool",
@@ -104,6 +115,8 @@ __all__ = [
     "Charge",
     "Code",
     "ConfigurationRefused",
+    "ConfinedVerb",
+    "Confinement",
     "Decision",
     "DiskAnswer",
     "DiskQuery",
@@ -125,6 +138,7 @@ __all__ = [
     "LookAt",
     "MayRestore",
     "Moments",
+    "NamedResources",
     "NotFound",
     "Outcome",
     "PastCall",
@@ -139,6 +153,8 @@ __all__ = [
     "ResolveHost",
     "ResolvePath",
     "Resolvers",
+    "ResourceItem",
+    "ResourceSet",
     "Source",
     "Span",
     "Spending",

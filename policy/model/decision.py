@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from policy.model.budgets import Charge
 from policy.model.call import ToolCall
+from policy.model.confinement import Confinement
 from policy.model.reason import Reason
 from policy.model.verdict import Verdict
 
@@ -29,7 +30,8 @@ class Decision(Struct, frozen=True, kw_only=True):
     every matching rule, those that carry the verdict first. `shadowed` lists the reasons of shadow
     rules, which never change a verdict. `charges` are what limits count once the call runs.
     `redactions` are the `redact results` that match the call, shadow ones included; those with
-    conditions on the result may turn out not to apply.
+    conditions on the result may turn out not to apply. `confinement` is what code that the call
+    starts may touch; None for a tool that runs no code, a denial, and where nobody asked for it.
     """
 
     verdict: Verdict
@@ -41,6 +43,7 @@ class Decision(Struct, frozen=True, kw_only=True):
     repairs: tuple[str, ...] = ()
     charges: tuple[Charge, ...] = ()
     redactions: tuple[Reason, ...] = ()
+    confinement: Confinement | None = None
 
     @property
     def rewritten(self) -> bool:

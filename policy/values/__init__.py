@@ -1,6 +1,12 @@
 """Typed values of arguments: parse a string into a comparable value, or return why it cannot be."""
 
 from policy.values.addresses_in_text import addresses_in
+from policy.values.confined_access import (
+    Violation,
+    host_violation,
+    path_in_resources,
+    path_violation,
+)
 from policy.values.globs import (
     compile_name_glob,
     compile_path_glob,
@@ -65,6 +71,7 @@ from policy.values.paths.pattern import (
     read_path_pattern,
 )
 from policy.values.paths.reach import Reach, begins_above, reaches
+from policy.values.plain_paths import PlainPath, plain_bound, plain_paths
 from policy.values.recipients import check_recipient_pattern, read_recipient, recipient_in
 from policy.values.redaction import (
     DEFAULT_REPLACEMENT,
@@ -133,6 +140,7 @@ __all__ = [
     "PathContext",
     "PathPattern",
     "PathSets",
+    "PlainPath",
     "PreparedHosts",
     "PreparedPaths",
     "Reach",
@@ -145,6 +153,7 @@ __all__ = [
     "Unreadable",
     "Unsearchable",
     "UserMessages",
+    "Violation",
     "add",
     "addresses_in",
     "after_cd",
@@ -174,6 +183,7 @@ __all__ = [
     "globs_intersect",
     "has_wildcard",
     "host_in",
+    "host_violation",
     "is_encodable",
     "is_excluded",
     "is_hidden",
@@ -194,10 +204,14 @@ __all__ = [
     "parse_duration",
     "parse_time",
     "path_in",
+    "path_in_resources",
     "path_overlaps",
     "path_pattern_text",
     "path_segments",
+    "path_violation",
     "path_within",
+    "plain_bound",
+    "plain_paths",
     "quote",
     "reaches",
     "read_endpoint",
