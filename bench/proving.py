@@ -18,7 +18,6 @@ from typing import Any
 
 import policy
 from policy.catalog import Catalog, Origin, Resource, ToolSpec
-from policy.program import Program
 from policy.verify import prove
 
 _CLAIMS = 60
@@ -109,21 +108,21 @@ def _sets(claim: str) -> Iterator[str]:
     yield claim
 
 
-def _program(folder: Path, statements: Iterator[str], tools: int) -> tuple[Program, float]:
+def _loaded(folder: Path, statements: Iterator[str], tools: int) -> tuple[policy.Generation, float]:
     (folder / "placet.toml").write_text('[reload]\nproofs = "off"\n')
     text = "\n".join(("policy for every agent", "default deny", *statements))
     (folder / "global.policy").write_text(text + "\n")
     start = process_time_ns()
     generation = policy.load(folder, catalog=_tools(tools))
-    return generation.program, (process_time_ns() - start) / 1e6
+    return generation, (process_time_ns() - start) / 1e6
 
 
 def _times(statements: Iterator[str], tools: int) -> _Times:
     with TemporaryDirectory() as folder:
-        program, load = _program(Path(folder), statements, tools)
+        generation, load = _loaded(Path(folder), statements, tools)
     taken: list[float] = []
     undecided = 0
-    proofs = prove(program)
+    proofs = prove(generation)
     while True:
         start = process_time_ns()
         proof = next(proofs, None)

@@ -154,7 +154,7 @@ def _proofs(built: Built, path: Path, steps: int | None, first: int) -> tuple[Pr
         proofs = built.proofs
     else:
         bound = generation.settings.reload.steps if steps is None else steps
-        proofs = tuple(prove(generation.program, steps=bound))
+        proofs = tuple(prove(generation, steps=bound))
     if not first:
         return proofs
     name = _global_file(read_folder(path))

@@ -3,12 +3,12 @@
 from policy.generation.approvals_path import approvals_path
 from policy.generation.builder import (
     Builder,
-    Built,
     Configuration,
     build,
     configuration,
     unexpected,
 )
+from policy.generation.built import Built
 from policy.generation.client_settings import ClientSettings, JwtIssuer, KnownClient
 from policy.generation.collector_pause import no_collecting
 from policy.generation.decoding import decode

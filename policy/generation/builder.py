@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -16,7 +16,8 @@ from typing import TypeAlias
 from policy.catalog import Catalog
 from policy.checks import Checked, PolicySources, check
 from policy.decision import GenerationId
-from policy.diagnostics import Diagnostic, Severity, diagnose, has_errors, in_order, visible
+from policy.diagnostics import Diagnostic, diagnose, has_errors, in_order, visible
+from policy.generation.built import Built
 from policy.generation.catalogue import Catalogues
 from policy.generation.consequences import without_consequences
 from policy.generation.data_files import data_files
@@ -26,7 +27,7 @@ from policy.generation.generation import Generation
 from policy.generation.mcp_files import with_listed_servers
 from policy.generation.profiles import profiles_of, program_sources
 from policy.generation.protected_files import ProtectedFiles, floor_of
-from policy.generation.settings import ProofMode, Settings
+from policy.generation.settings import Settings
 from policy.generation.settings_file import read_settings
 from policy.generation.shipped import used_packs
 from policy.generation.stray_files import stray
@@ -37,7 +38,7 @@ from policy.layers import merge
 from policy.model import EMPTY, Source
 from policy.program import ALL_SHORTCUTS, Shortcuts, compile_policy
 from policy.syntax import Engine, Parsed, parse, tables_to_layers, tree
-from policy.verify import ExampleResult, Proof, problem_of, prove, run_examples
+from policy.verify import Proof, prove, run_examples
 
 _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
 
@@ -53,23 +54,6 @@ class Configuration:
     settings: Settings
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
-    """The outcome of a build: a generation unless some diagnostic is an error.
-
-    `examples` are the results of the tests in the files, and `proofs` those of its claims, empty if
-    they were not looked for. `failing` is what would be in force if its tests passed and its claims
-    held: it may be explained, and must decide nothing.
-    """
-
-    generation: Generation | None
-    diagnostics: tuple[Diagnostic, ...]
-    sources: Mapping[str, Source]
-    examples: tuple[ExampleResult, ...] = ()
-    proofs: tuple[Proof, ...] = ()
-    failing: Generation | None = None
 
 
 def build(snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
@@ -115,9 +99,19 @@ class Builder:
     def build(self, snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
         """Return the generation `number`, loaded at `now`, or all that is wrong; never raises."""
         try:
-            return self._build(snapshot, catalog=catalog, number=number, now=now)
+            built = self._build(snapshot, catalog=catalog, number=number, now=now)
+            return built.with_proofs(_proofs(built)) if built.has_claims else built
         except Exception as error:  # noqa: BLE001 — a bug in Placet must not lose the last good one
-            return Built(generation=None, diagnostics=(unexpected(error),), sources=_NO_SOURCES)
+            return _without_result(error)
+
+    def build_unproved(
+        self, snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime
+    ) -> Built:
+        """Return the same, but for its claims: it must not take effect before they are proved."""
+        try:
+            return self._build(snapshot, catalog=catalog, number=number, now=now)
+        except Exception as error:  # noqa: BLE001 — as above
+            return _without_result(error)
 
     def _build(self, snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
         work = _Reading(snapshot=snapshot)
@@ -177,10 +171,6 @@ class Builder:
         )
         examples = run_examples(checked.suites, program, catalog=tools) if checked.suites else ()
         work.problems += (problem for result in examples for problem in result.diagnostics)
-        proofs: tuple[Proof, ...] = ()
-        if settings.reload.proofs != "off" and not has_errors(work.problems):
-            proofs = tuple(prove(program, steps=settings.reload.steps))
-            work.problems += _unproved(proofs, settings.reload.proofs)
         generation = Generation(
             id=GenerationId(number=number, digest=snapshot.digest),
             program=program,
@@ -196,13 +186,12 @@ class Builder:
             floor=floor,
         )
         if has_errors(work.problems):
-            return replace(work.failed(), examples=examples, proofs=proofs, failing=generation)
+            return replace(work.failed(), examples=examples, failing=generation)
         return Built(
             generation=generation,
             diagnostics=generation.warnings,
             sources=generation.sources,
             examples=examples,
-            proofs=proofs,
         )
 
     def _checked(
@@ -276,14 +265,14 @@ class _Reading:
         )
 
 
-def _unproved(proofs: tuple[Proof, ...], mode: ProofMode) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the claims of a policy."""
-    for proof in proofs:
-        problem = problem_of(proof)
-        if problem is not None and mode == "warn":
-            problem = replace(problem, severity=Severity.WARNING)
-        if problem is not None:
-            yield problem
+def _proofs(built: Built) -> tuple[Proof, ...]:
+    generation = built.generation
+    assert generation is not None, "there are claims only in rules without an error"
+    return tuple(prove(generation, steps=generation.settings.reload.steps))
+
+
+def _without_result(error: Exception) -> Built:
+    return Built(generation=None, diagnostics=(unexpected(error),), sources=_NO_SOURCES)
 
 
 def unexpected(error: Exception) -> Diagnostic:

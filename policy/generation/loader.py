@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from policy.catalog import Catalog, builtin_catalog
-from policy.generation.builder import Builder, Built
+from policy.generation.builder import Builder
+from policy.generation.built import Built
 from policy.generation.collector_pause import no_collecting
 from policy.generation.deprecated import accept_cache, chosen_engine
 from policy.generation.folder import read_folder

@@ -51,7 +51,7 @@ def _claims(draw: DrawFn) -> tuple[Situation, Proof]:
     except Unsound:
         built = build(case.policy.adding(GLOBAL, claim.split(" when ")[0]))
     case = replace(case, built=built)
-    (proof,) = prove(built.program)
+    (proof,) = prove(built)
     return case, proof
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from policy.catalog import ToolSpec
 from policy.checks import LayerKey
@@ -18,11 +18,13 @@ from policy.verify.difference.difference import (
     ToolDifference,
     digest_of,
 )
-from policy.verify.difference.formula import Way
-from policy.verify.difference.question import Question
-from policy.verify.difference.sides import Side
 from policy.verify.difference.statements import ChangedLayer, changed_layers
-from policy.verify.proof.prover import STEPS
+from policy.verify.proof.proof import STEPS
+
+if TYPE_CHECKING:
+    from policy.verify.difference.formula import Way
+    from policy.verify.difference.question import Question
+    from policy.verify.difference.sides import Side
 
 # Called with how many tools are compared, and of how many.
 Progress: TypeAlias = Callable[[int, int], None]
@@ -118,6 +120,10 @@ def _spec(program: Program, name: str) -> ToolSpec | None:
 def _of_tool(
     name: str, rows: tuple[LayerKey, ...], old: Program, new: Program, *, steps: int
 ) -> Iterator[ToolDifference]:
+    # With them comes the solver, which a policy that is not compared does without.
+    from policy.verify.difference.question import Question
+    from policy.verify.difference.sides import Side
+
     before, after = Side.of(old, name), Side.of(new, name)
     alike = (
         before.spec is not None

@@ -31,7 +31,7 @@ from policy.verify.difference.witness import (
     approval_direction,
     both_decisions,
 )
-from policy.verify.proof.counterexample import smallest
+from policy.verify.proof.replay import smallest
 
 _MOST_REPLAYS = 48  # calls that the engines decide for one question
 _IN_A_ROW = 12  # of them before common rules are read that turned out to matter

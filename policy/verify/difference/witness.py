@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policy.checks import LayerKey
 from policy.decision import Decision, answer
 from policy.layers import applies_to
 from policy.model import Reason, Terms, Verdict
 from policy.program import Program
-from policy.symbolic import Situation
 from policy.verify.difference.changes import Direction
 from policy.verify.proof.counterexample import call_text, given_of, given_text
+
+if TYPE_CHECKING:
+    from policy.symbolic import Situation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,8 @@
 from policy.verify.proof.counterexample import Counterexample
 from policy.verify.proof.dead_rules import DeadRule, dead_rules
 from policy.verify.proof.problems import problem_of
-from policy.verify.proof.prover import STEPS, Proof, Status, prove, prove_claim
+from policy.verify.proof.proof import STEPS, Proof, Status
+from policy.verify.proof.prover import prove, prove_claim
 
 __all__ = [
     "STEPS",

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from policy.decision import Decision, answer
-from policy.evaluation import (
-    ABSENT,
-    ConditionScope,
-    Evaluation,
-    Indeterminate,
-    compile_test,
-)
-from policy.layers import applies_to
+from policy.decision import Decision
 from policy.model import Caller, Verdict
-from policy.program import Program
-from policy.symbolic import RESOURCES, Claim, Situation, Subject
+
+if TYPE_CHECKING:
+    from policy.symbolic import Situation
 
 _USUAL = Caller()
-_MOST_TRIED = 20  # values of one field or fact, for a smaller counterexample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +41,6 @@ class Counterexample:
     def given(self) -> Iterator[tuple[str, Any]]:
         """Yield the facts of the call that are not as usual in a test, by their names."""
         return given_of(self.situation)
-
-
-class _Shown(Protocol):
-    @property
-    def situation(self) -> Situation: ...
-
-
-_Found = TypeVar("_Found", bound=_Shown)
 
 
 def call_text(situation: Situation) -> str:
@@ -93,75 +76,6 @@ def given_of(situation: Situation) -> Iterator[tuple[str, Any]]:
         yield "now", facts.now.isoformat().replace("+00:00", "Z")
     for name, value in facts.context.items():
         yield f"context.{name}", value
-
-
-def smallest(
-    found: _Found,
-    decide: Callable[[Situation], _Found | None],
-    values_of: Callable[[Subject], tuple[Any, ...]],
-) -> _Found:
-    """Return a call with as little in it as `decide` still finds what was found.
-
-    What can be as usual is left out, and other values are the first that do.
-    """
-    for subject in tuple(found.situation.values):
-        rest = {key: value for key, value in found.situation.values.items() if key != subject}
-        simpler = [replace(found.situation, values=MappingProxyType(rest))]
-        simpler += (
-            found.situation.having({subject: value})
-            for value in values_of(subject)[:_MOST_TRIED]
-            if value is not ABSENT
-        )
-        found = next((shown for one in simpler if (shown := decide(one)) is not None), found)
-    for name in tuple(found.situation.values.get(RESOURCES, ())):
-        arguments = {**found.situation.values[RESOURCES], name: ABSENT}
-        found = decide(found.situation.having({RESOURCES: arguments})) or found
-    return found
-
-
-def decided(
-    program: Program, claim: Claim, situation: Situation, *, slots: int
-) -> Counterexample | None:
-    """Return a situation as a counterexample; None if the engine decides otherwise."""
-    caller = situation.caller
-    if not applies_to(claim.layer, agent=caller.agent, role=caller.role):
-        return None
-    try:
-        given = json.loads(json.dumps(situation.input))
-    except (TypeError, ValueError):
-        return None  # no call can say this
-    outcome = answer(program, situation.spec.name, given, caller, situation.facts)
-    decision = outcome.decision
-    if outcome.admitted is None or decision.verdict >= claim.least:
-        return None
-    call = Evaluation(
-        situation.spec, decision.call.input, caller=caller, facts=situation.facts, slots=slots
-    )
-    met = _met(claim, call)
-    if met is False:
-        return None
-    return Counterexample(
-        situation=situation, decision=decision, wanted=claim.least, unclear=met is None
-    )
-
-
-def _met(claim: Claim, call: Evaluation) -> bool | None:
-    """Return whether a call meets the conditions of a claim; None is indeterminate."""
-    invariant, found = claim.invariant, True
-    for test, wanted in ((invariant.when, True), (invariant.unless, False)):
-        if test is None:
-            continue
-        place = ConditionScope(
-            declared=claim.declared,
-            absent_is_false=wanted,
-            covering=False,
-            test=compile_test,
-        )
-        truth = compile_test(test, place)(call)
-        if truth is (not wanted):
-            return False
-        found = found and not isinstance(truth, Indeterminate)
-    return True if found else None
 
 
 def _data(value: Any) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from policy.catalog import ToolSpec
 from policy.checks import LayerKey, checked
-from policy.model import Verdict
-from policy.program import LayerPlan, Program, RulePlan
-from policy.solving import Clauses, Search, Unsatisfiable
-from policy.symbolic import AllCalls, Basis, Claim, leaves_of, require_violation
+from policy.program import Program
+
+if TYPE_CHECKING:
+    from policy.symbolic import Basis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,80 +44,14 @@ def _dead(
     program: Program, rule: checked.CheckedRule, index: int, *, steps: int
 ) -> tuple[Basis, ...] | None:
     """Return why a rule never matters, for all tools together; None if it may matter."""
+    # With it comes the solver, which nothing else that loads a policy needs.
+    from policy.verify.proof.without_rule import what_decides_instead
+
     because: dict[Basis, None] = {}
     specs = [spec for spec in program.catalog.specs if rule.tools.matches(spec)]
     for spec in specs:
-        found = _dead_for(program, rule, index, spec, steps=steps)
+        found = what_decides_instead(program, rule, index, spec, steps=steps)
         if found is None:
             return None
         because.update(dict.fromkeys(found))
     return tuple(because) if specs else None
-
-
-def _dead_for(
-    program: Program, rule: checked.CheckedRule, index: int, spec: ToolSpec, *, steps: int
-) -> tuple[Basis, ...] | None:
-    count = len(program.policy.layers)
-    layers = [program.layer_plan(number, spec) for number in range(count)]
-    here = layers[index]
-    own = [plan for plan in (*here.allows, *here.restricting) if plan.rule.span == rule.span]
-    grants = any(plan.grants for plan in own)
-    if grants:
-        # Of an `allow`, every call has to be denied in any case, whatever it allows.
-        claim = _claim(rule, here, "always deny")
-    else:
-        layers[index] = replace(
-            here, restricting=tuple(plan for plan in here.restricting if plan not in own)
-        )
-        claim = _claim(rule, here, "always deny" if rule.verdict is Verdict.DENY else "never allow")
-    return _what_keeps(program, claim, spec, tuple(layers), certainly=grants, steps=steps)
-
-
-def _claim(rule: checked.CheckedRule, here: LayerPlan, claim: str) -> Claim:
-    invariant = checked.CheckedInvariant(
-        id=rule.id,
-        kind="prove",
-        claim="always deny" if claim == "always deny" else "never allow",
-        tools=rule.tools,
-        when=rule.when,
-        unless=rule.unless,
-        slots=rule.slots,
-        text=rule.text,
-        span=rule.span,
-    )
-    return Claim(invariant=invariant, layer=here.key, declared=here.declared)
-
-
-def _what_keeps(
-    program: Program,
-    claim: Claim,
-    spec: ToolSpec,
-    layers: tuple[LayerPlan, ...],
-    *,
-    certainly: bool,
-    steps: int,
-) -> tuple[Basis, ...] | None:
-    """Return what keeps a claim, of calls that `certainly` meet it or of all that may."""
-    invariant = claim.invariant
-    plans: Iterator[RulePlan] = (p for each in layers for p in (*each.allows, *each.restricting))
-    tests = [
-        *leaves_of(invariant.when, invariant.unless),
-        *(test for plan in plans for test in leaves_of(plan.rule.when, plan.rule.unless)),
-    ]
-    clauses = Clauses()
-    reading = AllCalls(
-        clauses,
-        spec,
-        program.catalog.views.of(spec.schema),
-        tests=tests,
-        layers=[layer.key for layer in layers],
-        slots=max(program.slots, invariant.slots),
-    )
-    wrong = require_violation(claim, spec, layers, reading)
-    if certainly:
-        clauses.require(wrong.clear)
-    with Search(clauses, steps=steps) as search:
-        found = search.solve(wrong.bases)
-        if not isinstance(found, Unsatisfiable):
-            return None
-        return tuple(wrong.bases[literal] for literal in search.smallest_core(found.core))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from policy.diagnostics import Diagnostic, diagnose, visible
 from policy.model import Verdict
 from policy.verify.proof.counterexample import Counterexample
-from policy.verify.proof.prover import Proof
+from policy.verify.proof.proof import Proof
 
 _LONGEST_CALL = 300  # characters
 _TOOLS_NAMED = 3

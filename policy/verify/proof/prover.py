@@ -7,57 +7,30 @@ found, the claim is undecided.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
 
 from policy.catalog import Catalog, ToolSpec
-from policy.checks import LayerKey, checked
-from policy.program import LayerPlan, Program
-from policy.solving import Clauses, Model, Search, Unsatisfiable
-from policy.symbolic import (
-    AllCalls,
-    Basis,
-    Claim,
-    ShownCalls,
-    Situation,
-    Values,
-    leaves_of,
-    require_violation,
-)
-from policy.verify.proof.counterexample import Counterexample, decided, smallest
+from policy.checks import checked
+from policy.program import Program
+from policy.verify.proof.proof import STEPS, Proof
 
-# Conflicts of the solver for one tool; the same on every machine.
-STEPS = 20_000
-_MOST_REPLAYS = 100
-
-Status: TypeAlias = Literal["holds", "broken", "undecided"]
+if TYPE_CHECKING:
+    from policy.symbolic import Basis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proof:
-    """What is known of one claim: it holds, is broken by a call, or neither could be found.
-
-    `basis` are rules, defaults and mechanisms that together keep it, none of them superfluous for
-    all tools. `undecided` are the tools for which nothing was found; `tools` is how many there are.
-    """
-
-    invariant: checked.CheckedInvariant
-    layer: LayerKey
-    status: Status
-    tools: int
-    basis: tuple[Basis, ...] = ()
-    counterexample: Counterexample | None = None
-    undecided: tuple[str, ...] = ()
+class Provable(Protocol):
+    """A generation, as far as claims are proved of it."""
 
     @property
-    def about_nothing(self) -> bool:
-        """Whether it holds because no call of its tools can meet its conditions."""
-        return self.status == "holds" and self.tools > 0 and not self.basis
+    def program(self) -> Program:
+        """Its rules, compiled."""
+        ...
 
 
-def prove(program: Program, *, steps: int = STEPS) -> Iterator[Proof]:
+def prove(generation: Provable, *, steps: int = STEPS) -> Iterator[Proof]:
     """Yield the proof of every claim of a policy, in the order of its layers."""
+    program = generation.program
     for index, layer in enumerate(program.policy.layers):
         for invariant in layer.invariants:
             yield prove_claim(program, invariant, index, steps=steps)
@@ -70,12 +43,15 @@ def prove_claim(
 
     `steps` bounds the conflicts of the solver for each tool.
     """
+    # With it comes the solver, which a policy without claims does without.
+    from policy.verify.proof.question import Question
+
     layer = program.policy.layers[index].key
     specs = tuple(_matching(program.catalog, invariant))
     basis: dict[Basis, None] = {}
     undecided: list[str] = []
     for spec in specs:
-        question = _Question(program, spec, invariant, index, steps=steps)
+        question = Question(program, spec, invariant, index, steps=steps)
         kept = question.what_keeps_it()
         if isinstance(kept, tuple):
             basis.update(dict.fromkeys(kept))
@@ -102,104 +78,3 @@ def prove_claim(
 
 def _matching(catalog: Catalog, invariant: checked.CheckedInvariant) -> Iterator[ToolSpec]:
     return (spec for spec in catalog.specs if invariant.tools.matches(spec))
-
-
-class _Question:
-    """Whether some call of one tool breaks a claim."""
-
-    def __init__(
-        self,
-        program: Program,
-        spec: ToolSpec,
-        invariant: checked.CheckedInvariant,
-        index: int,
-        *,
-        steps: int,
-    ) -> None:
-        self._program = program
-        self._spec = spec
-        self._steps = steps
-        count = len(program.policy.layers)
-        self._layers = tuple(program.layer_plan(number, spec) for number in range(count))
-        here = self._layers[index]
-        self._claim = Claim(invariant=invariant, layer=here.key, declared=here.declared)
-        self._tests = tuple(_tests(invariant, self._layers))
-        self._slots = max(program.slots, invariant.slots)
-
-    def what_keeps_it(self) -> tuple[Basis, ...] | Values:
-        """Return what keeps the claim for every call of the tool.
-
-        If that is not certain, return values of fields and facts that may break it.
-        """
-        clauses = Clauses()
-        reading = AllCalls(
-            clauses,
-            self._spec,
-            self._program.catalog.views.of(self._spec.schema),
-            tests=self._tests,
-            layers=[layer.key for layer in self._layers],
-            slots=self._slots,
-        )
-        wrong = require_violation(self._claim, self._spec, self._layers, reading)
-        with Search(clauses, steps=self._steps) as search:
-            found = search.solve(wrong.bases)
-            if isinstance(found, Unsatisfiable):
-                return tuple(wrong.bases[literal] for literal in search.smallest_core(found.core))
-            plain = search.solve([*wrong.bases, wrong.clear, reading.ordinary])
-            if not isinstance(plain, Model):
-                plain = search.solve([*wrong.bases, reading.ordinary])
-            return reading.suggested(plain) if isinstance(plain, Model) else {}
-
-    def counterexample(self, suggested: Values) -> Counterexample | None:
-        """Return a call that breaks the claim, as the engine decides it; None if none is found.
-
-        `suggested` are values that calls are tried with besides those around constants of rules.
-        """
-        clauses = Clauses()
-        reading = ShownCalls(
-            clauses,
-            self._spec,
-            self._program.catalog.views.of(self._spec.schema),
-            tests=self._tests,
-            layers=[layer.key for layer in self._layers],
-            declared=[layer.declared for layer in self._layers],
-            slots=self._slots,
-            suggested=suggested,
-        )
-        wrong = require_violation(self._claim, self._spec, self._layers, reading)
-        with Search(clauses, steps=self._steps) as search:
-            # A call that certainly meets the claim's conditions persuades more than one that may,
-            # and one with ordinary values more than one without.
-            for more in ([wrong.clear, reading.ordinary], [wrong.clear], [reading.ordinary], []):
-                assumptions = [*wrong.bases, *more]
-                found = self._replayed(search, reading, assumptions)
-                if found is not None:
-                    return found
-        return None
-
-    def _replayed(
-        self, search: Search, reading: ShownCalls, assumptions: list[int]
-    ) -> Counterexample | None:
-        """Return the first call of the search that the engine decides as expected."""
-        for _ in range(_MOST_REPLAYS):
-            model = search.solve(assumptions)
-            if not isinstance(model, Model):
-                return None
-            situation, chosen = reading.shown(model)
-            found = self._decided(situation)
-            if found is not None:
-                return smallest(found, self._decided, reading.values_of)
-            search.require(*(-literal for literal in chosen))
-        return None
-
-    def _decided(self, situation: Situation) -> Counterexample | None:
-        return decided(self._program, self._claim, situation, slots=self._slots)
-
-
-def _tests(
-    invariant: checked.CheckedInvariant, layers: Iterable[LayerPlan]
-) -> Iterator[checked.Test]:
-    yield from leaves_of(invariant.when, invariant.unless)
-    for layer in layers:
-        for plan in (*layer.allows, *layer.restricting):
-            yield from leaves_of(plan.rule.when, plan.rule.unless)

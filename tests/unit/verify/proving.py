@@ -28,5 +28,5 @@ def proof(claim: str, *rules: str, specs: tuple[ToolSpec, ...]) -> Proof:
     statements = ("policy for every agent", "default deny", *rules, claim)
     text = PolicyText(files=(("global.policy", statements),))
     built = build_over(text, Catalog(specs=specs, complete=True))
-    (found,) = prove(built.program)
+    (found,) = prove(built)
     return found

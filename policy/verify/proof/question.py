@@ -1,0 +1,125 @@
+"""Whether some call of one tool breaks a claim: a proof that none does, or such a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from policy.catalog import ToolSpec
+from policy.checks import checked
+from policy.program import LayerPlan, Program
+from policy.solving import Clauses, Model, Search, Unsatisfiable
+from policy.symbolic import (
+    AllCalls,
+    Basis,
+    Claim,
+    ShownCalls,
+    Situation,
+    Values,
+    leaves_of,
+    require_violation,
+)
+from policy.verify.proof.counterexample import Counterexample
+from policy.verify.proof.replay import decided, smallest
+
+_MOST_REPLAYS = 100
+
+
+class Question:
+    """Whether some call of one tool breaks a claim."""
+
+    def __init__(
+        self,
+        program: Program,
+        spec: ToolSpec,
+        invariant: checked.CheckedInvariant,
+        index: int,
+        *,
+        steps: int,
+    ) -> None:
+        self._program = program
+        self._spec = spec
+        self._steps = steps
+        count = len(program.policy.layers)
+        self._layers = tuple(program.layer_plan(number, spec) for number in range(count))
+        here = self._layers[index]
+        self._claim = Claim(invariant=invariant, layer=here.key, declared=here.declared)
+        self._tests = tuple(_tests(invariant, self._layers))
+        self._slots = max(program.slots, invariant.slots)
+
+    def what_keeps_it(self) -> tuple[Basis, ...] | Values:
+        """Return what keeps the claim for every call of the tool.
+
+        If that is not certain, return values of fields and facts that may break it.
+        """
+        clauses = Clauses()
+        reading = AllCalls(
+            clauses,
+            self._spec,
+            self._program.catalog.views.of(self._spec.schema),
+            tests=self._tests,
+            layers=[layer.key for layer in self._layers],
+            slots=self._slots,
+        )
+        wrong = require_violation(self._claim, self._spec, self._layers, reading)
+        with Search(clauses, steps=self._steps) as search:
+            found = search.solve(wrong.bases)
+            if isinstance(found, Unsatisfiable):
+                return tuple(wrong.bases[literal] for literal in search.smallest_core(found.core))
+            plain = search.solve([*wrong.bases, wrong.clear, reading.ordinary])
+            if not isinstance(plain, Model):
+                plain = search.solve([*wrong.bases, reading.ordinary])
+            return reading.suggested(plain) if isinstance(plain, Model) else {}
+
+    def counterexample(self, suggested: Values) -> Counterexample | None:
+        """Return a call that breaks the claim, as the engine decides it; None if none is found.
+
+        `suggested` are values that calls are tried with besides those around constants of rules.
+        """
+        clauses = Clauses()
+        reading = ShownCalls(
+            clauses,
+            self._spec,
+            self._program.catalog.views.of(self._spec.schema),
+            tests=self._tests,
+            layers=[layer.key for layer in self._layers],
+            declared=[layer.declared for layer in self._layers],
+            slots=self._slots,
+            suggested=suggested,
+        )
+        wrong = require_violation(self._claim, self._spec, self._layers, reading)
+        with Search(clauses, steps=self._steps) as search:
+            # A call that certainly meets the claim's conditions persuades more than one that may,
+            # and one with ordinary values more than one without.
+            for more in ([wrong.clear, reading.ordinary], [wrong.clear], [reading.ordinary], []):
+                assumptions = [*wrong.bases, *more]
+                found = self._replayed(search, reading, assumptions)
+                if found is not None:
+                    return found
+        return None
+
+    def _replayed(
+        self, search: Search, reading: ShownCalls, assumptions: list[int]
+    ) -> Counterexample | None:
+        """Return the first call of the search that the engine decides as expected."""
+        for _ in range(_MOST_REPLAYS):
+            model = search.solve(assumptions)
+            if not isinstance(model, Model):
+                return None
+            situation, chosen = reading.shown(model)
+            found = self._decided(situation)
+            if found is not None:
+                return smallest(found, self._decided, reading.values_of)
+            search.require(*(-literal for literal in chosen))
+        return None
+
+    def _decided(self, situation: Situation) -> Counterexample | None:
+        return decided(self._program, self._claim, situation, slots=self._slots)
+
+
+def _tests(
+    invariant: checked.CheckedInvariant, layers: Iterable[LayerPlan]
+) -> Iterator[checked.Test]:
+    yield from leaves_of(invariant.when, invariant.unless)
+    for layer in layers:
+        for plan in (*layer.allows, *layer.restricting):
+            yield from leaves_of(plan.rule.when, plan.rule.unless)
