@@ -25,11 +25,16 @@ _ENDING: set[asyncio.Task[None]] = set()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramToStart:
-    """A program to start. `env` is its whole environment: nothing is inherited."""
+    """A program to start. `env` is its whole environment: nothing is inherited.
+
+    `descriptors` are those of this process that it gets besides the standard streams, under the
+    same numbers.
+    """
 
     arguments: tuple[str, ...]
     env: Mapping[str, str]
     folder: str | None = None
+    descriptors: tuple[int, ...] = ()
 
 
 class LaunchedProgram(Protocol):
@@ -85,14 +90,14 @@ class SupervisedLauncher:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 *_SUPERVISED,
-                str(watched),
+                ",".join(map(str, (watched, *program.descriptors))),
                 *program.arguments,
                 cwd=program.folder,
                 env=dict(program.env),
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,
-                pass_fds=(watched,),
+                pass_fds=(watched, *program.descriptors),
                 start_new_session=True,
             )
         except BaseException:

@@ -1,11 +1,11 @@
 """Runs one command and ends everything that it started; a separate program.
 
-    python -I -S supervisor.py DESCRIPTOR PROGRAM ARGUMENT...
+    python -I -S supervisor.py DESCRIPTOR[,DESCRIPTOR]... PROGRAM ARGUMENT...
 
-The descriptor is a pipe whose other end the server holds and never writes to. Where it closes, the
-server is gone (killed with -9, too) or wants the command ended, and every process that descends
-from the command is killed. The same happens where the command has ended by itself. The command gets
-the standard streams; the supervisor keeps none of them open.
+The first descriptor is a pipe whose other end the server holds and never writes to. Where it
+closes, the server is gone (killed with -9, too) or wants the command ended, and every process that
+descends from the command is killed. The same happens where the command has ended by itself. The
+command gets the standard streams and the other descriptors; the supervisor keeps none of them open.
 
 On Linux the supervisor adopts orphans, so a process that started its own session is found as well,
 and the command dies with the supervisor. Elsewhere the processes of its group are killed.
@@ -28,10 +28,10 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
 
-def main(server: int, command: list[str]) -> NoReturn:
+def main(server: int, given: list[int], command: list[str]) -> NoReturn:
     """Run `command` to its end and exit with its exit status.
 
-    `server` is the descriptor that closes when the server ends.
+    `server` is the descriptor that closes when the server ends, `given` are the command's.
     """
     os.set_inheritable(server, False)  # noqa: FBT003 - so the system has it
     _set_process(_PR_SET_CHILD_SUBREAPER, 1)
@@ -41,7 +41,7 @@ def main(server: int, command: list[str]) -> NoReturn:
     child = os.fork()
     if child == 0:
         _become(command, supervisor)
-    _leave_streams()
+    _leave_streams(given)
     status = _watched(child, woken, server)
     _end_descendants()
     if status is None:
@@ -62,11 +62,13 @@ def _become(command: list[str], supervisor: int) -> NoReturn:
         os._exit(127)
 
 
-def _leave_streams() -> None:
+def _leave_streams(given: list[int]) -> None:
     """Close this process's ends of the command's streams: they end when the command closes them."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
+    for descriptor in given:
+        os.close(descriptor)
 
 
 def _woken_by_children() -> int:
@@ -177,4 +179,5 @@ def _set_process(option: int, value: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2:])
+    server, *given = map(int, sys.argv[1].split(","))
+    main(server, given, sys.argv[2:])

@@ -1,7 +1,7 @@
 """What programs that Placet starts may touch: plans, and the drivers that enforce them."""
 
 from policy.sandbox.bubblewrap import Bubblewrap
-from policy.sandbox.driver import SandboxDriver
+from policy.sandbox.driver import ConfinedStart, SandboxDriver
 from policy.sandbox.escapes import NotTried, escapes
 from policy.sandbox.launcher import ConfinedLauncher, SandboxMissing
 from policy.sandbox.plan import CannotConfine, SandboxPlan, plan_of, protected_paths
@@ -10,6 +10,7 @@ __all__ = [
     "Bubblewrap",
     "CannotConfine",
     "ConfinedLauncher",
+    "ConfinedStart",
     "NotTried",
     "SandboxDriver",
     "SandboxMissing",

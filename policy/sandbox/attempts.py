@@ -9,18 +9,32 @@ succeeded. An attempt that succeeds changes nothing: it may run without any sand
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import json
+import mmap
 import os
+import pty
 import signal
 import socket
 import sys
+import tempfile
+import termios
 from collections.abc import Callable, Mapping
 from typing import Any
 
-# <linux/sched.h>, <asm-generic/unistd.h>
+# <linux/sched.h>, <linux/keyctl.h>, <linux/ptrace.h>, <asm-generic/ioctls.h>
 _CLONE_NEWNS = 0x00020000
 _CLONE_NEWUSER = 0x10000000
-_IO_URING_SETUP = 425
+_GET_KEYRING, _SESSION_KEYRING = 0, -3
+_SEIZE = 0x4206
+_TIOCSTI = 0x5412
+# <asm/unistd.h>
+_IO_URING_SETUP, _CLONE3 = 425, 435
+_KEYCTL, _CLONE = (219, 220) if os.uname().machine == "aarch64" else (250, 56)
+# On x86_64: the numbers of x32, and `mov eax, 20; int 0x80; ret`, which is i386's `getpid`.
+_X32_GETPID = 0x40000000 | 39
+_I386_GETPID = b"\xb8\x14\x00\x00\x00\xcd\x80\xc3"
+_METADATA = ("169.254.169.254", 80)
 _SECONDS = 0.5
 
 _Targets = Mapping[str, Any]
@@ -76,6 +90,40 @@ def _signals_process(targets: _Targets) -> bool:
     return pid is not None
 
 
+def _reads_memory(targets: _Targets) -> bool:
+    pid = _found_process(targets)
+    if pid is not None:
+        os.close(os.open(f"/proc/{pid}/mem", os.O_RDONLY))
+    return pid is not None
+
+
+def _traces_process(targets: _Targets) -> bool:
+    pid = _found_process(targets)
+    # It is let go again by the end of the child.
+    return pid is not None and _in_child(lambda: _libc().ptrace(_SEIZE, pid, 0, 0) == 0)
+
+
+def _in_child(attempt: Callable[[], bool]) -> bool:
+    """Return what an attempt returns in a process of its own, which it may change or end."""
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(0 if attempt() else 1)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None)
+
+
+def _links_file(targets: _Targets) -> bool:
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        os.link(targets["file"], os.path.join(folder, "link"))
+    return True
+
+
 def _connects_tcp(targets: _Targets) -> bool:
     with socket.create_connection(("127.0.0.1", targets["tcp"]), timeout=_SECONDS):
         return True
@@ -109,14 +157,24 @@ def _mounts(targets: _Targets) -> bool:
 
 
 def _makes_user_namespace(targets: _Targets) -> bool:
-    return _unshares(_CLONE_NEWUSER)
+    # Each system call that makes one. What they start ends at once.
+    arguments = (ctypes.c_uint64 * 8)(_CLONE_NEWUSER, 0, 0, 0, signal.SIGCHLD)
+    return (
+        _unshares(_CLONE_NEWUSER)
+        or _in_child(lambda: _starts(_CLONE, _CLONE_NEWUSER | signal.SIGCHLD, 0, 0, 0, 0))
+        or _in_child(lambda: _starts(_CLONE3, arguments, ctypes.sizeof(arguments)))
+    )
+
+
+def _starts(call: int, *arguments: Any) -> bool:
+    started = _libc().syscall(call, *arguments)
+    if started == 0:
+        os._exit(0)
+    return bool(started > 0)
 
 
 def _unshares(kind: int) -> bool:
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if ctypes.CDLL(None).unshare(kind) == 0 else 1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    return _in_child(lambda: _libc().unshare(kind) == 0)
 
 
 def _uses_io_uring(targets: _Targets) -> bool:
@@ -129,6 +187,60 @@ def _uses_io_uring(targets: _Targets) -> bool:
 
 def _has_terminal(targets: _Targets) -> bool:
     os.close(os.open("/dev/tty", os.O_RDWR))
+    return True
+
+
+def _types(targets: _Targets) -> bool:
+    """Type into a terminal; it is one of this program's own."""
+    controlling, terminal = pty.openpty()
+    try:
+        return _in_child(lambda: _typed(terminal))
+    finally:
+        os.close(controlling)
+        os.close(terminal)
+
+
+def _typed(terminal: int) -> bool:
+    os.setsid()
+    fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+    fcntl.ioctl(terminal, _TIOCSTI, b"x")
+    return True
+
+
+def _uses_keys(targets: _Targets) -> bool:
+    return bool(_libc().syscall(_KEYCTL, _GET_KEYRING, _SESSION_KEYRING, 0) > 0)
+
+
+def _calls_by_other_numbers(targets: _Targets) -> bool:
+    if os.uname().machine != "x86_64":
+        return False
+    return _in_child(lambda: _libc().syscall(_X32_GETPID) > 0) or _in_child(_calls_as_i386)
+
+
+def _calls_as_i386() -> bool:
+    with mmap.mmap(
+        -1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
+    ) as code:
+        code.write(_I386_GETPID)
+        start = ctypes.addressof(ctypes.c_char.from_buffer(code))
+        return bool(ctypes.CFUNCTYPE(ctypes.c_int)(start)() > 0)
+
+
+def _reaches_hypervisor(targets: _Targets) -> bool:
+    socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM).close()
+    return True
+
+
+def _reaches_metadata(targets: _Targets) -> bool:
+    # Whether there is a way to it; nothing is sent.
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.connect(_METADATA)
+    return True
+
+
+def _makes_setuid_programs(targets: _Targets) -> bool:
+    with tempfile.NamedTemporaryFile() as file:
+        os.fchmod(file.fileno(), 0o4700)
     return True
 
 
@@ -154,19 +266,28 @@ def _is_open(number: int) -> bool:
 # What is tried, by what it would mean.
 ATTEMPTS: Mapping[str, Callable[[_Targets], bool]] = {
     "read a file outside": _reads_file,
+    "link to a file outside": _links_file,
     "write to the system": _writes_system,
     "change settings of the kernel": _changes_kernel,
     "see other processes": _sees_processes,
     "send signals to other processes": _signals_process,
+    "read the memory of other processes": _reads_memory,
+    "trace other processes": _traces_process,
     "connect to this machine": _connects_tcp,
     "send datagrams (UDP, DNS)": _sends_udp,
+    "find a way to the metadata of a cloud": _reaches_metadata,
     "connect to a Unix socket": _connects_unix,
     "connect to an abstract Unix socket": _connects_abstract,
+    "open a socket to the hypervisor": _reaches_hypervisor,
     "mount a file system": _mounts,
     "make a user namespace": _makes_user_namespace,
     "use io_uring": _uses_io_uring,
-    "type into the terminal": _has_terminal,
+    "use the kernel's keyrings": _uses_keys,
+    "make system calls of another architecture": _calls_by_other_numbers,
+    "have the terminal": _has_terminal,
+    "type into a terminal": _types,
     "gain privileges by setuid programs": _gains_privileges,
+    "make setuid programs": _makes_setuid_programs,
     "use descriptors of Placet": _inherits_descriptors,
 }
 

@@ -3,7 +3,8 @@
 It sees what is mounted for it and nothing else: the folders of the system, read-only, and those of
 the plan. It has its own processes, and its own network, which leads nowhere. The root of the
 machine is never mounted, not even read-only: its Unix sockets could be connected to
-(https://github.com/containers/bubblewrap#sandboxing).
+(https://github.com/containers/bubblewrap#sandboxing). A filter refuses the system calls by which
+programs have got out of namespaces before.
 """
 
 from __future__ import annotations
@@ -11,10 +12,15 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from policy.generation import ProcessLimits
+from policy.sandbox.driver import ConfinedStart
+from policy.sandbox.pinned_paths import pinned
 from policy.sandbox.plan import CannotConfine, SandboxPlan
+from policy.sandbox.seccomp.filter_file import open_filter
+from policy.sandbox.seccomp.refusals import refusals
 
 _SECONDS = 10.0
 # Programs and what they load. Each is a folder or, on most machines, a link into /usr.
@@ -66,6 +72,7 @@ _KERNEL = ("acpi", "bus", "fs", "irq", "mtrr", "scsi", "sys", "sysrq-trigger")
 # as those of a virtual environment in the workspace, and `bwrap` itself runs unconfined.
 PROGRAMS = "/usr/bin:/bin:/usr/local/bin:/run/wrappers/bin:/run/current-system/sw/bin"
 _MISSING = "`bwrap` is not installed: install the package `bubblewrap`"
+_OUTDATED = "`bwrap` lacks the fix of CVE-2024-42472 (0.10, or in updates): update `bubblewrap`"
 _SCRATCH = ("/tmp", "/run", "/var/tmp", "/dev/shm")  # noqa: S108 - the sandbox's own, empty
 _ISOLATED = (
     "--unshare-all",
@@ -93,42 +100,58 @@ class Bubblewrap:
         if found is None:
             return _MISSING
         try:
-            run = subprocess.run(  # noqa: S603 - these arguments alone
-                [found, *_ISOLATED, *_system(), "--proc", "/proc", "--dev", "/dev", "true"],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                timeout=_SECONDS,
-                check=False,
-                text=True,
-                errors="replace",
-            )
+            with open_filter(refusals()) as seccomp, pinned([os.path.realpath("/usr")]) as paths:
+                run = subprocess.run(  # noqa: S603 - these arguments alone
+                    [
+                        *(found, *_ISOLATED, "--seccomp", str(seccomp), *_system()),
+                        *("--proc", "/proc", "--dev", "/dev"),
+                        *("--ro-bind-fd", str(*paths.values()), "/tried", "true"),
+                    ],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    pass_fds=(seccomp, *paths.values()),
+                    timeout=_SECONDS,
+                    check=False,
+                    text=True,
+                    errors="replace",
+                )
+        except CannotConfine as error:
+            return str(error)
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"`bwrap` does not run: {error}"
         if run.returncode == 0:
             return None
+        if "-bind-fd" in run.stderr:
+            return _OUTDATED
         return f"`bwrap` cannot confine anything here: {_first_line(run.stderr)}"
 
-    def arguments(self, plan: SandboxPlan, program: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the arguments that start `program` confined; raise CannotConfine."""
+    @contextmanager
+    def confined(self, plan: SandboxPlan, program: tuple[str, ...]) -> Iterator[ConfinedStart]:
+        """Return how `program` starts confined, in the block; raise CannotConfine."""
         found = shutil.which("bwrap", path=PROGRAMS)
         if found is None:
             raise CannotConfine(_MISSING)
-        return (
-            found,
-            *_ISOLATED,
-            *(("--share-net",) if plan.network == "all" else ()),
-            *_system(),
-            *_etc(),
-            *("--proc", "/proc", "--dev", "/dev"),
-            *_kernel_settings(),
-            *_scratch(plan),
-            *_mounts(plan),
-            # Both are in memory, and have no size.
-            *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", plan.folder, "--"),
-            *_limited(plan.limits),
-            *program,
-        )
+        with open_filter(refusals()) as seccomp, pinned(_paths(plan)) as paths:
+            yield ConfinedStart(
+                arguments=(
+                    found,
+                    *_ISOLATED,
+                    *_network(plan),
+                    *("--seccomp", str(seccomp)),
+                    *_system(),
+                    *_etc(),
+                    *("--proc", "/proc", "--dev", "/dev"),
+                    *_kernel_settings(),
+                    *_scratch(plan),
+                    *_mounts(plan, paths),
+                    # Both are in memory, and have no size.
+                    *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", plan.folder, "--"),
+                    *_limited(plan.limits),
+                    *program,
+                ),
+                descriptors=(seccomp, *paths.values()),
+            )
 
 
 def _first_line(text: str) -> str:
@@ -161,14 +184,20 @@ def _scratch(plan: SandboxPlan) -> Iterator[str]:
         yield from ("--size", str(plan.limits.scratch), "--tmpfs", folder)
 
 
-def _mounts(plan: SandboxPlan) -> Iterator[str]:
-    """Yield the folders of the plan; what stands in another one comes after it, and counts.
+def _network(plan: SandboxPlan) -> tuple[str, ...]:
+    return ("--share-net",) if plan.network == "all" else ()
 
-    A folder that is mounted keeps its name.
-    """
-    writable, kept = {*plan.writes, *plan.immovable}, set(plan.kept)
-    for path in sorted({*plan.reads, *writable, *kept}):
-        yield from ("--bind" if path in writable - kept else "--ro-bind", path, path)
+
+def _paths(plan: SandboxPlan) -> tuple[str, ...]:
+    """Return what is mounted of the plan; what stands in another one comes after it, and counts."""
+    return tuple(sorted({*plan.reads, *plan.writes, *plan.immovable, *plan.kept}))
+
+
+def _mounts(plan: SandboxPlan, opened: Mapping[str, int]) -> Iterator[str]:
+    """Yield the folders of the plan. A folder that is mounted keeps its name."""
+    writable = {*plan.writes, *plan.immovable} - set(plan.kept)
+    for path, descriptor in opened.items():
+        yield from ("--bind-fd" if path in writable else "--ro-bind-fd", str(descriptor), path)
 
 
 def _limited(limits: ProcessLimits) -> Iterator[str]:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Protocol
 
 from policy.sandbox.plan import SandboxPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfinedStart:
+    """How a program starts confined: by these arguments, with these descriptors of this process."""
+
+    arguments: tuple[str, ...]
+    descriptors: tuple[int, ...] = ()
 
 
 class SandboxDriver(Protocol):
@@ -19,6 +29,11 @@ class SandboxDriver(Protocol):
         """Return why it does not work on this machine, None if a confined program has run."""
         ...
 
-    def arguments(self, plan: SandboxPlan, program: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the arguments that start `program` confined; raise CannotConfine."""
+    def confined(
+        self, plan: SandboxPlan, program: tuple[str, ...]
+    ) -> AbstractContextManager[ConfinedStart]:
+        """Return how `program` starts confined; the program has to be started in the block.
+
+        Raises CannotConfine on entering it.
+        """
         ...

@@ -11,11 +11,12 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
 from policy.sandbox import attempts
+from policy.sandbox.driver import ConfinedStart, SandboxDriver
 from policy.sandbox.plan import SandboxPlan
 
 _SECONDS = 20.0
@@ -25,18 +26,16 @@ class NotTried(Exception):
     """The attempts could not be made; the text says why."""
 
 
-def escapes(
-    arguments: Callable[[SandboxPlan, tuple[str, ...]], tuple[str, ...]], plan: SandboxPlan
-) -> dict[str, bool]:
+def escapes(driver: SandboxDriver | None, plan: SandboxPlan) -> dict[str, bool]:
     """Try to get out of the sandbox of a plan, and return for each attempt whether it succeeded.
 
-    `arguments` are those of a driver. The interpreter that runs Placet is readable besides. Raises
-    NotTried, and CannotConfine.
+    The interpreter that runs Placet is readable besides. Without a driver the attempts are not
+    confined. Raises NotTried, and CannotConfine.
     """
     with ExitStack() as outside:
         targets = {name: outside.enter_context(make()) for name, make in _OUTSIDE.items()}
         targets["contents"] = _contents(targets["file"])
-        run = _run(arguments, plan, targets)
+        run = _run(driver, plan, targets)
     try:
         found = json.loads(run.stdout)
     except ValueError as error:
@@ -45,25 +44,27 @@ def escapes(
 
 
 def _run(
-    arguments: Callable[[SandboxPlan, tuple[str, ...]], tuple[str, ...]],
-    plan: SandboxPlan,
-    targets: Mapping[str, Any],
+    driver: SandboxDriver | None, plan: SandboxPlan, targets: Mapping[str, Any]
 ) -> subprocess.CompletedProcess[str]:
     with open(attempts.__file__, encoding="utf-8") as file:
         program = (sys.executable, "-I", "-S", "-c", file.read(), json.dumps(targets))
-    try:
-        return subprocess.run(  # noqa: S603 - a program of our own
-            arguments(_with_interpreter(plan), program),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_SECONDS,
-            check=False,
-            env={},
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise NotTried(str(error)) from error
+    unconfined = nullcontext(ConfinedStart(arguments=program))
+    confined = unconfined if driver is None else driver.confined(_with_interpreter(plan), program)
+    with confined as start:
+        try:
+            return subprocess.run(  # noqa: S603 - a program of our own
+                start.arguments,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                pass_fds=start.descriptors,
+                text=True,
+                errors="replace",
+                timeout=_SECONDS,
+                check=False,
+                env={},
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise NotTried(str(error)) from error
 
 
 def _with_interpreter(plan: SandboxPlan) -> SandboxPlan:

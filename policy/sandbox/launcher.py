@@ -44,13 +44,19 @@ class ConfinedLauncher:
         if problem is not None:
             raise SandboxMissing(problem)
         try:
-            plan = self._plan_for(program)
-            arguments = self._driver.arguments(plan, program.arguments)
+            with self._driver.confined(self._plan_for(program), program.arguments) as start:
+                confined = replace(
+                    program,
+                    arguments=start.arguments,
+                    descriptors=(*program.descriptors, *start.descriptors),
+                    # The sandbox itself starts in a folder that is there for it in any case.
+                    folder="/",
+                )
+                return await self._launcher.launch(
+                    confined, stdin=stdin, stdout=stdout, stderr=stderr
+                )
         except CannotConfine as error:
             raise SandboxMissing(str(error)) from error
-        # The sandbox itself starts in a folder that is there for it in any case.
-        confined = replace(program, arguments=arguments, folder="/")
-        return await self._launcher.launch(confined, stdin=stdin, stdout=stdout, stderr=stderr)
 
     async def problem(self) -> str | None:
         """Return why nothing can be confined here; asked until it can, as it may be installed."""

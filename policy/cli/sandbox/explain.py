@@ -55,7 +55,7 @@ def sandbox_report(configured: ConfiguredSandbox) -> dict[str, Any]:
     problem, reached = driver.problem(), None
     if problem is None:
         try:
-            reached = escapes(driver.arguments, plan)
+            reached = escapes(driver, plan)
         except NotTried as error:
             problem = f"nothing could be tried in the sandbox: {error}"
     return {

@@ -35,8 +35,10 @@ def run_command(path: Path, *, arguments: tuple[str, ...]) -> None:
         exit_with(problem, code=1)
     env = {"HOME": plan.home, "LANG": "C.UTF-8", "PATH": os.environ.get("PATH", os.defpath)}
     try:
-        confined = driver.arguments(plan, arguments)
-        done = subprocess.run(confined, env=env, check=False)  # noqa: S603 - what was asked for
+        with driver.confined(plan, arguments) as start:
+            done = subprocess.run(  # noqa: S603 - what was asked for
+                start.arguments, env=env, pass_fds=start.descriptors, check=False
+            )
     except (CannotConfine, OSError, ValueError) as error:
         exit_with(f"the command was not run: {error}", code=1)
     # A shell says it so, too, where a signal has ended a command.

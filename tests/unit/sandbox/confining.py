@@ -25,12 +25,14 @@ def plan_in(workspace: Path, reach: Reach | None = None) -> SandboxPlan:
 
 def run(plan: SandboxPlan, script: str) -> subprocess.CompletedProcess[str]:
     """Run a script of bash confined, and return its status and output."""
-    return subprocess.run(
-        Bubblewrap().arguments(plan, ("bash", "-c", script)),
-        env={"PATH": os.environ["PATH"], "HOME": plan.home},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    with Bubblewrap().confined(plan, ("bash", "-c", script)) as start:
+        return subprocess.run(
+            start.arguments,
+            env={"PATH": os.environ["PATH"], "HOME": plan.home},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            pass_fds=start.descriptors,
+            text=True,
+            timeout=60,
+            check=False,
+        )

@@ -1,0 +1,175 @@
+"""The numbers of system calls, by architecture: `<asm/unistd.h>` of Linux.
+
+A call that an architecture does not have is missing from its table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+# The same everywhere: calls since Linux 5.1.
+_RECENT = {
+    "io_uring_setup": 425,
+    "io_uring_enter": 426,
+    "io_uring_register": 427,
+    "open_tree": 428,
+    "move_mount": 429,
+    "fsopen": 430,
+    "fsconfig": 431,
+    "fsmount": 432,
+    "fspick": 433,
+    "clone3": 435,
+    "openat2": 437,
+    "process_madvise": 440,
+    "mount_setattr": 442,
+    "quotactl_fd": 443,
+    "fchmodat2": 452,
+    "open_tree_attr": 467,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Architecture:
+    """A machine as a filter sees it: `AUDIT_ARCH_…` and the numbers of its calls.
+
+    `foreign` is the lowest number of another set of calls that it has, such as x32.
+    """
+
+    audit: int
+    numbers: Mapping[str, int]
+    foreign: int | None = None
+
+
+# As `os.uname().machine` names them.
+ARCHITECTURES: Mapping[str, Architecture] = {
+    "x86_64": Architecture(
+        audit=0xC000003E,
+        foreign=0x40000000,
+        numbers={
+            **_RECENT,
+            "open": 2,
+            "ioctl": 16,
+            "shmget": 29,
+            "shmat": 30,
+            "shmctl": 31,
+            "socket": 41,
+            "socketpair": 53,
+            "clone": 56,
+            "semget": 64,
+            "semop": 65,
+            "semctl": 66,
+            "shmdt": 67,
+            "msgget": 68,
+            "msgsnd": 69,
+            "msgrcv": 70,
+            "msgctl": 71,
+            "creat": 85,
+            "chmod": 90,
+            "fchmod": 91,
+            "syslog": 103,
+            "mknod": 133,
+            "setpriority": 141,
+            "sched_setparam": 142,
+            "sched_setscheduler": 144,
+            "pivot_root": 155,
+            "chroot": 161,
+            "acct": 163,
+            "mount": 165,
+            "umount2": 166,
+            "swapon": 167,
+            "swapoff": 168,
+            "reboot": 169,
+            "iopl": 172,
+            "ioperm": 173,
+            "init_module": 175,
+            "delete_module": 176,
+            "quotactl": 179,
+            "sched_setaffinity": 203,
+            "semtimedop": 220,
+            "mq_open": 240,
+            "mq_unlink": 241,
+            "kexec_load": 246,
+            "add_key": 248,
+            "request_key": 249,
+            "keyctl": 250,
+            "ioprio_set": 251,
+            "migrate_pages": 256,
+            "openat": 257,
+            "mknodat": 259,
+            "fchmodat": 268,
+            "unshare": 272,
+            "move_pages": 279,
+            "perf_event_open": 298,
+            "prlimit64": 302,
+            "open_by_handle_at": 304,
+            "setns": 308,
+            "finit_module": 313,
+            "sched_setattr": 314,
+            "kexec_file_load": 320,
+            "bpf": 321,
+            "userfaultfd": 323,
+        },
+    ),
+    "aarch64": Architecture(
+        audit=0xC00000B7,
+        numbers={
+            **_RECENT,
+            "ioctl": 29,
+            "ioprio_set": 30,
+            "mknodat": 33,
+            "umount2": 39,
+            "mount": 40,
+            "pivot_root": 41,
+            "chroot": 51,
+            "fchmod": 52,
+            "fchmodat": 53,
+            "openat": 56,
+            "quotactl": 60,
+            "acct": 89,
+            "unshare": 97,
+            "kexec_load": 104,
+            "init_module": 105,
+            "delete_module": 106,
+            "syslog": 116,
+            "sched_setparam": 118,
+            "sched_setscheduler": 119,
+            "sched_setaffinity": 122,
+            "setpriority": 140,
+            "reboot": 142,
+            "mq_open": 180,
+            "mq_unlink": 181,
+            "msgget": 186,
+            "msgctl": 187,
+            "msgrcv": 188,
+            "msgsnd": 189,
+            "semget": 190,
+            "semctl": 191,
+            "semtimedop": 192,
+            "semop": 193,
+            "shmget": 194,
+            "shmctl": 195,
+            "shmat": 196,
+            "shmdt": 197,
+            "socket": 198,
+            "socketpair": 199,
+            "add_key": 217,
+            "request_key": 218,
+            "keyctl": 219,
+            "clone": 220,
+            "swapon": 224,
+            "swapoff": 225,
+            "migrate_pages": 238,
+            "move_pages": 239,
+            "perf_event_open": 241,
+            "prlimit64": 261,
+            "open_by_handle_at": 265,
+            "setns": 268,
+            "finit_module": 273,
+            "sched_setattr": 274,
+            "bpf": 280,
+            "userfaultfd": 282,
+            "kexec_file_load": 294,
+        },
+    ),
+}
