@@ -24,8 +24,16 @@ from policy.capabilities.declaration import (
 from policy.capabilities.difference import Difference, compare, table
 from policy.capabilities.grant import NOTHING, Grants, grants_of, matches, pattern_problem
 from policy.capabilities.manifest import PluginManifest, manifest_of
+from policy.capabilities.runtime import (
+    ANY_PATH,
+    PluginAccess,
+    PluginRuntime,
+    ProcessRuntime,
+    WasmRuntime,
+)
 
 __all__ = [
+    "ANY_PATH",
     "KINDS",
     "NOTHING",
     "VARIANTS",
@@ -41,12 +49,16 @@ __all__ = [
     "HttpRouteCapability",
     "Kind",
     "McpServerCapability",
+    "PluginAccess",
     "PluginManifest",
     "PluginRefused",
+    "PluginRuntime",
+    "ProcessRuntime",
     "ProviderCapability",
     "ServiceCapability",
     "SkillCapability",
     "ToolCapability",
+    "WasmRuntime",
     "capability_of",
     "compare",
     "grants_of",

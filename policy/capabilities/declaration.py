@@ -56,10 +56,16 @@ class _Declaration(BaseModel):
 
 
 class ToolCapability(_Declaration):
-    """A tool that agents may call; its handler is passed when the plugin is registered."""
+    """A tool that agents may call.
+
+    Where the host application registers the plugin, it passes the handler. The schemas are for
+    plugins that Placet runs: JSON Schemas of the tool's input and of what it returns.
+    """
 
     type: Literal["tool"] = "tool"
     name: ToolName
+    input_schema: dict[str, Any] | None = None
+    output_schema: dict[str, Any] | None = None
 
 
 class HookCapability(_Declaration):

@@ -15,8 +15,17 @@ from pydantic import (
     model_validator,
 )
 
-from policy.capabilities.declaration import Line, PluginRefused, Tagged, Text, key_of, problems_of
+from policy.capabilities.declaration import (
+    Line,
+    PluginRefused,
+    Tagged,
+    Text,
+    ToolCapability,
+    key_of,
+    problems_of,
+)
 from policy.capabilities.grant import pattern_problem
+from policy.capabilities.runtime import PluginAccess, PluginRuntime
 from policy.catalog import Origin, identifier_problem
 
 # A name that begins or ends in `_` would be ambiguous in `ext__plugin__tool`.
@@ -26,7 +35,9 @@ PluginId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9_\-]{0,62
 class PluginManifest(BaseModel):
     """A plugin's manifest: its identity, its capabilities, and the grants that it requests.
 
-    `wants` are patterns in the form of grants; by default everything it declares.
+    `wants` are patterns in the form of grants; by default everything it declares. `runtime` says
+    how Placet runs it, and `access` what it needs then; without a runtime, the host application
+    registers it together with its handlers.
     """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
@@ -36,6 +47,8 @@ class PluginManifest(BaseModel):
     description: Text = ""
     capabilities: Annotated[tuple[Tagged, ...], Field(strict=False)] = ()
     wants: Annotated[tuple[Line, ...] | None, Field(strict=False)] = None
+    runtime: PluginRuntime | None = None
+    access: PluginAccess = PluginAccess()
 
     @field_validator("id")
     @classmethod
@@ -61,6 +74,23 @@ class PluginManifest(BaseModel):
         if twice:
             raise ValueError(f"declared more than once: {', '.join(twice)}")
         return self
+
+    @model_validator(mode="after")
+    def _runs_only_tools(self) -> Self:
+        if self.runtime is None:
+            return self
+        others = [key_of(one) for one in self.capabilities if not isinstance(one, ToolCapability)]
+        if others:
+            raise ValueError(f"a plugin with a `runtime` contributes tools alone, not {others[0]}")
+        without = [one.name for one in self.tools if one.input_schema is None]
+        if without:
+            raise ValueError(f"the tool `{without[0]}` needs an `input_schema`")
+        return self
+
+    @property
+    def tools(self) -> tuple[ToolCapability, ...]:
+        """The tools that it declares."""
+        return tuple(one for one in self.capabilities if isinstance(one, ToolCapability))
 
     @property
     def wanted(self) -> tuple[str, ...]:

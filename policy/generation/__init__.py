@@ -41,6 +41,7 @@ from policy.generation.mcp_servers import (
     server_folders,
 )
 from policy.generation.mcp_servers import name_problem as server_name_problem
+from policy.generation.plugin_settings import PluginSettings
 from policy.generation.protected_files import (
     ProtectedFiles,
     audit_protected,
@@ -63,7 +64,7 @@ from policy.generation.settings import (
 from policy.generation.settings_file import parse_toml, read_settings
 from policy.generation.shipped import shipped_packs, shipped_profile_texts, shipped_profiles
 from policy.generation.toml_positions import Path, comments
-from policy.generation.user_state import state_folder, state_folders
+from policy.generation.user_state import state_folder, state_folders, state_root
 from policy.generation.walk import DATA_SUFFIXES, POLICY_SUFFIX, SETTINGS_FILE
 
 __all__ = [
@@ -87,6 +88,7 @@ __all__ = [
     "Network",
     "OAuthClient",
     "Path",
+    "PluginSettings",
     "ProcessLimits",
     "ProtectedFiles",
     "Reach",
@@ -131,6 +133,7 @@ __all__ = [
     "state_folder",
     "state_folders",
     "state_protected",
+    "state_root",
     "unexpected",
     "with_file",
 ]

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 from policy.catalog import Resource
 from policy.generation.client_settings import ClientSettings
 from policy.generation.mcp_servers import McpServer, SecretReference
+from policy.generation.plugin_settings import PluginSettings
 from policy.generation.sandbox_settings import SandboxSettings
 from policy.generation.settings_changes import settings_changes
 from policy.model import EMPTY, Caller, Verdict
@@ -169,7 +170,7 @@ class Settings:
     `timeout` and `timeouts` are in seconds: for any tool, and by tool. `binders` None means the
     default. `caller` is who calls over `serve` and `gateway`, None: the transport decides;
     `clients` are those who have tokens of their own. `approvals` is None
-    if there is no such table. `plugins` are the capabilities granted to each plugin.
+    if there is no such table. `plugins` are what each plugin is granted, and how it runs.
     `mcp_servers` are all MCP servers, those of `mcp_files` too. `tables` are the tables that are
     rules, as written.
     """
@@ -184,7 +185,7 @@ class Settings:
     caller: Caller | None = None
     clients: ClientSettings = field(default_factory=ClientSettings)
     approvals: ApprovalSettings | None = None
-    plugins: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: EMPTY)
+    plugins: Mapping[str, PluginSettings] = field(default_factory=lambda: EMPTY)
     pins: PinSettings = field(default_factory=PinSettings)
     history: HistorySettings = field(default_factory=HistorySettings)
     reload: ReloadSettings = field(default_factory=ReloadSettings)

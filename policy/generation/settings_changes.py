@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
+from policy.generation.plugin_settings import PluginSettings
 from policy.verify import Change, Direction
 
 _PROOFS = ("off", "warn", "require")
@@ -38,7 +39,7 @@ def settings_changes(before: Any, after: Any) -> Iterator[Change]:
 def _direction(name: str, old: Any, new: Any) -> Direction:
     match name:
         case "plugins":
-            return _of_sets(_grants(old), _grants(new))
+            return _of_plugins(old, new)
         case "pins":
             return "looser" if new.new < old.new else "tighter"
         case "reload":
@@ -55,5 +56,16 @@ def _of_sets(old: frozenset[Any], new: frozenset[Any]) -> Direction:
     return "looser" if old <= new else "unclear"
 
 
-def _grants(plugins: Mapping[str, tuple[str, ...]]) -> frozenset[tuple[str, str]]:
-    return frozenset((plugin, one) for plugin, granted in plugins.items() for one in granted)
+def _of_plugins(old: Mapping[str, PluginSettings], new: Mapping[str, PluginSettings]) -> Direction:
+    """Return a direction for grants alone: other code, or code that touches more, is unclear."""
+    if _ungranted(old) != _ungranted(new):
+        return "unclear"
+    return _of_sets(_grants(old), _grants(new))
+
+
+def _ungranted(plugins: Mapping[str, PluginSettings]) -> dict[str, PluginSettings]:
+    return {name: replace(one, grant=()) for name, one in plugins.items() if one.path is not None}
+
+
+def _grants(plugins: Mapping[str, PluginSettings]) -> frozenset[tuple[str, str]]:
+    return frozenset((name, each) for name, one in plugins.items() for each in one.grant)

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from policy.catalog import VERBS, Resource
 from policy.generation.client_settings import ClientSettings
 from policy.generation.client_tables import Clients, JwtTable, client_settings
 from policy.generation.history_tables import HistoryTable, history_settings
 from policy.generation.mcp_tables import McpTable, servers_of
+from policy.generation.plugin_tables import PluginTable, plugin_settings
 from policy.generation.sandbox_tables import SandboxTable, sandbox_settings
 from policy.generation.setting_types import STRICT, FolderFile, Seconds, Somebody
 from policy.generation.settings import (
@@ -42,17 +43,6 @@ def _inside(name: str) -> str:
     return name
 
 
-def _granted(value: Any) -> Any:
-    # Imported only for a configuration that grants something.
-    from policy.capabilities import pattern_problem
-
-    problem = pattern_problem(value)
-    if problem is not None:
-        raise ValueError(problem)
-    return value
-
-
-Granted = Annotated[str, BeforeValidator(_granted)]
 InWorkspace = Annotated[str, AfterValidator(_inside)]
 ContextKind = Literal["string", "text", "number", "boolean", "list", "object", "time", "any"]
 Header = Literal["every", "agent", "agents", "role"]
@@ -135,10 +125,6 @@ class _Serve(_Table):
     jwt: JwtTable | None = None
 
 
-class _Plugin(_Table):
-    grant: list[Granted] = []
-
-
 class _Pins(_Table):
     new: Literal["ask", "deny"] = "ask"
 
@@ -170,7 +156,7 @@ class SettingsTables(_Table):
     service: _Service = _Service()
     serve: _Serve | None = None
     approvals: _Approvals | None = None
-    plugins: dict[str, _Plugin] = {}
+    plugins: dict[str, PluginTable] = {}
     pins: _Pins = _Pins()
     history: HistoryTable = HistoryTable()
     reload: _Reload = _Reload()
@@ -247,7 +233,7 @@ def settings_of(file: SettingsTables, tables: Mapping[str, Any], *, root: str) -
         sandbox=sandbox_settings(file.sandbox, root),
         approvals=None if file.approvals is None else _approvals(file.approvals, root),
         plugins=MappingProxyType(
-            {name: tuple(dict.fromkeys(one.grant)) for name, one in file.plugins.items()}
+            {name: plugin_settings(one, root) for name, one in file.plugins.items()}
         ),
         pins=PinSettings(new=Verdict(file.pins.new)),
         mcp_servers=servers_of(file.mcp, root),

@@ -22,6 +22,7 @@ from policy.pins import (
 )
 from policy.processes import Launcher, RestartLimits
 from policy.service import GovernedService
+from policy.store import applying_edits
 
 _LOG = logging.getLogger(__name__)
 _NEW = Standing(state=PinState.NEW)
@@ -227,31 +228,19 @@ async def configured_servers(
         listed=listed,
         offers_changed=offers_changed,
     )
-    edited = asyncio.Event()
-    loop = asyncio.get_running_loop()
+    reviewed = lock()
 
-    def changed(outcome: object) -> None:
-        loop.call_soon_threadsafe(edited.set)
-
-    async def follow() -> None:
-        reviewed = lock()
-        while True:
-            await edited.wait()
-            edited.clear()
-            await servers.use(_configured(store))
-            if lock() != reviewed:
-                reviewed = lock()
-                servers.review_again()
-
-    stop = store.subscribe(changed)
-    following = asyncio.create_task(follow())
-    try:
+    async def apply() -> None:
+        nonlocal reviewed
         await servers.use(_configured(store))
-        yield servers
+        if lock() != reviewed:
+            reviewed = lock()
+            servers.review_again()
+
+    try:
+        async with applying_edits(store, apply):
+            yield servers
     finally:
-        stop()
-        following.cancel()
-        await asyncio.gather(following, return_exceptions=True)
         await servers.close()
 
 

@@ -6,8 +6,6 @@ when it is lost.
 
 from __future__ import annotations
 
-import asyncio
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -18,7 +16,7 @@ from policy.mcp.errors import NotSent
 from policy.mcp.listed_tool import Era
 from policy.mcp.open_calls import OpenCalls
 from policy.model import Caller
-from policy.processes import Launcher, OnDemand, Open, RestartLimits, Unavailable
+from policy.processes import DemandPool, Launcher, OnDemand, Open, RestartLimits, Unavailable
 
 if TYPE_CHECKING:
     from policy.mcp.connection import Connection
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 Key: TypeAlias = tuple[object, ...] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Session:
     """A session that is opened when it is needed, and the calls that run in it."""
 
@@ -61,16 +59,14 @@ class Sessions:
         self._changed = changed
         self._offers_changed = offers_changed
         self._tokens: Any = None  # made when it connects, like all that needs the SDK
-        self._sessions: OrderedDict[Key, _Session] = OrderedDict()
-        self._leaving: set[asyncio.Task[None]] = set()
-        self._closed = False
+        self._pool: DemandPool[Key, _Session] = DemandPool(self._session, most=server.sessions)
         # The revision that the last session has agreed on.
         self.agreed: tuple[Era, str] | None = None
 
     @property
     def states(self) -> tuple[str, ...]:
         """How each session is."""
-        return tuple(each.demand.state for each in self._sessions.values())
+        return self._pool.states
 
     def key_of(self, caller: Caller) -> Key:
         """Return what the callers of one session have in common."""
@@ -101,27 +97,22 @@ class Sessions:
     async def forget(self, caller: Caller) -> None:
         """Close the session of a caller who has left."""
         key = self.key_of(caller)
-        session = self._sessions.pop(key, None) if key is not None else None
-        if session is not None:
-            await session.demand.close()
+        if key is not None:
+            await self._pool.forget(key)
 
     async def close(self) -> None:
         """Close every session."""
-        self._closed = True
-        demands = [each.demand for each in self._sessions.values()]
-        await asyncio.gather(*(each.close() for each in demands), *self._leaving)
+        await self._pool.close()
 
     def _of(self, key: Key) -> _Session:
-        if self._closed:
-            raise NotSent("the server is not used any more")
-        session = self._sessions.get(key)
-        if session is None:
-            self._make_room()
-            calls = OpenCalls()
-            demand = OnDemand(self._opener(key, calls), limits=self._restarts)
-            session = self._sessions[key] = _Session(demand=demand, calls=calls)
-        self._sessions.move_to_end(key)
-        return session
+        try:
+            return self._pool.of(key)
+        except Unavailable as error:
+            raise NotSent(str(error)) from error
+
+    def _session(self, key: Key) -> _Session:
+        calls = OpenCalls()
+        return _Session(OnDemand(self._opener(key, calls), limits=self._restarts), calls)
 
     def _opener(self, key: Key, calls: OpenCalls) -> Open[Connection]:
         # The SDK takes most of a second to import, and only those who connect need it.
@@ -152,16 +143,3 @@ class Sessions:
             )
 
         return open
-
-    def _make_room(self) -> None:
-        """Close the session that was used longest ago; raise NotSent if all are in use."""
-        if len(self._sessions) < self._server.sessions:
-            return
-        for key, session in self._sessions.items():
-            if not session.demand.users:
-                del self._sessions[key]
-                closing = asyncio.ensure_future(session.demand.close())
-                self._leaving.add(closing)
-                closing.add_done_callback(self._leaving.discard)
-                return
-        raise NotSent(f"all {self._server.sessions} sessions with the server are in use")

@@ -12,11 +12,18 @@ from policy.diagnostics import visible
 from policy.generation import StdioServer
 from policy.mcp.secrets import read_values
 from policy.mcp.streams import LARGEST, Streams, TooLarge, message_streams
-from policy.processes import ChildProcess, Launcher, Lost, ProgramToStart, named_environment
+from policy.processes import (
+    ChildProcess,
+    Launcher,
+    LineTooLong,
+    Lost,
+    ProgramToStart,
+    lines,
+    named_environment,
+)
 from policy.sandbox import Bubblewrap, ConfinedLauncher, SandboxPlan, plan_of
 from policy.tools import CALL_VARIABLE
 
-_CHUNK = 65_536
 _SHOWN_ERRORS = 300  # characters
 _LAST_MOMENT = 1.0  # seconds for a program to end after its output has
 
@@ -63,23 +70,11 @@ def _launcher(server: StdioServer, launcher: Launcher | None) -> Launcher | None
 
 async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[bytes]:
     """Yield the lines of a stream; raise TooLarge for one that is too long."""
-    partial = bytearray()
-    while chunk := await stream.read(_CHUNK):
-        *ended, rest = chunk.split(b"\n")
-        for line in ended:
-            partial += line
-            _require_short(partial)
-            yield bytes(partial)
-            partial.clear()
-        partial += rest
-        _require_short(partial)
-    if partial:
-        yield bytes(partial)
-
-
-def _require_short(line: bytearray) -> None:
-    if len(line) > LARGEST:
-        raise TooLarge
+    try:
+        async for line in lines(stream, longest=LARGEST):
+            yield line
+    except LineTooLong as error:
+        raise TooLarge from error
 
 
 async def _ended(child: ChildProcess) -> str:

@@ -6,19 +6,28 @@ from policy.plugins.changes import (
     PluginRegranted,
     PluginUnregistered,
 )
+from policy.plugins.configured import ConfiguredPlugins, PluginReport, configured_plugins
+from policy.plugins.folder import MANIFEST, PluginFolder, manifest_from, read_plugin
 from policy.plugins.grants import configured_grants, fixed_grants
 from policy.plugins.registration import PluginRegistration, ToolRegistration
 from policy.plugins.registry import PluginEntry, PluginRegistry
 
 __all__ = [
+    "MANIFEST",
+    "ConfiguredPlugins",
     "PluginChange",
     "PluginEntry",
+    "PluginFolder",
     "PluginRegistered",
     "PluginRegistration",
     "PluginRegistry",
     "PluginRegranted",
+    "PluginReport",
     "PluginUnregistered",
     "ToolRegistration",
     "configured_grants",
+    "configured_plugins",
     "fixed_grants",
+    "manifest_from",
+    "read_plugin",
 ]

@@ -25,7 +25,8 @@ def configured_grants(store: Current) -> Callable[[str], Grants]:
         generation = store.current
         if not isinstance(generation, Generation):
             return NOTHING
-        return Grants(generation.settings.plugins.get(plugin, ()))
+        settings = generation.settings.plugins.get(plugin)
+        return NOTHING if settings is None else Grants(settings.grant)
 
     return of
 

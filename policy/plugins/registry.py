@@ -85,7 +85,9 @@ class PluginRegistry:
         self._listeners: Listeners[PluginChange] = Listeners()
         self._changing = threading.Lock()
         self._regrant_wanted = False
-        self.stop = (lambda: None) if reloads is None else reloads.subscribe(self._reloaded)
+        self.stop: Callable[[], None] = (
+            (lambda: None) if reloads is None else reloads.subscribe(self._reloaded)
+        )
 
     def register(
         self,

@@ -1,15 +1,19 @@
 """Programs that Placet starts: none outlives it, and those that fail are not started in a loop."""
 
 from policy.processes.child_process import ChildProcess, named_environment
+from policy.processes.demand_pool import DemandPool
 from policy.processes.kept_output import KeptOutput
 from policy.processes.launcher import LaunchedProgram, Launcher, ProgramToStart, SupervisedLauncher
 from policy.processes.on_demand import Lost, OnDemand, Open, RestartLimits, Unavailable
+from policy.processes.output_lines import LineTooLong, lines
 
 __all__ = [
     "ChildProcess",
+    "DemandPool",
     "KeptOutput",
     "LaunchedProgram",
     "Launcher",
+    "LineTooLong",
     "Lost",
     "OnDemand",
     "Open",
@@ -17,5 +21,6 @@ __all__ = [
     "RestartLimits",
     "SupervisedLauncher",
     "Unavailable",
+    "lines",
     "named_environment",
 ]

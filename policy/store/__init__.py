@@ -1,6 +1,7 @@
 """The generation in force: loaded, watched and replaced as a whole; the emergency stop."""
 
 from policy.store.acknowledgements import Acknowledgements, Loosening, NotWaiting
+from policy.store.applying_edits import applying_edits
 from policy.store.freezer import Freeze, Freezer, FreezeRefused, Freezing
 from policy.store.health import health_record
 from policy.store.proposing import propose_rule
@@ -21,6 +22,7 @@ __all__ = [
     "Registrar",
     "Reloaded",
     "Status",
+    "applying_edits",
     "first_error",
     "health_record",
     "propose_rule",

@@ -298,3 +298,22 @@ def test_only_what_a_server_says_of_its_tools_is_listed_and_the_unusable_left_ou
     assert (
         "cannot be started or reached: `/nonexistent/server`: No such file or directory" in ran.err
     )
+
+
+async def test_plugins_of_the_configuration_are_served_from_the_first_list_on(
+    tmp_path: Path,
+) -> None:
+    place = place_in(tmp_path, "policy for every agent\n\ndefault deny\n\nallow ext mask/*\n")
+    mask = ROOT / "docs/samples/mask"
+    tables = run("plugins", "--rules", str(place.rules), str(mask)).out.partition("toml:\n\n")[2]
+    async with served(place) as client:
+        assert (await client.list_tools()).tools == []
+        # The table that the command prints, pasted while the server runs.
+        (place.rules / "placet.toml").write_text(tables)
+        masked = await call_until(
+            client, lambda reply: not reply.error, "ext__mask__mask_digits", text="12"
+        )
+        assert json.loads(masked.text) == {"text": "##"}
+    async with served(place) as client:
+        listed = await client.list_tools()
+        assert [each.name for each in listed.tools] == ["ext__mask__mask_digits"]

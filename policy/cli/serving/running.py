@@ -14,6 +14,7 @@ from policy.cli.loading import exit_with
 from policy.cli.serving.governed_service import GovernedServices
 from policy.cli.serving.messages import say, welcome
 from policy.cli.serving.options import ServingOptions
+from policy.cli.serving.plugins import plugins_behind
 from policy.generation import state_folder
 from policy.store import PolicyStore, health_record
 
@@ -88,15 +89,26 @@ async def serve_clients(
         exit_with(str(error))
     changes = ListChanges(("tools",) if behind is nothing_behind else _KINDS)
     where = options.address
-    async with store.watch(), changes.notifying(), behind(store, governed) as others:
+    async with (
+        store.watch(),
+        changes.notifying(),
+        plugins_behind(store, governed) as plugins_ready,
+        behind(store, governed) as others,
+    ):
         ended = store.subscribe(lambda outcome: changes.changed() if outcome.changed else None)
         governed.on_tools(changes.changed)
         if others is not None:
             others.on_offers(changes.changed)
+
+        async def both() -> None:
+            await plugins_ready()
+            if others is not None:
+                await others.ready()
+
         server = tool_server(
             governed,
             changes,
-            ready=None if others is None else others.ready,
+            ready=both,
             behind=None if others is None else others.offered,
             trusts=governed.trusts,
             key=lambda: kept_key(state_folder(options.path) / _KEY),

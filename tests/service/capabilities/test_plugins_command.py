@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from click.testing import CliRunner, Result
 
 from policy.cli.commands import commands
 
+SAMPLES = Path(__file__).parents[3] / "docs/samples"
 POLICY = "policy for every agent\n\ndefault deny\n"
 MANIFEST = {
     "id": "weather",
@@ -81,3 +83,46 @@ def test_the_command_prints_what_the_page_shows(
     monkeypatch.chdir(rules.parent)
     result = CliRunner().invoke(commands, line.split())
     assert (result.exit_code, result.output) == (0, printed)
+
+
+def test_a_folder_is_shown_with_the_table_that_runs_it(rules: Path) -> None:
+    folder = rules.parent / "mask"
+    shutil.copytree(SAMPLES / "mask", folder)
+    first = shown(rules, "", folder)
+    assert first.exit_code == 0
+    table = first.stdout.partition("toml:\n\n")[2]
+    assert shown(rules, table).stdout == "mask  tool:mask_digits  granted\n"
+    (folder / "mask.wat").write_text("(module)")
+    changed = shown(rules, table)
+    assert changed.exit_code == 1
+    assert "are not those whose digest is in placet.toml: it does not run" in changed.stderr
+    assert "to run it as it is now" in changed.stdout
+
+
+def test_what_a_plugin_asks_for_is_shown(rules: Path) -> None:
+    said = shown(rules, "", SAMPLES / "notes").stdout
+    assert "# it asks for: reads [*], writes [], network none;" in said
+
+
+def shown(rules: Path, tables: str, *places: Path) -> Result:
+    (rules / "placet.toml").write_text(tables)
+    return CliRunner().invoke(commands, ["plugins", "--rules", str(rules), *map(str, places)])
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ('path = "mask"', "`path` needs a `digest` beside it"),
+        ("fuel = 5000", "`fuel` is for a plugin that Placet runs"),
+        ('path = "m"\ndigest = "md5:0"', "digest"),
+        ('path = "m"\ndigest = "sha256:' + 64 * "0" + '"\nfuel = 1', "fuel"),
+        (
+            'path = "m"\ndigest = "sha256:' + 64 * "0" + '"\nsandbox = {reads = ["*"]}',
+            "without `*`",
+        ),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_an_error(rules: Path, table: str, said: str) -> None:
+    done = shown(rules, f"[plugins.mask]\n{table}\n")
+    assert done.exit_code != 0
+    assert said in done.stderr

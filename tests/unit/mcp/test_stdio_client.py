@@ -248,7 +248,7 @@ async def test_sessions_are_bounded_and_those_left_longest_are_closed(tmp_path: 
             for session in ("two", "three")
         ]
         await until(lambda: len(lines(tmp_path, "calls")) == 5)
-        with pytest.raises(NotSent, match="all 2 sessions with the server are in use"):
+        with pytest.raises(NotSent, match="all 2 of its sessions are in use"):
             await client.call_tool("echo", {}, caller=Caller(session="four"))
         for task in waiting:
             task.cancel()

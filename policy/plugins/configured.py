@@ -1,0 +1,173 @@
+"""The plugins that a policy's configuration has Placet run, behind one tool service."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from policy.capabilities import PluginRefused, ProcessRuntime, WasmRuntime
+from policy.diagnostics import visible
+from policy.generation import PluginSettings, Reach, state_root
+from policy.plugins.access import shared_access
+from policy.plugins.folder import PluginFolder, copied, read_plugin
+from policy.plugins.grants import configured_grants
+from policy.plugins.plugin_tool import plugin_tool
+from policy.plugins.process_runtime import ProcessPlugin
+from policy.plugins.registry import PluginRegistry
+from policy.plugins.runtime import PluginCode
+from policy.plugins.wasm_runtime import WasmPlugin
+from policy.processes import Launcher, ProgramToStart
+from policy.runtime import Threads
+from policy.sandbox import Bubblewrap, ConfinedLauncher, SandboxPlan, plan_of
+from policy.service import GovernedService
+from policy.store import PolicyStore, applying_edits
+
+_LOG = logging.getLogger(__name__)
+_THREADS = Threads("reading and registering plugins", most=1)
+# Returns what starts a plugin's program, which may touch `reach` and its own `folder`.
+LauncherFor: TypeAlias = Callable[[Reach, str], Launcher]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginReport:
+    """How a plugin is: what runs it, or why nothing does."""
+
+    runtime: Literal["process", "wasm"] | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Loaded:
+    settings: PluginSettings
+    report: PluginReport
+    code: PluginCode | None = None
+
+
+def confined(reach: Reach, folder: str) -> Launcher:
+    """Return what starts a plugin's program in a sandbox; it starts nothing without one."""
+
+    def plan(_program: ProgramToStart) -> SandboxPlan:
+        with_own = replace(reach, reads=(*reach.reads, folder))
+        return plan_of(with_own, folder=folder, home=os.path.expanduser("~"), workspace=None)
+
+    return ConfinedLauncher(Bubblewrap(), plan)
+
+
+class ConfiguredPlugins:
+    """Runs plugins and keeps their tools in a service; an edit restarts what it changes."""
+
+    def __init__(
+        self, service: GovernedService, store: PolicyStore, *, launcher_for: LauncherFor = confined
+    ) -> None:
+        self._store = store
+        self._launcher_for = launcher_for
+        self._copies = state_root() / "plugins"
+        self._loaded: dict[str, _Loaded] = {}
+        self.registry = PluginRegistry(service, configured_grants(store), reloads=store)
+
+    def report(self) -> Mapping[str, PluginReport]:
+        """Return how each configured plugin is, by name."""
+        return {name: loaded.report for name, loaded in sorted(self._loaded.items())}
+
+    async def apply(self) -> None:
+        """Run the plugins of the configuration in force, and end the others."""
+        wanted = self._configured()
+        for name in [n for n, one in self._loaded.items() if not _is_same(wanted.get(n), one)]:
+            await self._end(name)
+        for name, settings in wanted.items():
+            if name not in self._loaded:
+                self._loaded[name] = await self._begin(name, settings)
+
+    async def close(self) -> None:
+        """End all plugins."""
+        self.registry.stop()
+        for name in list(self._loaded):
+            await self._end(name)
+
+    def _configured(self) -> dict[str, PluginSettings]:
+        generation = self._store.current
+        plugins = {} if generation is None else generation.settings.plugins
+        return {name: one for name, one in plugins.items() if one.path is not None}
+
+    async def _begin(self, name: str, settings: PluginSettings) -> _Loaded:
+        """Run a plugin; what keeps it from running is logged and reported."""
+        code: PluginCode | None = None
+        try:
+            plugin = await _THREADS.run(_reviewed, name, settings)
+            code = await self._code_of(plugin, settings)
+            await code.check()
+            tools = {one.name: plugin_tool(name, one, code) for one in plugin.manifest.tools}
+            await _THREADS.run(lambda: self.registry.register(plugin.manifest, tools=tools))
+        except (PluginRefused, OSError) as error:
+            problem = visible(str(error), 500)
+            _LOG.error("the plugin %s does not run: %s", visible(name, 80), problem)
+            if code is not None:
+                await code.close()
+            return _Loaded(settings=settings, report=PluginReport(problem=problem))
+        runtime = plugin.manifest.runtime
+        assert runtime is not None  # `_reviewed` refuses it
+        return _Loaded(settings=settings, report=PluginReport(runtime=runtime.type), code=code)
+
+    async def _code_of(self, plugin: PluginFolder, settings: PluginSettings) -> PluginCode:
+        reach = shared_access(plugin.manifest.access, settings.reach)
+        match plugin.manifest.runtime:
+            case ProcessRuntime(command=command):
+                folder = await _THREADS.run(copied, plugin, self._copies)
+                launcher = self._launcher_for(reach, folder)
+                return ProcessPlugin(
+                    plugin.manifest, command, folder=folder, reach=reach, launcher=launcher
+                )
+            case WasmRuntime(module=module):
+                file = plugin.files.get(module)
+                if file is None or file.link is not None:
+                    raise PluginRefused(f"it has no file `{module}`")
+                return WasmPlugin(plugin.manifest, file.content, reach=reach, fuel=settings.fuel)
+            case None:
+                raise PluginRefused("its manifest has no `runtime`")
+
+    async def _end(self, name: str) -> None:
+        loaded = self._loaded.pop(name)
+        if loaded.code is None:
+            return
+        await _THREADS.run(self.registry.unregister, name)
+        await loaded.code.close()
+
+
+def _is_same(wanted: PluginSettings | None, loaded: _Loaded) -> bool:
+    """Return whether a plugin runs as configured; its grants are read again without a restart."""
+    return wanted is not None and replace(wanted, grant=()) == replace(loaded.settings, grant=())
+
+
+def _reviewed(name: str, settings: PluginSettings) -> PluginFolder:
+    """Read a plugin; raise PluginRefused unless it is what people have reviewed."""
+    assert settings.path is not None  # else it is not run
+    plugin = read_plugin(Path(settings.path))
+    if plugin.digest != settings.digest:
+        raise PluginRefused(
+            f"its files are not those that were reviewed: their digest is {plugin.digest}, and "
+            f"placet.toml has {settings.digest}"
+        )
+    if plugin.manifest.id != name:
+        raise PluginRefused(f"it is `{plugin.manifest.id}` by its manifest, not `{name}`")
+    if plugin.manifest.runtime is None:
+        raise PluginRefused("its manifest has no `runtime`: the host application registers it")
+    return plugin
+
+
+@asynccontextmanager
+async def configured_plugins(
+    service: GovernedService, store: PolicyStore, *, launcher_for: LauncherFor = confined
+) -> AsyncIterator[ConfiguredPlugins]:
+    """Run the plugins that a policy configures behind a service, until the block ends."""
+    plugins = ConfiguredPlugins(service, store, launcher_for=launcher_for)
+    try:
+        async with applying_edits(store, plugins.apply):
+            yield plugins
+    finally:
+        await asyncio.shield(plugins.close())

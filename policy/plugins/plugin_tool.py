@@ -1,0 +1,57 @@
+"""A tool of a plugin that Placet runs, from its manifest and the code of the plugin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from policy.capabilities import PluginRefused, ToolCapability
+from policy.catalog import Origin, ToolSpec, output_schema_problem, read_only_schema
+from policy.model import Execution, Transport
+from policy.plugins.runtime import PluginCode, PluginFailed, PluginUnreachable
+from policy.tools import ExecutionContext, ToolDefinition, Traits, define, spec_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginTool:
+    """Runs one tool in the code of its plugin."""
+
+    plugin: str
+    name: str
+    spec: ToolSpec
+    definition: ToolDefinition
+    code: PluginCode = field(compare=False, repr=False)
+
+    async def invoke(self, input: dict[str, Any], ctx: ExecutionContext) -> Any:
+        """Run the tool and return its result."""
+        try:
+            return await self.code.call(self.name, input, ctx)
+        except PluginFailed as error:
+            raise Execution(self.full_name, f"{self.full_name} failed: {error}") from error
+        except PluginUnreachable as error:
+            why = f"the plugin `{self.plugin}`: {error}"
+            raise Transport(self.full_name, why) from error
+
+    @property
+    def full_name(self) -> str:
+        """The name that agents call."""
+        return Origin(kind="ext", server=self.plugin, tool=self.name).flat_name()
+
+
+def plugin_tool(plugin: str, declared: ToolCapability, code: PluginCode) -> PluginTool:
+    """Return the handler of a declared tool; raise PluginRefused for schemas that cannot be used.
+
+    Nothing is known of what it touches: a policy may declare that, as for an MCP server's tool.
+    """
+    schema = declared.input_schema or {}
+    spec = spec_of(declared.name, declared.description, schema=schema, traits=Traits())
+    if spec.fault is not None:
+        raise PluginRefused(f"the tool `{declared.name}`: {spec.fault}")
+    if declared.output_schema is not None:
+        problem = output_schema_problem(declared.output_schema)
+        if problem is not None:
+            raise PluginRefused(f"the tool `{declared.name}`: what it returns: {problem}")
+        spec = replace(spec, output=read_only_schema(declared.output_schema))
+    return PluginTool(
+        plugin=plugin, name=declared.name, spec=spec, definition=define(spec), code=code
+    )

@@ -1,0 +1,32 @@
+"""`PluginCode`: what runs the tools of a plugin, and the errors that it raises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from policy.tools import ExecutionContext
+
+
+class PluginFailed(Exception):
+    """A tool has run and failed; the text says why."""
+
+
+class PluginUnreachable(Exception):
+    """A tool has not run, or nobody knows whether it did; the text says which, and why."""
+
+
+class PluginCode(Protocol):
+    """The code of one plugin, by whatever runs it."""
+
+    async def check(self) -> None:
+        """Try it; raise PluginRefused if it cannot be used as its manifest says."""
+        ...
+
+    async def call(self, tool: str, input: Mapping[str, Any], ctx: ExecutionContext) -> Any:
+        """Return what a tool returns, as JSON; raise PluginFailed or PluginUnreachable."""
+        ...
+
+    async def close(self) -> None:
+        """End all that runs of it."""
+        ...
