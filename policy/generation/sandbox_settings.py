@@ -15,12 +15,14 @@ Network: TypeAlias = Literal["none", "all"]
 class ProcessLimits:
     """Limits of each process; None: no limit. Sizes are in bytes, `cpu` in seconds.
 
-    `memory` is address space. `scratch` is the size of each folder that is in memory, such as
-    `/tmp`; it always has a limit.
+    `memory` is address space. `processes` and `total_memory` (what they use, files in memory too)
+    are those of a program and all that it starts. `scratch` is the size of each folder that is in
+    memory, such as `/tmp`; it always has a limit.
     """
 
     cpu: int | None = None
     memory: int | None = None
+    total_memory: int | None = None
     processes: int | None = None
     file_size: int | None = None
     open_files: int | None = None

@@ -39,6 +39,8 @@ class _Limits(BaseModel):
 
     cpu: Seconds | None = None
     memory: _Size | None = None
+    # Less than this, and no program starts.
+    total_memory: Annotated[int, Field(ge=1_000_000, le=10**15)] | None = None
     processes: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     file_size: _Size | None = None
     open_files: Annotated[int, Field(ge=3, le=1_000_000)] | None = None
@@ -81,6 +83,7 @@ def reach_of(table: ReachTable, root: str) -> Reach:
             # The system counts whole seconds.
             cpu=None if limits.cpu is None else max(1, round(limits.cpu)),
             memory=limits.memory,
+            total_memory=limits.total_memory,
             processes=limits.processes,
             file_size=limits.file_size,
             open_files=limits.open_files,

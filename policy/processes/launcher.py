@@ -28,13 +28,16 @@ class ProgramToStart:
     """A program to start. `env` is its whole environment: nothing is inherited.
 
     `descriptors` are those of this process that it gets besides the standard streams, under the
-    same numbers.
+    same numbers. `groups` are folders of control groups that it joins, and `temporary` are folders;
+    both are removed when it has ended.
     """
 
     arguments: tuple[str, ...]
     env: Mapping[str, str]
     folder: str | None = None
     descriptors: tuple[int, ...] = ()
+    groups: tuple[str, ...] = ()
+    temporary: tuple[str, ...] = ()
 
 
 class LaunchedProgram(Protocol):
@@ -90,7 +93,7 @@ class SupervisedLauncher:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 *_SUPERVISED,
-                ",".join(map(str, (watched, *program.descriptors))),
+                *_settings(watched, program),
                 *program.arguments,
                 cwd=program.folder,
                 env=dict(program.env),
@@ -107,6 +110,17 @@ class SupervisedLauncher:
         finally:
             os.close(watched)
         return _Supervised(process, life)
+
+
+def _settings(watched: int, program: ProgramToStart) -> tuple[str, ...]:
+    """Return what the supervisor is told, before the program's arguments."""
+    return (
+        str(watched),
+        *(f"--descriptor={each}" for each in program.descriptors),
+        *(f"--group={each}" for each in program.groups),
+        *(f"--temporary={each}" for each in program.temporary),
+        "--",
+    )
 
 
 def _require_program(program: ProgramToStart) -> None:

@@ -1,11 +1,14 @@
 """Runs one command and ends everything that it started; a separate program.
 
-    python -I -S supervisor.py DESCRIPTOR[,DESCRIPTOR]... PROGRAM ARGUMENT...
+    python -I -S supervisor.py DESCRIPTOR [--descriptor=NUMBER]... [--group=FOLDER]...
+        [--temporary=FOLDER]... -- PROGRAM ARGUMENT...
 
-The first descriptor is a pipe whose other end the server holds and never writes to. Where it
-closes, the server is gone (killed with -9, too) or wants the command ended, and every process that
-descends from the command is killed. The same happens where the command has ended by itself. The
-command gets the standard streams and the other descriptors; the supervisor keeps none of them open.
+The descriptor is a pipe whose other end the server holds and never writes to. Where it closes, the
+server is gone (killed with -9, too) or wants the command ended, and every process that descends
+from the command is killed. The same happens where the command has ended by itself. The command gets
+the standard streams and the descriptors that are named; the supervisor keeps none of them open. The
+command joins the control groups that are named, and they are removed after it, with the temporary
+folders.
 
 On Linux the supervisor adopts orphans, so a process that started its own session is found as well,
 and the command dies with the supervisor. Elsewhere the processes of its group are killed.
@@ -28,10 +31,10 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
 
-def main(server: int, given: list[int], command: list[str]) -> NoReturn:
+def main(server: int, settings: Settings, command: list[str]) -> NoReturn:
     """Run `command` to its end and exit with its exit status.
 
-    `server` is the descriptor that closes when the server ends, `given` are the command's.
+    `server` is the descriptor that closes when the server ends.
     """
     os.set_inheritable(server, False)  # noqa: FBT003 - so the system has it
     _set_process(_PR_SET_CHILD_SUBREAPER, 1)
@@ -40,18 +43,32 @@ def main(server: int, given: list[int], command: list[str]) -> NoReturn:
     supervisor = os.getpid()
     child = os.fork()
     if child == 0:
-        _become(command, supervisor)
-    _leave_streams(given)
+        _become(command, supervisor, settings.groups)
+    _leave_streams(settings.descriptors)
     status = _watched(child, woken, server)
     _end_descendants()
+    _remove(settings)
     if status is None:
         os.killpg(0, signal.SIGKILL)
         os._exit(1)
     _leave_like(status)
 
 
-def _become(command: list[str], supervisor: int) -> NoReturn:
+class Settings:
+    """What is said before the command."""
+
+    def __init__(self, arguments: list[str]) -> None:
+        named = [argument.partition("=") for argument in arguments]
+        self.descriptors = [int(value) for name, _, value in named if name == "--descriptor"]
+        self.groups = [value for name, _, value in named if name == "--group"]
+        self.temporary = [value for name, _, value in named if name == "--temporary"]
+
+
+def _become(command: list[str], supervisor: int, groups: list[str]) -> NoReturn:
     try:
+        for group in groups:
+            with open(f"{group}/cgroup.procs", "w", encoding="ascii") as members:
+                members.write("0")
         _set_process(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != supervisor:
             os._exit(1)
@@ -125,6 +142,23 @@ def _end_descendants() -> None:
         time.sleep(_PAUSE)
 
 
+def _remove(settings: Settings) -> None:
+    """Remove what was there for the command alone, as far as that is possible."""
+    for group in settings.groups:
+        until = time.monotonic() + _PATIENCE
+        while os.path.isdir(group) and time.monotonic() < until:
+            try:
+                os.rmdir(group)
+            except OSError:
+                # It is busy until its last process has gone.
+                time.sleep(_PAUSE)
+    if settings.temporary:
+        import shutil
+
+        for folder in settings.temporary:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 def _descendants(root: int) -> list[int]:
     """Return the descendants of a process, as far as the system reports them."""
     children: dict[int, list[int]] = {}
@@ -179,5 +213,5 @@ def _set_process(option: int, value: int) -> None:
 
 
 if __name__ == "__main__":
-    server, *given = map(int, sys.argv[1].split(","))
-    main(server, given, sys.argv[2:])
+    end = sys.argv.index("--")
+    main(int(sys.argv[1]), Settings(sys.argv[2:end]), sys.argv[end + 1 :])

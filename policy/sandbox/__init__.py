@@ -1,6 +1,7 @@
 """What programs that Placet starts may touch: plans, and the drivers that enforce them."""
 
 from policy.sandbox.bubblewrap import Bubblewrap
+from policy.sandbox.control_groups import counts_processes, weak_limit
 from policy.sandbox.driver import ConfinedStart, SandboxDriver
 from policy.sandbox.escapes import NotTried, escapes
 from policy.sandbox.launcher import ConfinedLauncher, SandboxMissing
@@ -15,7 +16,9 @@ __all__ = [
     "SandboxDriver",
     "SandboxMissing",
     "SandboxPlan",
+    "counts_processes",
     "escapes",
     "plan_of",
     "protected_paths",
+    "weak_limit",
 ]

@@ -11,10 +11,14 @@ from policy.sandbox.plan import SandboxPlan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfinedStart:
-    """How a program starts confined: by these arguments, with these descriptors of this process."""
+    """How a program starts confined: by these arguments, with these descriptors of this process.
+
+    `temporary` are folders that were made for it, and are removed when it has ended.
+    """
 
     arguments: tuple[str, ...]
     descriptors: tuple[int, ...] = ()
+    temporary: tuple[str, ...] = ()
 
 
 class SandboxDriver(Protocol):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import json
 import os
 import secrets
@@ -11,12 +13,14 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
+from policy.processes import ChildProcess, ProgramToStart, SupervisedLauncher
 from policy.sandbox import attempts
-from policy.sandbox.driver import ConfinedStart, SandboxDriver
+from policy.sandbox.driver import SandboxDriver
+from policy.sandbox.launcher import ConfinedLauncher
 from policy.sandbox.plan import SandboxPlan
 
 _SECONDS = 20.0
@@ -30,41 +34,35 @@ def escapes(driver: SandboxDriver | None, plan: SandboxPlan) -> dict[str, bool]:
     """Try to get out of the sandbox of a plan, and return for each attempt whether it succeeded.
 
     The interpreter that runs Placet is readable besides. Without a driver the attempts are not
-    confined. Raises NotTried, and CannotConfine.
+    confined. Raises NotTried.
     """
     with ExitStack() as outside:
         targets = {name: outside.enter_context(make()) for name, make in _OUTSIDE.items()}
         targets["contents"] = _contents(targets["file"])
-        run = _run(driver, plan, targets)
+        printed, errors = asyncio.run(_run(driver, plan, targets))
     try:
-        found = json.loads(run.stdout)
+        found = json.loads(printed)
     except ValueError as error:
-        raise NotTried(run.stderr.strip()[-300:] or "nothing was printed") from error
+        raise NotTried(errors.strip()[-300:] or "nothing was printed") from error
     return {str(name): bool(reached) for name, reached in found.items()}
 
 
-def _run(
+async def _run(
     driver: SandboxDriver | None, plan: SandboxPlan, targets: Mapping[str, Any]
-) -> subprocess.CompletedProcess[str]:
-    with open(attempts.__file__, encoding="utf-8") as file:
-        program = (sys.executable, "-I", "-S", "-c", file.read(), json.dumps(targets))
-    unconfined = nullcontext(ConfinedStart(arguments=program))
-    confined = unconfined if driver is None else driver.confined(_with_interpreter(plan), program)
-    with confined as start:
-        try:
-            return subprocess.run(  # noqa: S603 - a program of our own
-                start.arguments,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                pass_fds=start.descriptors,
-                text=True,
-                errors="replace",
-                timeout=_SECONDS,
-                check=False,
-                env={},
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise NotTried(str(error)) from error
+) -> tuple[str, str]:
+    """Run the attempts, and return what they have printed, with their errors."""
+    script = inspect.getsource(attempts)
+    arguments = (sys.executable, "-I", "-S", "-c", script, json.dumps(targets))
+    plan = _with_interpreter(plan)
+    launcher = SupervisedLauncher() if driver is None else ConfinedLauncher(driver, lambda _: plan)
+    program = ProgramToStart(arguments=arguments, env={})
+    try:
+        async with asyncio.timeout(_SECONDS), ChildProcess(program, launcher=launcher) as child:
+            printed = await child.stdout.read()
+            await child.wait()
+            return printed.decode("utf-8", "replace"), child.errors()
+    except (OSError, TimeoutError) as error:
+        raise NotTried(str(error) or "it took too long") from error
 
 
 def _with_interpreter(plan: SandboxPlan) -> SandboxPlan:

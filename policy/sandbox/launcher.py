@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 
 from policy.processes import LaunchedProgram, Launcher, ProgramToStart, SupervisedLauncher
 from policy.runtime import Threads
+from policy.sandbox.control_groups import counts_processes, groups_for
 from policy.sandbox.driver import SandboxDriver
 from policy.sandbox.plan import CannotConfine, SandboxPlan
 
@@ -44,16 +46,24 @@ class ConfinedLauncher:
         if problem is not None:
             raise SandboxMissing(problem)
         try:
-            with self._driver.confined(self._plan_for(program), program.arguments) as start:
-                confined = replace(
-                    program,
-                    arguments=start.arguments,
-                    descriptors=(*program.descriptors, *start.descriptors),
-                    # The sandbox itself starts in a folder that is there for it in any case.
-                    folder="/",
-                )
+            plan = self._plan_for(program)
+            with ExitStack() as until_started:
+                groups = until_started.enter_context(groups_for(plan.limits))
+                confined = self._driver.confined(_of_each(plan), program.arguments)
+                start = until_started.enter_context(confined)
                 return await self._launcher.launch(
-                    confined, stdin=stdin, stdout=stdout, stderr=stderr
+                    replace(
+                        program,
+                        arguments=start.arguments,
+                        descriptors=(*program.descriptors, *start.descriptors),
+                        groups=groups,
+                        temporary=start.temporary,
+                        # The sandbox itself starts in a folder that is there in any case.
+                        folder="/",
+                    ),
+                    stdin=stdin,
+                    stdout=stdout,
+                    stderr=stderr,
                 )
         except CannotConfine as error:
             raise SandboxMissing(str(error)) from error
@@ -65,3 +75,10 @@ class ConfinedLauncher:
         problem = await _THREADS.run(self._driver.problem)
         self._works = problem is None
         return problem
+
+
+def _of_each(plan: SandboxPlan) -> SandboxPlan:
+    """Return a plan without what a control group limits: the system's own limit is of a user."""
+    if plan.limits.processes is None or not counts_processes():
+        return plan
+    return replace(plan, limits=replace(plan.limits, processes=None))

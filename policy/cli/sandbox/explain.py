@@ -13,7 +13,7 @@ from policy.cli.loading import as_json
 from policy.cli.options import format_option
 from policy.cli.sandbox.configured import ConfiguredSandbox, configured_sandbox, rules_option
 from policy.diagnostics import visible
-from policy.sandbox import Bubblewrap, NotTried, escapes
+from policy.sandbox import Bubblewrap, NotTried, escapes, weak_limit
 
 _LONGEST = 500
 _NETWORK = {
@@ -63,6 +63,7 @@ def sandbox_report(configured: ConfiguredSandbox) -> dict[str, Any]:
         "required": configured.settings.required,
         "problem": problem,
         "plan": asdict(plan),
+        "weak_limit": weak_limit(plan.limits),
         "reached": reached,
     }
 
@@ -83,6 +84,8 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     for name, limit in plan["limits"].items():
         if limit is not None:
             yield f"{'limit':<10}{name.replace('_', ' ')}: {limit}"
+    if found["weak_limit"] is not None:
+        yield f"! {found['weak_limit']}"
     for each in plan["unkept"]:
         yield f"note: {visible(each, _LONGEST)} does not exist, so commands may make it"
     if found["reached"] is not None:

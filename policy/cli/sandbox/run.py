@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-import subprocess
 from pathlib import Path
 
 import click
 
 from policy.cli.loading import exit_with
 from policy.cli.sandbox.configured import configured_sandbox, rules_option
-from policy.sandbox import Bubblewrap, CannotConfine
+from policy.processes import Launcher, ProgramToStart
+from policy.sandbox import Bubblewrap, ConfinedLauncher
 
 
 @click.command("run", context_settings={"ignore_unknown_options": True})
@@ -29,17 +30,22 @@ def run_command(path: Path, *, arguments: tuple[str, ...]) -> None:
 
     Exit status: that of the command; 1 if nothing can be confined here, 2 wrong usage.
     """
-    driver, plan = Bubblewrap(), configured_sandbox(path).plan
-    problem = driver.problem()
-    if problem is not None:
-        exit_with(problem, code=1)
+    plan = configured_sandbox(path).plan
     env = {"HOME": plan.home, "LANG": "C.UTF-8", "PATH": os.environ.get("PATH", os.defpath)}
+    program = ProgramToStart(arguments=arguments, env=env, folder=plan.folder)
+    launcher = ConfinedLauncher(Bubblewrap(), lambda _: plan)
     try:
-        with driver.confined(plan, arguments) as start:
-            done = subprocess.run(  # noqa: S603 - what was asked for
-                start.arguments, env=env, pass_fds=start.descriptors, check=False
-            )
-    except (CannotConfine, OSError, ValueError) as error:
+        status = asyncio.run(_finished(launcher, program))
+    except (OSError, ValueError) as error:
         exit_with(f"the command was not run: {error}", code=1)
     # A shell says it so, too, where a signal has ended a command.
-    raise SystemExit(done.returncode if done.returncode >= 0 else 128 - done.returncode)
+    raise SystemExit(status if status >= 0 else 128 - status)
+
+
+async def _finished(launcher: Launcher, program: ProgramToStart) -> int:
+    """Run a program on the streams of this process, and return its exit status."""
+    started = await launcher.launch(program, stdin=0, stdout=1, stderr=2)
+    try:
+        return await started.wait()
+    finally:
+        await started.end()

@@ -86,3 +86,14 @@ def test_a_command_runs_in_it(rules: Path) -> None:
     assert (done.returncode, done.stdout) == (3, f"{work}\n")
     assert (work / "a").exists()
     assert not (work / ".git" / "hooks" / "a").exists()
+
+
+def test_a_limit_that_does_not_hold_is_reported(
+    rules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (rules / "placet.toml").open("a") as file:
+        file.write("[sandbox]\nlimits = { processes = 9 }\n")
+    monkeypatch.setattr("policy.sandbox.control_groups.MEMBERSHIPS", tmp_path / "none")
+    for user, said in ((0, "does not hold for root here"), (1000, "counts all of this user's")):
+        monkeypatch.setattr("os.geteuid", lambda user=user: user)
+        assert f"! `processes` {said}" in run("sandbox", "explain", "--rules", rules).out
