@@ -481,11 +481,11 @@ class _Asked:
     layers: list[Layer]
     specs: Sequence[ToolSpec]
 
-    def matches(self, limit: tree.Limit, call: OneCall) -> Truth:
+    def matches(self, limit: tree.Limit, call: OneCall, *, absent: Truth = False) -> Truth:
         scene = self._scene(call)
         if not tools_fit(limit.tools, scene, grants=False):
             return False
-        return _clauses(limit.clauses, scene, grants=False, permits=False)
+        return _clauses(limit.clauses, scene, grants=absent is None, permits=False)
 
     def value(self, expr: tree.Expr, call: OneCall) -> Any:
         return value_of(expr, self._scene(call))

@@ -39,8 +39,8 @@ class OneCall:
 class Asked(Protocol):
     """How a limit reads one call for one caller of its chain."""
 
-    def matches(self, limit: tree.Limit, call: OneCall) -> Truth:
-        """Tell whether the tools and clauses fit; None: undecidable."""
+    def matches(self, limit: tree.Limit, call: OneCall, *, absent: Truth = False) -> Truth:
+        """Tell whether the tools and clauses fit; None: undecidable. Tests of nothing: `absent`."""
         ...
 
     def value(self, expr: tree.Expr, call: OneCall) -> Any:
@@ -103,8 +103,16 @@ class LimitReader:
     def _counted(self, limit: tree.Limit, call: OneCall) -> Iterator[OneCall]:
         for one in call.caller.chain():
             by_one = replace(call, caller=one)
-            if self.binds(one) and self.asked.matches(limit, by_one) is not False:
+            if self.binds(one) and self._is_counted(limit, by_one):
                 yield by_one
+
+    def _is_counted(self, limit: tree.Limit, call: OneCall) -> bool:
+        """Tell whether a call counts; what it leaves out excuses no amount that is not known."""
+        if self.asked.matches(limit, call) is not False:
+            return True
+        if limit.of is None or _amount(self.asked.value(limit.of, call)) is not None:
+            return False
+        return self.asked.matches(limit, call, absent=None) is not False
 
     def _payers_of(self, limit: tree.Limit, call: OneCall) -> set[Payer]:
         return {payer for one in self._counted(limit, call) for payer in _payers(limit, one)}
@@ -178,7 +186,7 @@ def _spelled(value: Any) -> Payer:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return " ".join(value.lower().split())
+        return "".join(filter(str.isalnum, value.lower())) or " ".join(value.lower().split())
     if isinstance(value, int | float):
         return str(Fraction(Decimal(str(value))))
     assert isinstance(value, Mapping)

@@ -41,8 +41,9 @@ def charges_of(
 ) -> Charged:
     """Return what a call with this input charges.
 
-    A limit whose condition is indeterminate counts the call. A budget that several callers of the
-    chain would charge is charged once.
+    A limit whose condition is indeterminate counts the call. An amount that cannot be counted is
+    excused only by a condition that is false whatever the values are that the call leaves out. A
+    budget that several callers of the chain would charge is charged once.
     """
     charges: dict[tuple[int, Budget], Charge] = {}
     uncountable: dict[tuple[int, str], Uncountable] = {}
@@ -51,9 +52,12 @@ def charges_of(
         call = root if one is caller else root.for_caller(one)
         layers = program.plan(spec, agent=one.agent, role=one.role).layers
         for plan in (limit for layer in layers for limit in layer.limits):
-            if plan.matches(call) is False:
+            matches = plan.matches(call) is not False
+            if not matches and plan.amount is None:
                 continue
             amount = _amount(plan, call)
+            if not matches and (not isinstance(amount, str) or plan.may_match(call) is False):
+                continue
             if isinstance(amount, str):
                 found = Uncountable(plan=plan, why=amount, budgets=tuple(_budgets(plan, call)))
                 uncountable[id(plan), amount] = found

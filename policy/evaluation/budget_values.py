@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias, assert_never
 
@@ -23,10 +22,9 @@ from policy.values import (
     Unreadable,
     addresses_in,
     exact,
+    identifier_forms,
     normalise,
-    number_in_text,
     number_text,
-    without_invisible,
 )
 
 # The values that a call is charged to, in canonical form; None stands for an absent one.
@@ -104,7 +102,11 @@ def _names(value: Any, verbs: tuple[str, ...], call: Evaluation) -> tuple[str | 
     resource = _resource(value, verbs, call)
     if resource is not None:
         return (resource,)
-    return addresses_in(value) or (_text(value),)
+    return tuple(
+        form
+        for entry in addresses_in(value) or (value,)
+        for form in ((entry,) if "@" in entry.strip("@") else identifier_forms(entry))
+    )
 
 
 def _resource(text: str, verbs: tuple[str, ...], call: Evaluation) -> str | None:
@@ -126,7 +128,7 @@ def _address(endpoint: Endpoint) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return a value as text in one spelling; a number and its digits are the same."""
+    """Return a value that is not a string as text; a number and its digits are the same."""
     plain = _plain(value)
     return plain if isinstance(plain, str) else json.dumps(plain, sort_keys=True)
 
@@ -137,17 +139,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     if isinstance(value, str):
-        return _plain_string(value)
+        # Of a string inside an object, only its letters and digits.
+        return identifier_forms(value)[-1]
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     number = exact(value)
     return str(value) if number is None else number_text(number)
-
-
-def _plain_string(value: str) -> str:
-    text = unicodedata.normalize("NFKC", without_invisible(value))
-    number = number_in_text(text)
-    return " ".join(text.casefold().split()) if number is None else number_text(number)
 
 
 def _bounded(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Which limits an edit lets begin anew, with nothing used."""
+"""Which limits count something else after an edit, so that what they had counted is not used."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from policy.checks import checked
 from policy.layers.layered import LayeredPolicy
 
 
-def limits_begun_anew(
+def limits_counting_anew(
     before: LayeredPolicy, after: LayeredPolicy
 ) -> tuple[checked.CheckedLimit, ...]:
     """Return the limits that count something else than before the edit.

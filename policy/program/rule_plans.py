@@ -153,7 +153,19 @@ def limit_plan(
         amount=None if limit.amount is None else compile_value(limit.amount, place),
         payers=compile_payers(limit, declared),
         counts=tool_matcher(limit.tools),
+        may_match=_may_match(limit, place),
     )
+
+
+def _may_match(limit: checked.CheckedLimit, place: ConditionScope) -> TestOf:
+    """Return the formula of a limit where absent values decide nothing."""
+    tests: list[TestOf] = []
+    if limit.when is not None:
+        tests.append(compile_test(limit.when, place))
+    if limit.unless is not None:
+        unless = compile_test(limit.unless, place)
+        tests.append(lambda call: negated(unless(call)))
+    return _matches(tests)
 
 
 def redaction_plan(

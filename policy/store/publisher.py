@@ -29,7 +29,7 @@ from policy.generation import (
     signature,
     unexpected,
 )
-from policy.layers import limits_begun_anew
+from policy.layers import limits_counting_anew
 from policy.model import EMPTY, Source
 from policy.store.acknowledgements import Loosening
 from policy.store.loosening_gate import LooseningGate, problem_of
@@ -285,12 +285,17 @@ class Publisher:
 
 
 def _tell_of_new_budgets(before: Generation | None, after: Generation) -> None:
-    """Log which limits begin anew with an edit: nothing is freed without a word."""
+    """Log which limits count something else after an edit: nothing is freed without a word.
+
+    Such a limit may have counted the same before the policy in force, or in another process. So what
+    is said is only that what was used under the policy in force does not count for it.
+    """
     if before is None or not before.program.has_limits:
         return
-    for limit in limits_begun_anew(before.program.policy, after.program.policy):
+    for limit in limits_counting_anew(before.program.policy, after.program.policy):
         _LOG.warning(
-            "the limit %s (%s) counts something else than before, and begins with nothing used",
+            "the limit %s (%s) counts something else than in the policy before: what calls used of "
+            "it under that policy does not count any more; `placet limits` shows what does",
             visible(limit.id, 100),
             limit.span,
         )

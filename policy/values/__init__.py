@@ -29,6 +29,7 @@ from policy.values.hosts.pattern import (
     read_host_pattern,
 )
 from policy.values.hosts.url_parts import url_parts, with_scheme
+from policy.values.identifiers import identifier_forms
 from policy.values.json_reader import (
     JsonLimits,
     check_value,
@@ -184,6 +185,7 @@ __all__ = [
     "has_wildcard",
     "host_in",
     "host_violation",
+    "identifier_forms",
     "is_encodable",
     "is_excluded",
     "is_hidden",

@@ -214,7 +214,7 @@ async def test_a_shadow_limit_is_listed_and_denies_nothing(tmp_path: Path) -> No
     assert await said(service, "search", {"query": "q"}) == "limit-reached"
 
 
-async def test_an_edit_that_lets_a_budget_begin_anew_is_logged(
+async def test_an_edit_that_makes_a_limit_count_something_else_is_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     store, service = service_of(tmp_path)
@@ -229,4 +229,18 @@ async def test_an_edit_that_lets_a_budget_begin_anew_is_logged(
         caplog.clear()
         (tmp_path / "rules" / "all.policy").write_text(edited)
         store.reload()
-        assert ("begins with nothing used" in caplog.text) is told, edited
+        assert ("counts something else" in caplog.text) is told, edited
+
+
+async def test_what_is_logged_is_true_of_a_limit_that_counts_again_what_it_counted_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store, service = service_of(tmp_path)
+    await searches(service, 3)
+    for edited in (RULES.replace("per minute per session", "per minute per user"), RULES):
+        caplog.clear()
+        (tmp_path / "rules" / "all.policy").write_text(edited)
+        store.reload()
+    assert "under that policy does not count any more" in caplog.text
+    assert "nothing" not in caplog.text
+    assert await said(service, "search", {"query": "q"}) == "limit-reached"
