@@ -253,7 +253,7 @@ def _use(
     alias = use.alias or name.replace("-", "_")
     if not _claim(alias, use, unit.scope, report):
         return []
-    scope = Scope(title=f"pack `{name}`")
+    scope = Scope(title=f"pack `{name}`", of_pack=True, used_at=use.span)
     unit.scope.packs[alias] = scope
     unit.scope.uses[alias] = use.span
     _gather(file, scope, report)
@@ -335,10 +335,10 @@ def alone(
     """Return a layer of every agent that holds only this pack, as the pack's own tests see it."""
     header = file.binding_header
     assert isinstance(header, tree.PackHeader)
-    scope = Scope(title=f"pack `{header.name}`")
+    scope = Scope(title=f"pack `{header.name}`", of_pack=True)
     layer = Layer(key=EVERY, scope=scope, span=header.span)
     _gather(file, scope, report)
-    nowhere = Scope(title="the test")
+    nowhere = Scope(title="the test", of_pack=True)
     for name, value in given.items():
         scope.bound[name] = BoundParameter(value, nowhere)
     unit = Unit(

@@ -26,11 +26,12 @@ from policy.checks.conditions.tests import read_test, value
 from policy.checks.context import CheckContext
 from policy.checks.memory import CheckMemory, UnitMemory
 from policy.checks.names import sets
-from policy.checks.names.interpolation import SAMPLES, constant, interpolate, value_of_param
+from policy.checks.names.interpolation import interpolate
 from policy.checks.names.known_tools import ToolKnowledge
 from policy.checks.names.labels import labels_in
 from policy.checks.names.scopes import Definition
 from policy.checks.names.stores import check_stores_are_written, stores_of
+from policy.checks.parameters import check_parameter
 from policy.checks.rules.changes import input_steps
 from policy.checks.rules.limits import read_limit
 from policy.checks.rules.reader import (
@@ -337,7 +338,7 @@ def _check_definition(found: Definition, unit: Unit, check: CheckContext) -> Non
             else:
                 value(expr, context)
         case tree.Param():
-            _check_param(found, found.node, check, unit)
+            check_parameter(found, found.node, check, unit)
 
 
 def _check_not_a_tool(found: Definition, check: CheckContext) -> None:
@@ -349,47 +350,4 @@ def _check_not_a_tool(found: Definition, check: CheckContext) -> None:
         f"`{name}` is the name of a tool",
         span=found.span,
         help="choose another name for the set, so that rules for the tool mean the tool",
-    )
-
-
-def _check_param(found: Definition, param: tree.Param, check: CheckContext, unit: Unit) -> None:
-    """Check a parameter's value against its type, and report a wrong one where it was given."""
-    if not unit.pack:
-        check.report.add(
-            "param-outside-pack",
-            "only a pack has parameters",
-            span=param.span,
-            help="use `let`, or move it to a file that begins with `pack`",
-        )
-        return
-    if param.kind in sets.SET_KINDS:
-        sets.named_set(found, check)
-        return
-    if param.kind == "tools":
-        check.tools.named(found, lenient=unit.pack)
-        return
-    bound = value_of_param(param, found.scope)
-    if bound is None:
-        return
-    given = constant(bound.value, bound.scope, check.report)
-    wanted = SAMPLES.get(param.kind)
-    if not _same_kind(given, wanted):
-        _report_param(param, bound.value.span, check)
-
-
-def _same_kind(given: object, wanted: object) -> bool:
-    if isinstance(given, bool) or given is None:
-        return False
-    if isinstance(wanted, int):
-        return isinstance(given, (int, float))
-    return isinstance(given, type(wanted))
-
-
-def _report_param(param: tree.Param, span: Span, check: CheckContext) -> None:
-    check.report.add(
-        "wrong-kind",
-        f"`{param.name}` takes a {param.kind}",
-        span=span,
-        labels=(Label(span=param.span, text="declared here"),),
-        help=f"give it a {param.kind}",
     )

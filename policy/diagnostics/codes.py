@@ -81,6 +81,7 @@ CODES: dict[str, Code] = {
     "use-cycle": _error("packs that use each other in a cycle"),
     "unknown-param": _error("a value for a parameter that a pack does not have"),
     "missing-param": _error("a pack's parameter without a value"),
+    "empty-param": _warning("a set that a pack needs, with nothing in it"),
     "param-outside-pack": _error("a parameter outside a pack"),
     "bad-interpolation": _error("a `${name}` that cannot be replaced"),
     "unknown-data": _error("a data file, or a key in it, that does not exist"),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from policy.catalog import Step as FieldStep
 from policy.checks.checked import Constant, ElementAt, Fact, FieldOf, FunctionCall, Value
 from policy.checks.conditions.fields import field_type, tool_names
+from policy.checks.conditions.named_fields import check_named_field
 from policy.checks.conditions.reader_state import BROKEN, PartReaders, StatementContext
 from policy.checks.conditions.typed_value import TypedValue
 from policy.checks.conditions.value_types import ANY, list_of, type_of
@@ -176,4 +177,6 @@ def _element(expr: tree.Index, context: StatementContext, parts: PartReaders) ->
         at = key.value.value if isinstance(key.value, Constant) else None
         place: FieldStep = at if isinstance(at, int) and at >= 0 else "*"
         return TypedValue(value=value, path=(*base.path, place))
+    if isinstance(key.value, Constant) and isinstance(key.value.value, str):
+        check_named_field(expr.key, (*base.path, key.value.value), context)
     return TypedValue(value=value)

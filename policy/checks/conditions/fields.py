@@ -98,15 +98,53 @@ def field_type(
         _report_unknown(missing, path, report, shown=shown, span=span)
         return ANY
     if not tools.everything:
-        names = [spec.name for spec, _ in missing]
-        report.add(
-            "field-of-some",
-            f"{tool_names(names)} {'has' if len(names) == 1 else 'have'} no field `{shown}`",
-            span=span,
-            help="name only tools that have the field, or use `is absent` where it may be missing",
-            severity=Severity.WARNING,
-        )
+        help = "name only tools that have the field, or use `is absent` where it may be missing"
+        _report_some(missing, report, shown=shown, span=span, help=help)
     return answers.value_type
+
+
+def report_missing(
+    path: tuple[Step, ...],
+    tools: ToolFields,
+    report: Report,
+    *,
+    span: Span,
+    severity: Severity | None,
+    help: str | None,
+) -> None:
+    """Report tools without a field whose name was chosen elsewhere, at `span`.
+
+    `severity` and `help` are those of a default, which nobody chose for these tools.
+    """
+    missing = tools.answers(path).missing
+    if not missing:
+        return
+    shown = ".".join(["input", *(str(step) for step in path if step != "*")])
+    if len(missing) == len(tools.specs):
+        _report_unknown(
+            missing, path, report, shown=shown, span=span, severity=severity, help=help or ""
+        )
+    elif not tools.everything:
+        help = help or "the pack is used once for all of these tools; use it for each with its own"
+        _report_some(missing, report, shown=shown, span=span, help=help)
+
+
+def _report_some(
+    missing: tuple[tuple[ToolSpec, UnknownField], ...],
+    report: Report,
+    *,
+    shown: str,
+    span: Span,
+    help: str,
+) -> None:
+    names = [spec.name for spec, _ in missing]
+    report.add(
+        "field-of-some",
+        f"{tool_names(names)} {'has' if len(names) == 1 else 'have'} no field `{shown}`",
+        span=span,
+        help=help,
+        severity=Severity.WARNING,
+    )
 
 
 def has_field(tools: ToolFields, name: str) -> bool:
@@ -191,6 +229,8 @@ def _report_unknown(
     *,
     shown: str,
     span: Span,
+    severity: Severity | None = None,
+    help: str = "",
 ) -> None:
     names = [spec.name for spec, _ in missing]
     known = sorted({name for _, found in missing for name in found.names})
@@ -200,12 +240,13 @@ def _report_unknown(
         message = f"{tool_names(names)} has no field `{shown}`"
     else:
         message = f"none of {tool_names(names)} has a field `{shown}`"
-    help = did_you_mean(wanted, known)
-    if not help and None not in scalars:
-        help = "the value before the last step has no fields"
-    if not help and known:
-        help = f"there {'is' if len(known) == 1 else 'are'} {_listed(known)}"
-    report.add("unknown-field", message, span=span, help=help)
+    near = did_you_mean(wanted, known)
+    if not near and None not in scalars:
+        near = "the value before the last step has no fields"
+    if not near and known:
+        near = f"there {'is' if len(known) == 1 else 'are'} {_listed(known)}"
+    help = "; ".join(filter(None, (near, help)))
+    report.add("unknown-field", message, span=span, help=help, severity=severity)
 
 
 def _listed(names: list[str]) -> str:

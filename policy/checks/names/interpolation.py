@@ -122,7 +122,9 @@ def value_of_param(param: tree.Param, scope: Scope) -> BoundParameter | None:
     bound = scope.bound.get(param.name)
     if bound is not None:
         return bound
-    return BoundParameter(param.default, scope) if param.default is not None else None
+    if param.default is None:
+        return None
+    return BoundParameter(param.default, scope, is_default=True)
 
 
 def constant(expr: tree.Expr, scope: Scope, report: Report, *, depth: int = 0) -> Any:

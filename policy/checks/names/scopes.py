@@ -71,21 +71,25 @@ class LabelSource:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundParameter:
-    """The value of a parameter, resolved in the scope of the pack's user."""
+    """The value of a parameter, resolved in the scope of the pack's user; or its default."""
 
     value: tree.Expr
     scope: Scope
+    is_default: bool = False
 
 
 @dataclass(slots=True, eq=False)
 class Scope:
     """The names that a layer or a used pack defines; `above` is the global layer's scope.
 
-    `broken` are the names that statements with errors would probably define.
+    `broken` are the names that statements with errors would probably define. `of_pack` is whether it
+    is that of a pack or of its tests, whose tools may not exist; `used_at` where the pack is used.
     """
 
     title: str
     above: Scope | None = None
+    of_pack: bool = False
+    used_at: Span | None = None
     names: dict[str, Definition] = field(default_factory=dict)
     packs: dict[str, Scope] = field(default_factory=dict)
     uses: dict[str, Span] = field(default_factory=dict)

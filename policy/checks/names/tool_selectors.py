@@ -207,9 +207,9 @@ class SelectorReader:
         bound = value_of_param(node, found.scope)
         if bound is None:
             return _EMPTY
-        return _of(
-            self._given(bound.value, bound.scope, lenient=lenient, chain=chain), grants=False
-        )
+        # Who uses a pack knows the tools that there are.
+        given = self._given(bound.value, bound.scope, lenient=bound.scope.of_pack, chain=chain)
+        return _of(given, grants=False)
 
     def _given(
         self, value: tree.Expr, scope: Scope, *, lenient: bool, chain: tuple[Definition, ...]

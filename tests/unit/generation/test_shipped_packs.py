@@ -13,12 +13,12 @@ from policy.syntax import parse
 
 # What a policy has to add to `use` for each pack.
 ADDED = {
-    "placet:calendar": " with invite = file_write",
+    "placet:calendar": ' with invite = file_write, title = "", text = "content", place = "path"',
     "placet:coding": " granting",
     "placet:git": "",
-    "placet:mail": " with send = file_write",
+    "placet:mail": ' with send = file_write, text = "content", subject = ""',
     "placet:network": "",
-    "placet:payments": " with pay = file_write",
+    "placet:payments": ' with pay = file_write, amount = ""',
     "placet:secrets": "",
     "placet:shell": "",
     "placet:web-then-act": " with sources = web_fetch, act = file_write",
