@@ -25,9 +25,7 @@ class _Choice:
     parameter: str | None = None
 
 
-def check_named_field(
-    key: tree.Expr, path: tuple[Step, ...], context: StatementContext
-) -> None:
+def check_named_field(key: tree.Expr, path: tuple[Step, ...], context: StatementContext) -> None:
     """Report tools that lack the field at `path`, whose last step `key` names.
 
     An empty name says that there is no such field.
