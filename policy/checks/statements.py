@@ -47,8 +47,7 @@ from policy.checks.rules.reader import (
     statement_context,
 )
 from policy.checks.rules.redactions import read_redaction
-from policy.diagnostics import Label
-from policy.model import Span, Verdict
+from policy.model import Verdict
 from policy.syntax import parse_known, print_tools, tree
 
 # Statements that neither grant nor set a default, by the word that they begin with.

@@ -154,8 +154,8 @@ class LimitPlan:
     """One limit on one tool.
 
     `amount` is what a call charges (None: 1), `payers` for whom. `counts` holds for the tools whose
-    charges count against it. `may_match` is the formula with absent values as indeterminate: what it
-    is not false for may be one of the limit's calls.
+    charges count against it. `may_match` is the formula with absent values as indeterminate: what
+    it is not false for may be one of the limit's calls.
     """
 
     limit: checked.CheckedLimit

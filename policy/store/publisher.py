@@ -287,8 +287,8 @@ class Publisher:
 def _tell_of_new_budgets(before: Generation | None, after: Generation) -> None:
     """Log which limits count something else after an edit: nothing is freed without a word.
 
-    Such a limit may have counted the same before the policy in force, or in another process. So what
-    is said is only that what was used under the policy in force does not count for it.
+    Such a limit may have counted the same before the policy in force, or in another process. So
+    what is said is only that what was used under the policy in force does not count for it.
     """
     if before is None or not before.program.has_limits:
         return

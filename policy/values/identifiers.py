@@ -21,8 +21,9 @@ _NEITHER_LETTER_NOR_DIGIT = re.compile(r"[\W_]+", re.ASCII)
 def identifier_forms(text: str) -> tuple[str, ...]:
     """Return the canonical forms of a string: one, or two where it may be a number as well.
 
-    Only letters and digits count, without letter case, in any script. `12.50` is the number 12.5 and
-    perhaps an account, 1250. An IP address, and a string of punctuation alone, stay as they are.
+    Only letters and digits count, without letter case, in any script. `12.50` is the number 12.5
+    and perhaps an account, 1250. An IP address, and a string of punctuation alone, stay as they
+    are.
     """
     plain = unicodedata.normalize("NFKC", without_invisible(text)).casefold()
     words = " ".join(plain.split())
@@ -42,7 +43,7 @@ def _number(text: str) -> str | None:
 
 
 def _letters_and_digits(text: str) -> str:
-    """Return the letters, marks and digits of a text; the digits of all scripts are the same ten."""
+    """Return the letters, marks and digits of a text; all scripts have the same ten digits."""
     if text.isascii():
         return _NEITHER_LETTER_NOR_DIGIT.sub("", text)
     return "".join(

@@ -82,8 +82,9 @@ class BoundParameter:
 class Scope:
     """The names that a layer or a used pack defines; `above` is the global layer's scope.
 
-    `broken` are the names that statements with errors would probably define. `of_pack` is whether it
-    is that of a pack or of its tests, whose tools may not exist; `used_at` where the pack is used.
+    `broken` are the names that statements with errors would probably define. `of_pack` is whether
+    it is that of a pack or of its tests, whose tools may not exist; `used_at` where the pack is
+    used.
     """
 
     title: str
