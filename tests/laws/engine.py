@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -61,10 +62,12 @@ def build(policy: PolicyText) -> Built:
     return build_over(policy, CATALOG)
 
 
-def build_over(policy: PolicyText, catalog: Catalog) -> Built:
-    """Take a policy the whole way over another catalogue."""
+def build_over(
+    policy: PolicyText, catalog: Catalog, *, context: Mapping[str, str] | None = None
+) -> Built:
+    """Take a policy the whole way over another catalogue, with declared facts of the context."""
     trees = tuple(_parsed(name, text) for name, text in policy.texts().items())
-    checked = check(PolicySources(files=trees), catalog)
+    checked = check(PolicySources(files=trees, context=context or {}), catalog)
     layered = merge(checked.policies, catalog)
     found = (*checked.diagnostics, *layered.diagnostics)
     errors = tuple(one for one in found if one.severity is Severity.ERROR)
