@@ -42,6 +42,19 @@ def named_by_user(value: Any, facts: Facts) -> Truth:
     return None if hidden else False
 
 
+def kept_of(said: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the messages that are kept: the last ones, without those that are too long."""
+    short = [text for text in said if _size(text) <= 200_000]
+    most = 500_000 if sum(map(_size, short)) <= 500_000 else 500_000 - 500_000 // 16
+    while sum(map(_size, short)) > most:
+        short = short[1:]
+    return tuple(short)
+
+
+def _size(text: str) -> int:
+    return max(50, len(text.encode("utf-8", "surrogatepass")))
+
+
 def _forms(value: str, facts: Facts) -> list[str]:
     """Return the value, and what else may be written for a path."""
     if "/" not in value or "://" in value:

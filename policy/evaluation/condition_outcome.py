@@ -117,7 +117,7 @@ def _compile_named(test: checked.NamedByUser, place: ConditionScope, decide: Tes
         return ConditionOutcome(
             text=test.text,
             truth=decide(call),
-            values=tuple(GroundedValue(value=value, place=_message(at)) for value, at in found),
+            values=tuple(GroundedValue(value=value, place=where) for value, where in found),
         )
 
     return outcome
@@ -139,10 +139,6 @@ def _compile_found(
         )
 
     return outcome
-
-
-def _message(number: int | None) -> str:
-    return "nowhere in what the user wrote" if number is None else f"in the user's message {number}"
 
 
 def _divided(test: checked.Test) -> tuple[Operator | None, tuple[checked.Test, ...]]:

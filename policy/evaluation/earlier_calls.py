@@ -106,7 +106,7 @@ def _by_label(
                 return Indeterminate(f"{RESULT_NOT_KNOWN} `{one.tool}` is not known")
         for tool in kept.gaps:
             if matches(tool) and _may_be_within(history, tool, within, now):
-                return Indeterminate(f"not all earlier calls of `{tool.name}` are kept")
+                return Indeterminate(kept.why_missing(tool))
         return False
 
     return decide

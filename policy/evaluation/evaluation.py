@@ -27,7 +27,7 @@ from policy.model import (
     UserSaid,
     history_of,
 )
-from policy.values import PathContext, Unreadable, UserMessages, user_messages
+from policy.values import PathContext, UserMessages, kept_messages
 
 _NOT_RUN = Unknown("the tool has not run")
 
@@ -187,14 +187,16 @@ def _without_disk(
 def _recalled(found: UserSaid | str) -> UserMessages | Unknown:
     if isinstance(found, str):
         return Unknown(found)
-    return found if isinstance(found, UserMessages) else _messages(found.texts)
+    if isinstance(found, UserMessages):
+        return found
+    messages = _messages(found.texts)
+    return messages if found.missing is None else messages.without(found.missing)
 
 
 @lru_cache(maxsize=_MESSAGES_REMEMBERED)
-def _messages(texts: tuple[str, ...]) -> UserMessages | Unknown:
+def _messages(texts: tuple[str, ...]) -> UserMessages:
     """Return messages that are looked through for every call of a batch."""
-    found = user_messages(texts)
-    return Unknown(found.reason) if isinstance(found, Unreadable) else found
+    return kept_messages(texts)
 
 
 def _not_seen(asked: DiskQuery) -> DiskAnswer | None:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.evaluation import Evaluation
-from policy.evaluation.truth import ABSENT, Indeterminate, Unknown, Value
+from policy.evaluation.truth import ABSENT, Indeterminate, PartialList, Unknown, Value
 from policy.values import UserMessages, normalise, role_of
 
 Reader: TypeAlias = Callable[[Evaluation], Value]
@@ -29,7 +29,12 @@ def _role(call: Evaluation, value: Value) -> Value:
 
 def _said(call: Evaluation) -> Value:
     said = call.said
-    return said.texts if isinstance(said, UserMessages) else said
+    if not isinstance(said, UserMessages):
+        return said
+    if said.missing is None:
+        return said.texts
+    # One that was too long may have been the last.
+    return PartialList(said.texts, said.missing, sure_from=len(said.texts) + 1)
 
 
 _READERS: dict[tuple[str, ...], Reader] = {

@@ -49,7 +49,7 @@ def compile_found_in_labelled(
             return truth
         for tool in kept.gaps:
             if any(matches(tool) for matches in matchers):
-                return Indeterminate(f"not all earlier calls of `{tool.name}` are kept")
+                return Indeterminate(kept.why_missing(tool))
         return False if history.unknown is None else Indeterminate(history.unknown)
 
     return decide

@@ -30,14 +30,26 @@ def compile_named_by_user(value: ValueOf) -> Callable[[Evaluation], Truth | Abse
     return decide
 
 
-def named_values(value: ValueOf, call: Evaluation) -> Iterator[tuple[Value, int | None]]:
-    """Yield each value with the number of the message, from 1, in which it first stands."""
+def named_values(value: ValueOf, call: Evaluation) -> Iterator[tuple[Value, str]]:
+    """Yield each value, and in which message it first stands."""
     items, said = elements(value(call)), call.said
     if isinstance(items, (Absent, Indeterminate)) or not isinstance(said, UserMessages):
         return
     for item in items:
         place = said.message_with(item, call.paths)
-        yield item, place + 1 if isinstance(place, int) else None
+        yield item, _message(place if isinstance(place, int) else None, said)
+
+
+def _message(place: int | None, said: UserMessages) -> str:
+    if said.missing is None:
+        return "nowhere in what the user wrote" if place is None else _number(place)
+    if place is None:
+        return "nowhere in what is kept of what the user wrote"
+    return f"{_number(place)} of those that are kept"
+
+
+def _number(place: int) -> str:
+    return f"in the user's message {place + 1}"
 
 
 def _is_named(item: Value, said: UserMessages, call: Evaluation) -> Truth:

@@ -107,7 +107,7 @@ class PastList:
             found = (history.unknown, 0)
         for tool, until in history.kept.gaps.items():
             if self._matches(tool) and (found is None or until >= found[1]):
-                found = (f"not all earlier calls of `{tool.name}` are kept", until)
+                found = (history.kept.why_missing(tool), until)
         return found
 
     def chosen_by(self, steps: tuple[str, ...], wanted: ValueOf) -> ValueOf:

@@ -15,6 +15,7 @@ from policy.evaluation.found_in_results import ResultWords
 from policy.evaluation.in_earlier_calls import FieldValues
 from policy.evaluation.past_lists import PastList, fold_key
 from policy.evaluation.past_results import age_of, label_test
+from policy.evaluation.past_tools import tool_matcher
 from policy.evaluation.truth import Absent, Indeterminate, Value
 from policy.model import History, PastCall
 from policy.values import (
@@ -46,7 +47,20 @@ def places_of_values(
         if item is None or isinstance(item, (Absent, Indeterminate)):
             continue
         found = _call_with(test, place, item, call, history)
-        yield item, "nowhere in earlier calls" if found is None else _place(test, found, item, now)
+        where = _nowhere(test, history) if found is None else _place(test, found, item, now)
+        yield item, where
+
+
+def _nowhere(test: HistoryTest, history: History) -> str:
+    if isinstance(test, checked.FoundInLabelled):
+        read = [label.tools for label in test.labels]
+    else:
+        read = [test.calls.tools]
+    matches = [tool_matcher(tools) for tools in read]
+    gaps = any(one(tool) for one in matches for tool in history.kept.gaps)
+    if gaps or history.unknown is not None:
+        return "nowhere in the earlier calls that are kept"
+    return "nowhere in earlier calls"
 
 
 def _call_with(

@@ -50,6 +50,8 @@ class HistoryTable(BaseModel):
     bytes: int = Field(default=HistorySettings().bytes, ge=0, le=10_000_000_000)
     result_bytes: int = Field(default=HistorySettings().result_bytes, ge=0, le=1_000_000_000)
     retention: LongSpan | None = None
+    said_bytes: int = Field(default=HistorySettings().said_bytes, ge=0, le=5_000_000)
+    message_bytes: int = Field(default=HistorySettings().message_bytes, ge=0, le=5_000_000)
     clear: list[Somebody] = []
 
     @model_validator(mode="after")
@@ -71,5 +73,7 @@ def history_settings(history: HistoryTable, root: str) -> HistorySettings:
         bytes=history.bytes,
         result_bytes=history.result_bytes,
         retention=history.retention,
+        said_bytes=history.said_bytes,
+        message_bytes=history.message_bytes,
         clear=tuple(dict.fromkeys(history.clear)),
     )

@@ -116,7 +116,8 @@ class HistorySettings:
 
     Of each session tree, at most `entries` calls and `bytes` bytes are kept one by one, and no
     result of more than `result_bytes`; each for `retention`, None: as long as there is room.
-    `clear` are the people and groups who may clear the history of a session.
+    Of what the user of a tree wrote, `said_bytes` are kept, and no message of more than
+    `message_bytes`. `clear` are the people and groups who may clear the history of a session.
     """
 
     store: str | None = None
@@ -125,6 +126,8 @@ class HistorySettings:
     bytes: int = 16_000_000
     result_bytes: int = 1_000_000
     retention: timedelta | None = None
+    said_bytes: int = 500_000
+    message_bytes: int = 200_000
     clear: tuple[str, ...] = ()
 
     @property

@@ -129,7 +129,17 @@ class UserSaid(Protocol):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The messages."""
+        """The messages that are kept."""
+        ...
+
+    @property
+    def missing(self) -> str | None:
+        """Why not all messages are kept; None: they are."""
+        ...
+
+    @property
+    def forgotten(self) -> int:
+        """How many messages, of those that were kept, came before these."""
         ...
 
 

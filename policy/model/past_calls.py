@@ -98,6 +98,7 @@ _Fold = TypeVar("_Fold", bound=Fold)
 
 
 NO_GAPS: Mapping[CalledTool, int] = MappingProxyType({})
+_NO_REASONS: Mapping[CalledTool, str] = MappingProxyType({})
 NO_LOCK: AbstractContextManager[None] = nullcontext()
 
 
@@ -121,9 +122,10 @@ class EndedCalls:
         *,
         running: tuple[PastCall, ...] = (),
         gaps: Mapping[CalledTool, int] = NO_GAPS,
+        reasons: Mapping[CalledTool, str] = _NO_REASONS,
     ) -> PastCalls:
-        """Return a snapshot, with calls that are running and where some are missing."""
-        return PastCalls(self, len(self.calls), running, gaps)
+        """Return a snapshot, with calls that are running and where some are missing, and why."""
+        return PastCalls(self, len(self.calls), running, gaps, reasons)
 
     def fold(self, key: Hashable, make: Callable[[], _Fold], length: int) -> _Fold:
         """Return the fold `key` over at least the first `length` calls; `make` returns a new one.
@@ -143,10 +145,11 @@ class PastCalls:
     """The calls of a session tree that were kept, at one moment. It does not change.
 
     Those that ended come first, in that order, and then those that are `running`. `gaps` has the
-    tools of which calls are missing: all of those are before this position.
+    tools of which calls are missing: all of those are before this position. `reasons` says why, as
+    far as that is known.
     """
 
-    __slots__ = ("_ended", "gaps", "length", "running")
+    __slots__ = ("_ended", "gaps", "length", "reasons", "running")
 
     def __init__(
         self,
@@ -154,11 +157,13 @@ class PastCalls:
         length: int,
         running: tuple[PastCall, ...],
         gaps: Mapping[CalledTool, int],
+        reasons: Mapping[CalledTool, str] = _NO_REASONS,
     ) -> None:
         self._ended = ended
         self.length = length
         self.running = running
         self.gaps = gaps
+        self.reasons = reasons
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PastCalls):
@@ -177,6 +182,12 @@ class PastCalls:
         """Return the call at a position, counted from 0."""
         ended = position < self.length
         return self._ended.calls[position] if ended else self.running[position - self.length]
+
+    def why_missing(self, tool: CalledTool) -> str:
+        """Return a sentence about a tool with missing calls."""
+        reason = self.reasons.get(tool)
+        sentence = f"not all earlier calls of `{tool.name}` are kept"
+        return sentence if reason is None else f"{sentence}: {reason}"
 
     def fold(self, key: Hashable, make: Callable[[], _Fold]) -> _Fold:
         """Return the fold `key` over the calls that ended; ignore what it has from `length` on."""

@@ -61,14 +61,20 @@ class Hearing:
         """Note that these are all messages of the user so far, in order; None: they are not valid.
 
         What does not go on where the messages that are known end makes them unknown; a beginning of
-        them is of a call that was overtaken. Raises SessionLogUnusable.
+        them is of a call that was overtaken. Messages that are not kept any more are not compared.
+        Raises SessionLogUnusable.
         """
         known = self._log.said(caller)
-        heard = () if isinstance(known, str) else known.texts
-        if texts is None or (texts[: len(heard)] != heard and heard[: len(texts)] != texts):
+        if texts is None:
             self.lose(caller)
-        elif len(texts) > len(heard) or isinstance(known, str):
-            self.hear(caller, texts[len(heard) :], resumed=False, inside=False)
+        elif isinstance(known, str):
+            self.hear(caller, texts, resumed=False, inside=False)
+        else:
+            count = _count_of_known(texts, known)
+            if count is None:
+                self.lose(caller)
+            elif count < len(texts):
+                self.hear(caller, texts[count:], resumed=False, inside=False)
 
     def lose(self, caller: Caller) -> None:
         """Note that the user wrote what nobody can read; the session did not begin before.
@@ -104,6 +110,25 @@ class Hearing:
             *_, root = caller.chain()
             return self._disregarded.get((root.user, root.session), NOT_HEARD)
         return said
+
+
+def _count_of_known(texts: tuple[str, ...], known: UserSaid) -> int | None:
+    """Return how many of these messages are known already; None if they contradict what is."""
+    if known.missing is None:
+        heard = known.texts
+        agree = texts[: len(heard)] == heard or heard[: len(texts)] == texts
+        return min(len(heard), len(texts)) if agree else None
+    if len(texts) < known.forgotten + len(known.texts):
+        # Of a call that was overtaken; what it says cannot be compared.
+        return len(texts)
+    count = known.forgotten
+    for text in known.texts:
+        # Between those that are kept were some that were too long.
+        try:
+            count = texts.index(text, count) + 1
+        except ValueError:
+            return None
+    return count
 
 
 class _Once:

@@ -21,6 +21,7 @@ from policy.model import (
     ReleasedCall,
     thaw,
 )
+from policy.values import DEFAULT_MESSAGE_BOUNDS, MessageBounds
 
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
 # At a bound, this part of the calls is forgotten at once: forgetting costs as much as there are.
@@ -33,16 +34,37 @@ class KeepingBounds:
 
     A result of more than `result_bytes` is not kept. `retention` is the age from which a call is
     forgotten, None: never. Of forgotten calls, the tool, the outcome and the time of the latest
-    remain.
+    remain. `said` bounds what the user wrote.
     """
 
     entries: int = 10_000
     bytes: int = 16_000_000
     result_bytes: int = 1_000_000
     retention: timedelta | None = None
+    said: MessageBounds = DEFAULT_MESSAGE_BOUNDS
 
 
 DEFAULT_BOUNDS = KeepingBounds()
+
+# Why calls are not kept one by one.
+NOT_READ = "no rule read them when they were made"
+TOO_MANY_SESSIONS = "there was too much of all sessions"
+
+
+def too_many_calls(bounds: KeepingBounds) -> str:
+    """Return why calls beyond the number for one session were forgotten."""
+    return f"`[history] entries` keeps {bounds.entries:,} of a session"
+
+
+def too_many_bytes(bounds: KeepingBounds) -> str:
+    """Return why calls beyond the bytes of one session were forgotten."""
+    return f"`[history] bytes` keeps {bounds.bytes:,} bytes of a session"
+
+
+def too_old(bounds: KeepingBounds) -> str:
+    """Return why old calls were forgotten."""
+    hours = (bounds.retention or timedelta()) / timedelta(hours=1)
+    return f"`[history] retention` keeps them for {hours:g} hours"
 
 
 def past_call(
@@ -90,7 +112,7 @@ class KeptBytes:
 class KeptCalls:
     """The calls of one tree that are kept, in the order in which they ended."""
 
-    __slots__ = ("_bounds", "_bytes", "_ended", "_gaps", "_of_all", "_sizes")
+    __slots__ = ("_bounds", "_bytes", "_ended", "_gaps", "_of_all", "_reasons", "_sizes")
 
     def __init__(self, bounds: KeepingBounds, of_all: KeptBytes) -> None:
         self._bounds = bounds
@@ -99,6 +121,7 @@ class KeptCalls:
         self._sizes: list[int] = []
         self._bytes = 0
         self._gaps: dict[CalledTool, int] = {}
+        self._reasons: dict[CalledTool, str] = {}
 
     def add(self, call: PastCall, size: int) -> None:
         """Add a call that has ended; forget the oldest where there are too many."""
@@ -108,13 +131,16 @@ class KeptCalls:
         self._of_all.count += size
         bounds = self._bounds
         if len(self._sizes) > bounds.entries:
-            self._forget(len(self._sizes) - bounds.entries + bounds.entries // PART)
+            count = len(self._sizes) - bounds.entries + bounds.entries // PART
+            self._forget(count, too_many_calls(bounds))
         if self._bytes > bounds.bytes:
-            self._forget(self._first_beyond(bounds.bytes - bounds.bytes // PART))
+            count = self._first_beyond(bounds.bytes - bounds.bytes // PART)
+            self._forget(count, too_many_bytes(bounds))
 
     def add_gap(self, tool: CalledTool) -> None:
         """Note that a call of this tool has ended and is not kept."""
         self._gaps[tool] = len(self._sizes)
+        self._reasons[tool] = NOT_READ
 
     @property
     def gaps(self) -> Mapping[CalledTool, int]:
@@ -124,9 +150,14 @@ class KeptCalls:
     def __iter__(self) -> Iterator[PastCall]:
         return iter(self._ended.calls)
 
-    def set_gaps(self, gaps: Mapping[CalledTool, int]) -> None:
+    @property
+    def reasons(self) -> Mapping[CalledTool, str]:
+        """Why calls of these tools are missing."""
+        return self._reasons
+
+    def set_gaps(self, gaps: Mapping[CalledTool, int], reasons: Mapping[CalledTool, str]) -> None:
         """Note which calls are missing; positions may be beyond the calls that were added yet."""
-        self._gaps = dict(gaps)
+        self._gaps, self._reasons = dict(gaps), dict(reasons)
 
     def forget_before(self, now: datetime | None) -> None:
         """Forget the calls that are too old."""
@@ -141,20 +172,24 @@ class KeptCalls:
         kept = next(
             (n for n, call in enumerate(calls) if not _is_before(call, now - retention)), len(calls)
         )
-        self._forget(kept)
+        self._forget(kept, too_old(self._bounds))
 
     def forget_all(self) -> None:
-        """Forget every call."""
+        """Forget every call, as there are too many of all trees."""
         if self._sizes:
-            self._forget(len(self._sizes))
+            self._forget(len(self._sizes), TOO_MANY_SESSIONS)
 
     def until_now(
         self, running: tuple[PastCall, ...], *, not_kept: Iterable[CalledTool]
     ) -> PastCalls:
         """Return what is kept now; `not_kept` are the tools of other running calls."""
         latest = len(self._sizes) + len(running)
+        not_kept = tuple(not_kept)
         gaps = self._gaps | dict.fromkeys(not_kept, latest)
-        return self._ended.until_now(running=running, gaps=MappingProxyType(gaps))
+        reasons = self._reasons | dict.fromkeys(not_kept, NOT_READ)
+        return self._ended.until_now(
+            running=running, gaps=MappingProxyType(gaps), reasons=MappingProxyType(reasons)
+        )
 
     def join(self, other: KeptCalls) -> None:
         """Add the calls of another tree."""
@@ -169,6 +204,7 @@ class KeptCalls:
         self._replace([call for call, _ in both], [size for _, size in both])
         for tool in (*self._gaps, *other._gaps):
             self._gaps[tool] = len(both)
+        self._reasons = other._reasons | self._reasons
 
     def _first_beyond(self, most: int) -> int:
         """Return how many of the oldest calls are to go, so that at most so many bytes remain."""
@@ -178,9 +214,11 @@ class KeptCalls:
             count += 1
         return count
 
-    def _forget(self, count: int) -> None:
+    def _forget(self, count: int, why: str) -> None:
+        forgotten = {call.called for call in self._ended.calls[:count]}
+        self._reasons |= {tool: why for tool in forgotten if self._gaps.get(tool, 0) <= count}
         gaps = {tool: max(0, position - count) for tool, position in self._gaps.items()}
-        gaps = dict.fromkeys((call.called for call in self._ended.calls[:count]), 0) | gaps
+        gaps = dict.fromkeys(forgotten, 0) | gaps
         self._gaps = gaps
         self._replace(self._ended.calls[count:], self._sizes[count:])
 

@@ -26,20 +26,19 @@ from policy.service.sessions.kept_calls import (
     PART,
     KeepingBounds,
     KeptBytes,
-    KeptCalls,
     encoded,
     encoded_output,
 )
 from policy.service.sessions.memory_budgets import MemoryBudgets
 from policy.service.sessions.session_log import SessionKey, children_of, sessions_of
-from policy.service.sessions.session_tree import SessionTree, root_of, running_call
+from policy.service.sessions.session_tree import SessionTree, empty_tree, root_of, running_call
 
 _MOST_SESSIONS = 10_000
 _MOST_FORGOTTEN = 1_000_000
 _LOOKED_AT = 64
 # All trees together keep as many bytes as so many that are full.
 _TREES_IN_FULL = 32
-# Of what all users wrote, in characters.
+# Of what all users wrote, in bytes.
 _MOST_HEARD = 50_000_000
 _FORGOTTEN = "the beginning of this session was forgotten, as there were too many sessions"
 
@@ -71,7 +70,7 @@ class MemorySessionLog:
         # The sessions that have been seen below another, and how much was heard in all of them.
         self._children: set[SessionKey] = set()
         self._messages = 0
-        self._characters = 0
+        self._heard_bytes = 0
         # Hashes are enough: a session that is taken for a forgotten one is only judged stricter.
         self._forgotten: set[int] = set()
         self._kept = KeptBytes()
@@ -146,10 +145,10 @@ class MemorySessionLog:
             tree = self._tree(caller)
             if (caller.user, caller.session) in self._children:
                 return False
-            before = tree.heard.characters
+            before = tree.heard.bytes
             tree.hear(texts, number=self._messages, missed=missed)
             self._messages += len(texts)
-            self._characters += tree.heard.characters - before
+            self._heard_bytes += tree.heard.bytes - before
             self._forget_some_heard(tree)
             return True
 
@@ -161,13 +160,13 @@ class MemorySessionLog:
 
     def _forget_some_heard(self, current: SessionTree) -> None:
         """Forget what was heard least recently, until there is room for the rest."""
-        if self._characters <= _MOST_HEARD:
+        if self._heard_bytes <= _MOST_HEARD:
             return
         for tree in self._trees.values():
-            if tree is not current and tree.heard.characters:
-                self._characters -= tree.heard.characters
+            if tree is not current and tree.heard.bytes:
+                self._heard_bytes -= tree.heard.bytes
                 tree.heard.lose(FORGOTTEN)
-            if self._characters <= _MOST_HEARD:
+            if self._heard_bytes <= _MOST_HEARD:
                 return
 
     def clear(self, session: SessionKey, *, running: bool) -> bool:
@@ -212,7 +211,7 @@ class MemorySessionLog:
                 return known
         keys = sessions_of(caller)
         found = list(dict.fromkeys(root_of(self._trees[key]) for key in keys if key in self._trees))
-        tree = found[0] if found else SessionTree(KeptCalls(self._bounds, self._kept))
+        tree = found[0] if found else empty_tree(self._bounds, self._kept)
         for other in found[1:]:
             tree.join(other)
         for key in keys:
@@ -239,7 +238,7 @@ class MemorySessionLog:
             tree = root_of(self._trees[key]) if key in self._trees else current
             if tree is current or tree.running:
                 continue
-            self._characters -= tree.heard.characters
+            self._heard_bytes -= tree.heard.bytes
             tree.kept.forget_all()
             for session in tree.sessions:
                 del self._trees[session]

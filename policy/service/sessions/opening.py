@@ -8,6 +8,7 @@ from policy.service.sessions.memory_log import MemorySessionLog
 from policy.service.sessions.redis_log import RedisSessionLog
 from policy.service.sessions.session_log import SessionLog, SessionLogUnusable
 from policy.service.sessions.sqlite_log import SqliteSessionLog
+from policy.values import MessageBounds
 
 
 def open_session_log(settings: HistorySettings) -> SessionLog:
@@ -35,4 +36,5 @@ def _bounds(settings: HistorySettings) -> KeepingBounds:
         bytes=settings.bytes,
         result_bytes=settings.result_bytes,
         retention=settings.retention,
+        said=MessageBounds(bytes=settings.said_bytes, message_bytes=settings.message_bytes),
     )

@@ -19,11 +19,10 @@ from policy.model import (
     ToolCalls,
 )
 from policy.service.sessions.charging import BudgetCharge
-from policy.service.sessions.heard_texts import HeardTexts, messages_of
-from policy.service.sessions.kept_calls import KeepingBounds, KeptBytes, KeptCalls, encoded
+from policy.service.sessions.kept_calls import KeepingBounds, KeptBytes, encoded
 from policy.service.sessions.memory_budgets import MemoryBudgets
 from policy.service.sessions.redis_store import BEGINNING, Entry
-from policy.service.sessions.session_tree import RunningCall, SessionTree
+from policy.service.sessions.session_tree import RunningCall, SessionTree, empty_tree
 from policy.service.sessions.stored_calls import (
     MICROSECOND,
     amount_of,
@@ -35,6 +34,7 @@ from policy.service.sessions.stored_calls import (
     own_value,
     tool_of,
 )
+from policy.values import UserMessages
 
 # A stream is written anew as one state when this many bytes were added to it, or as many as the
 # last state had: so it never has more than twice of what it is worth, or costs more to write.
@@ -79,7 +79,7 @@ class StoredTree:
         self.tree = self._empty()
 
     def _empty(self) -> SessionTree:
-        return SessionTree(KeptCalls(self._bounds, self._of_all))
+        return empty_tree(self._bounds, self._of_all)
 
     def add(self, entry: Entry) -> None:
         """Add what an entry of the stream says; raise ValueError or KeyError for a damaged one."""
@@ -107,6 +107,8 @@ class StoredTree:
             case "heard":
                 number = entry.commit * _MESSAGES
                 tree.hear(event["texts"], number=number, missed=event["missed"])
+                if event.get("too_long"):
+                    tree.heard.miss_one()
             case "cleared":
                 tree.clear(running=event["running"])
             case "state":
@@ -133,11 +135,13 @@ class StoredTree:
             children=sorted(self.children),
             ended=[[key_of_tool(tool), *_summary(calls)] for tool, calls in tree.ended.items()],
             gaps=[[key_of_tool(tool), position] for tool, position in tree.kept.gaps.items()],
+            reasons=[[key_of_tool(tool), why] for tool, why in tree.kept.reasons.items()],
             heard={
                 "texts": None if heard.messages is None else list(heard.messages.texts),
                 "numbers": heard.numbers,
                 "unknown": heard.unknown,
-                "characters": heard.characters,
+                "missing": None if heard.messages is None else heard.messages.missing,
+                "forgotten": 0 if heard.messages is None else heard.messages.forgotten,
             },
             budgets=list(budget_states(tree.budgets)),
             unknown=tree.unknown,
@@ -161,14 +165,20 @@ class StoredTree:
                 succeeded=Moments(latest=moment(succeeded), untimed=some_succeeded),
                 unsure=Moments(latest=moment(unsure), untimed=some_unsure),
             )
-        tree.kept.set_gaps({tool_of(tool): position for tool, position in event["gaps"]})
+        tree.kept.set_gaps(
+            {tool_of(tool): position for tool, position in event["gaps"]},
+            {tool_of(tool): why for tool, why in event.get("reasons", ())},
+        )
         heard = event["heard"]
         if heard["texts"] is not None:
-            messages = messages_of(heard["texts"])
-            if isinstance(messages, str):
-                raise ValueError(messages)
-            tree.heard = HeardTexts(
-                messages=messages, numbers=heard["numbers"], characters=heard["characters"]
+            # Streams of before messages could be missing do not say which.
+            tree.heard.restore(
+                UserMessages(
+                    tuple(heard["texts"]),
+                    missing=heard.get("missing"),
+                    forgotten=heard.get("forgotten", 0),
+                ),
+                heard["numbers"],
             )
         tree.heard.unknown = heard["unknown"]
         # Streams of before sessions could begin elsewhere do not say it.

@@ -29,7 +29,7 @@ from policy.model import (
     balance_of,
 )
 from policy.service.sessions.charging import BudgetCharge, StoredBudget, by_budget, have_room
-from policy.service.sessions.heard_texts import NOT_HEARD
+from policy.service.sessions.heard_texts import NOT_HEARD, texts_within
 from policy.service.sessions.kept_calls import (
     DEFAULT_BOUNDS,
     KeepingBounds,
@@ -228,7 +228,11 @@ class RedisSessionLog:
 
     def hear(self, caller: Caller, texts: Sequence[str], *, missed: bool) -> bool:
         """Note what the user wrote; False if the session is not the root of its tree."""
-        event = {"event": "heard", "texts": list(texts), "missed": missed}
+        # What no process would keep is not sent.
+        short = texts_within(texts, self._bounds.said)
+        event = {"event": "heard", "texts": short, "missed": missed}
+        if len(short) < len(texts):
+            event["too_long"] = True
         with self._reading():
             for _ in range(_MOST_TRIES):
                 self._tree(caller)

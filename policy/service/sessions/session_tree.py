@@ -22,7 +22,7 @@ from policy.model import (
     ToolCalls,
 )
 from policy.service.sessions.heard_texts import MISSED, RESUMED, HeardTexts
-from policy.service.sessions.kept_calls import KeptCalls, past_call
+from policy.service.sessions.kept_calls import KeepingBounds, KeptBytes, KeptCalls, past_call
 from policy.service.sessions.memory_budgets import MemoryBudgets
 from policy.service.sessions.session_log import SessionKey
 
@@ -47,11 +47,11 @@ class SessionTree:
     """The calls of one session tree; `joined` is the tree that it has become a part of."""
 
     kept: KeptCalls
+    heard: HeardTexts
     ended: dict[CalledTool, ToolCalls] = field(default_factory=dict)
     unknown: str | None = None
     running: dict[Hashable, RunningCall] = field(default_factory=dict)
     sessions: set[SessionKey] = field(default_factory=set)
-    heard: HeardTexts = field(default_factory=HeardTexts)
     joined: SessionTree | None = None
     budgets: MemoryBudgets = field(default_factory=MemoryBudgets)
     # Derived from the others; None where it has to be made anew.
@@ -132,7 +132,7 @@ class SessionTree:
                 self.heard.lose(MISSED)
         self.ended = {}
         self.kept.forget_all()
-        self.kept.set_gaps({})
+        self.kept.set_gaps({}, {})
         if running:
             self.running = {}
         self.history = None
@@ -151,6 +151,11 @@ class SessionTree:
         other.joined = self
         other.ended, other.running, other.sessions, other.heard = {}, {}, set(), HeardTexts()
         other.budgets = MemoryBudgets()
+
+
+def empty_tree(bounds: KeepingBounds, of_all: KeptBytes) -> SessionTree:
+    """Return a tree without calls; `of_all` counts what the calls of all trees take."""
+    return SessionTree(KeptCalls(bounds, of_all), HeardTexts(bounds.said))
 
 
 def root_of(tree: SessionTree) -> SessionTree:

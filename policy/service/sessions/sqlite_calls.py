@@ -13,13 +13,23 @@ from typing import Any
 
 from policy.model import (
     RUNNING,
+    CalledTool,
     Caller,
     CallOutput,
     EndedCalls,
     PastCalls,
     ReleasedCall,
 )
-from policy.service.sessions.kept_calls import PART, KeepingBounds, encoded, encoded_output
+from policy.service.sessions.kept_calls import (
+    NOT_READ,
+    PART,
+    KeepingBounds,
+    encoded,
+    encoded_output,
+    too_many_bytes,
+    too_many_calls,
+    too_old,
+)
 from policy.service.sessions.stored_calls import (
     MICROSECOND,
     call_of,
@@ -55,6 +65,9 @@ TABLES = (
     ) WITHOUT ROWID""",
 )
 
+# The column that files of version 5 have: why calls of a tool are missing.
+COLUMNS = ("ALTER TABLE gap ADD COLUMN why TEXT",)
+
 _ENTRIES = """
     SELECT id, tool, caller, call, at, outcome, input, output FROM entry
     WHERE tree = ? AND id > ? ORDER BY id
@@ -63,14 +76,17 @@ _RUNNING = """
     SELECT id, tool, caller, call, at, ?, input, NULL FROM running
     WHERE tree = ? AND input IS NOT NULL ORDER BY id
 """
+_GAPS = "SELECT tool, until, why FROM gap WHERE tree = ?"
 _NOT_KEPT = "SELECT DISTINCT tool FROM running WHERE tree = ? AND input IS NULL"
 _ADD = """
     INSERT INTO entry (tree, tool, caller, call, at, outcome, input, output, size)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _WIDEN_GAP = """
-    INSERT INTO gap (tree, tool, until) VALUES (?, ?, ?)
-    ON CONFLICT (tree, tool) DO UPDATE SET until = max(until, excluded.until)
+    INSERT INTO gap (tree, tool, until, why) VALUES (?, ?, ?, ?)
+    ON CONFLICT (tree, tool) DO UPDATE SET
+        until = max(until, excluded.until),
+        why = CASE WHEN excluded.until >= until THEN excluded.why ELSE why END
 """
 
 
@@ -101,14 +117,19 @@ class CallReader:
         for row in db.execute(_ENTRIES, (tree, known.ids[-1] if known.ids else 0)):
             known.ended.calls.append(call_of(row))
             known.ids.append(row[0])
-        gaps = {
-            tool_of(tool): bisect_left(known.ids, until)
-            for tool, until in db.execute("SELECT tool, until FROM gap WHERE tree = ?", (tree,))
-        }
+        gaps: dict[CalledTool, int] = {}
+        reasons: dict[CalledTool, str] = {}
+        for tool, until, why in db.execute(_GAPS, (tree,)):
+            gaps[tool_of(tool)] = bisect_left(known.ids, until)
+            if why is not None:
+                reasons[tool_of(tool)] = why
         running = tuple(map(call_of, db.execute(_RUNNING, (RUNNING, tree))))
         latest = len(known.ids) + len(running)
-        gaps |= {tool_of(tool): latest for (tool,) in db.execute(_NOT_KEPT, (tree,))}
-        return known.ended.until_now(running=running, gaps=MappingProxyType(gaps))
+        for (tool,) in db.execute(_NOT_KEPT, (tree,)):
+            gaps[tool_of(tool)], reasons[tool_of(tool)] = latest, NOT_READ
+        return known.ended.until_now(
+            running=running, gaps=MappingProxyType(gaps), reasons=MappingProxyType(reasons)
+        )
 
 
 def running_row(caller: Caller, call: ReleasedCall) -> tuple[Any, ...]:
@@ -141,7 +162,7 @@ def add_ended(
     """Keep a call that has ended, and forget the oldest of its tree where there are too many."""
     if row.input is None:
         (last,) = db.execute("SELECT COALESCE(MAX(id), 0) FROM entry").fetchone()
-        db.execute(_WIDEN_GAP, (row.tree, row.tool, last + 1))
+        db.execute(_WIDEN_GAP, (row.tree, row.tool, last + 1, NOT_READ))
         return
     returned = None if output is None else encoded_output(output, bounds)
     size = len(row.input) + len(returned or b"")
@@ -155,18 +176,19 @@ def add_ended(
         (size, row.tree),
     ).fetchone()
     if entries > bounds.entries or total > bounds.bytes:
-        _forget_until(db, row.tree, _last_to_go(db, row.tree, entries, total, bounds))
+        why = too_many_bytes(bounds) if total > bounds.bytes else too_many_calls(bounds)
+        last = _last_to_go(db, row.tree, entries, total, bounds)
+        _forget_until(db, row.tree, last, why=why)
     if bounds.retention is not None and row.at is not None:
-        _forget_old(db, row.tree, row.at - bounds.retention // MICROSECOND)
+        since = row.at - bounds.retention // MICROSECOND
+        _forget_old(db, row.tree, since, why=too_old(bounds))
 
 
 def join_calls(db: sqlite3.Connection, other: int, tree: int) -> None:
     """Make the calls of one tree those of another."""
     db.execute("UPDATE entry SET tree = ? WHERE tree = ?", (tree, other))
-    for tool, until in db.execute(
-        "SELECT tool, until FROM gap WHERE tree = ?", (other,)
-    ).fetchall():
-        db.execute(_WIDEN_GAP, (tree, tool, until))
+    for tool, until, why in db.execute(_GAPS, (other,)).fetchall():
+        db.execute(_WIDEN_GAP, (tree, tool, until, why))
     db.execute("DELETE FROM gap WHERE tree = ?", (other,))
     db.execute(
         """UPDATE tree SET reset = reset + 1,
@@ -192,7 +214,7 @@ def _last_to_go(
     return last
 
 
-def _forget_old(db: sqlite3.Connection, tree: int, since: int) -> None:
+def _forget_old(db: sqlite3.Connection, tree: int, since: int, *, why: str) -> None:
     kept = db.execute(
         "SELECT id, at FROM entry WHERE tree = ? ORDER BY id LIMIT 1", (tree,)
     ).fetchone()
@@ -204,14 +226,14 @@ def _forget_old(db: sqlite3.Connection, tree: int, since: int) -> None:
     if first is None:
         (last,) = db.execute("SELECT MAX(id) FROM entry WHERE tree = ?", (tree,)).fetchone()
         first = last + 1
-    _forget_until(db, tree, first - 1)
+    _forget_until(db, tree, first - 1, why=why)
 
 
-def _forget_until(db: sqlite3.Connection, tree: int, last: int) -> None:
+def _forget_until(db: sqlite3.Connection, tree: int, last: int, *, why: str) -> None:
     """Forget the calls of a tree up to this one."""
     gone = "FROM entry WHERE tree = ? AND id <= ?"
     for (tool,) in db.execute(f"SELECT DISTINCT tool {gone}", (tree, last)).fetchall():
-        db.execute(_WIDEN_GAP, (tree, tool, last + 1))
+        db.execute(_WIDEN_GAP, (tree, tool, last + 1, why))
     count, size = db.execute(f"SELECT COUNT(*), SUM(size) {gone}", (tree, last)).fetchone()
     db.execute(f"DELETE {gone}", (tree, last))
     db.execute(

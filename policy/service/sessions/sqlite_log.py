@@ -53,6 +53,7 @@ from policy.service.sessions.sqlite_budgets import (
     stored_budgets,
     take_back,
 )
+from policy.service.sessions.sqlite_calls import COLUMNS as CALL_COLUMNS
 from policy.service.sessions.sqlite_calls import (
     TABLES,
     CallReader,
@@ -61,6 +62,7 @@ from policy.service.sessions.sqlite_calls import (
     join_calls,
     running_row,
 )
+from policy.service.sessions.sqlite_heard import COLUMNS as HEARD_COLUMNS
 from policy.service.sessions.sqlite_heard import TABLES as HEARD_TABLES
 from policy.service.sessions.sqlite_heard import (
     HeardReader,
@@ -77,12 +79,14 @@ Work: TypeAlias = Callable[[sqlite3.Connection], _Result]
 # The event loop waits this long for the lock of another process, and no longer.
 _BUSY_SECONDS = 2.0
 
+_COLUMNS_OF_5 = (*HEARD_COLUMNS, *CALL_COLUMNS)
+
 # Times are in microseconds since 1970; `untimed` says that there was a call without a time. In
 # version 1, the table of the summaries was `called`: a process of that version that still has the
 # file open must not go on adding calls to them that are not kept one by one.
 _FORMAT = FileFormat(
     application=0x706C6373,  # "plcs"
-    version=4,
+    version=5,
     tables=(
         """CREATE TABLE tree (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -115,6 +119,7 @@ _FORMAT = FileFormat(
         *TABLES,
         *HEARD_TABLES,
         *BUDGET_TABLES,
+        *_COLUMNS_OF_5,
     ),
     upgrades={
         1: (
@@ -132,6 +137,7 @@ _FORMAT = FileFormat(
         ),
         2: HEARD_TABLES,
         3: ("ALTER TABLE running ADD COLUMN charges TEXT", *BUDGET_TABLES),
+        4: _COLUMNS_OF_5,
     },
 )
 
@@ -178,13 +184,13 @@ class SqliteSessionLog:
     def history(self, caller: Caller) -> History:
         """Return the earlier calls of the caller's session tree."""
         begin = "BEGIN DEFERRED" if caller.parent is None else "BEGIN IMMEDIATE"
-        return self._transact(begin, lambda db: self._history(db, _tree(db, caller)))
+        return self._transact(begin, lambda db: self._history(db, self._tree(db, caller)))
 
     def balance(self, caller: Caller, charge: Charge, now: datetime | None) -> Balance:
         """Return what is left of a budget for a call of this caller."""
 
         def balance(db: sqlite3.Connection) -> Balance:
-            tree = _tree(db, caller) if charge.budget.of_tree else None
+            tree = self._tree(db, caller) if charge.budget.of_tree else None
             return _balance(db, charge, now, tree=tree)
 
         reads = caller.parent is None or not charge.budget.of_tree
@@ -205,7 +211,7 @@ class SqliteSessionLog:
         """Note a call as running, and charge it; None if it has to be judged again."""
 
         def release(db: sqlite3.Connection) -> int | None:
-            tree = _tree(db, caller) or _new_tree(db, caller)
+            tree = self._tree(db, caller) or _new_tree(db, caller)
             if judged_by is not None and self._history(db, tree) != judged_by:
                 return None
             made = None
@@ -256,8 +262,8 @@ class SqliteSessionLog:
             key = key_of_session((caller.user, caller.session))
             if _rows(db, "SELECT 1 FROM child WHERE session = ?", key):
                 return False
-            tree = _tree(db, caller) or _new_tree(db, caller)
-            add_heard(db, tree, texts, missed=missed)
+            tree = self._tree(db, caller) or _new_tree(db, caller)
+            add_heard(db, tree, texts, missed=missed, bounds=self._bounds.said)
             return True
 
         return self._transact("BEGIN IMMEDIATE", hear)
@@ -265,7 +271,7 @@ class SqliteSessionLog:
     def said(self, caller: Caller) -> UserSaid | str:
         """Return what the user wrote in the caller's session tree, or why that is not known."""
         begin = "BEGIN DEFERRED" if caller.parent is None else "BEGIN IMMEDIATE"
-        return self._transact(begin, lambda db: self._heard.read(db, _tree(db, caller)))
+        return self._transact(begin, lambda db: self._heard.read(db, self._tree(db, caller)))
 
     def summaries(self) -> list[SessionSummary]:
         """Return every session tree."""
@@ -303,6 +309,9 @@ class SqliteSessionLog:
             return bool(found)
 
         return self._transact("BEGIN IMMEDIATE", clear)
+
+    def _tree(self, db: sqlite3.Connection, caller: Caller) -> int | None:
+        return _tree(db, caller, self._bounds)
 
     def _history(self, db: sqlite3.Connection, tree: int | None) -> History:
         if tree is None:
@@ -346,7 +355,7 @@ def _balance(
     return stored_balance(db, charge, now, tree=tree)
 
 
-def _tree(db: sqlite3.Connection, caller: Caller) -> int | None:
+def _tree(db: sqlite3.Connection, caller: Caller, bounds: KeepingBounds) -> int | None:
     """Return the caller's tree, with all trees joined that meet in it; None if it has none yet."""
     keys = [key_of_session(session) for session in sessions_of(caller)]
     known: dict[str, int] = {key: tree for key in keys for (tree,) in _rows(db, _TREE_OF, key)}
@@ -359,7 +368,7 @@ def _tree(db: sqlite3.Connection, caller: Caller) -> int | None:
         return None if len(keys) == 1 else _new_tree(db, caller)
     tree, *others = dict.fromkeys(known.values())
     for other in others:
-        _join(db, other, tree)
+        _join(db, other, tree, bounds)
     for key in keys:
         if key not in known:
             db.execute("INSERT INTO session (key, tree) VALUES (?, ?)", (key, tree))
@@ -384,14 +393,14 @@ def _new_tree(db: sqlite3.Connection, caller: Caller) -> int:
     return tree
 
 
-def _join(db: sqlite3.Connection, other: int, tree: int) -> None:
+def _join(db: sqlite3.Connection, other: int, tree: int, bounds: KeepingBounds) -> None:
     """Make one tree a part of another."""
     into = _calls(db, tree)
     for tool, calls in _calls(db, other).items():
         _keep(db, tree, tool, calls.and_those(into.get(tool, NO_CALLS)))
     db.execute("DELETE FROM summary WHERE tree = ?", (other,))
     join_calls(db, other, tree)
-    join_heard(db, other, tree)
+    join_heard(db, other, tree, bounds.said)
     join_budgets(db, other, tree)
     db.execute("UPDATE running SET tree = ? WHERE tree = ?", (tree, other))
     db.execute("UPDATE session SET tree = ? WHERE tree = ?", (tree, other))

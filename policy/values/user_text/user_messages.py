@@ -18,21 +18,37 @@ from policy.values.user_text.canonical_forms import (
     spellings_of,
 )
 
-# All messages together, each of which counts as some characters at least; what goes beyond makes
-# all of them unknown.
-MOST_CHARACTERS = 500_000
+# What is searched as messages are, such as results, has so many characters at most.
+_MOST_CHARACTERS = 500_000
+# A message counts as so many bytes at least.
 _SHORTEST_COUNTED = 50
+# At a bound, this part of the messages is forgotten at once: the rest is indexed anew.
+_PART = 16
 _LONGEST_VALUE = 10_000
 _SHORTEST_VALUE = 3
 _MOST_OCCURRENCES = 1_000
 
-TOO_MUCH = Unreadable(reason=f"the user wrote more than {MOST_CHARACTERS:,} characters")
+_TOO_MUCH = Unreadable(reason=f"there are more than {_MOST_CHARACTERS:,} characters")
 _TOO_LONG = Unreadable(reason="a value that is too long to be looked for")
 _TOO_OFTEN = Unreadable(reason="a value that occurs too often inside other words")
 _HIDDEN = Unreadable(reason="a value with invisible characters")
 _HIDDEN_THERE = Unreadable(reason="what the user wrote has invisible characters there")
 _INEXACT = Unreadable(reason="a number with more digits than a double can represent")
 _NO_TEXT = Unreadable(reason="a value that is not a string or a number")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageBounds:
+    """How many bytes are kept of what a user wrote, and of one message, encoded as UTF-8.
+
+    A longer message is not kept. Beyond `bytes`, the oldest messages are forgotten.
+    """
+
+    bytes: int = 500_000
+    message_bytes: int = 200_000
+
+
+DEFAULT_MESSAGE_BOUNDS = MessageBounds()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,26 +106,58 @@ def _add(text: str, place: int, words: dict[str, int], numbers: dict[Decimal | i
 class UserMessages:
     """The messages of a user, in order. They do not change; `and_those` returns them with more.
 
-    They are indexed when a value is first looked for, and only what is not indexed yet.
+    They are indexed when a value is first looked for, and only what is not indexed yet. `missing`
+    says why not all messages are here, None: they are. Of these, `forgotten` came before all that
+    are here.
     """
 
-    __slots__ = ("_before", "_index", "texts")
+    __slots__ = ("_before", "_index", "forgotten", "missing", "texts")
 
-    def __init__(self, texts: tuple[str, ...], *, before: _Index = _EMPTY) -> None:
+    def __init__(
+        self,
+        texts: tuple[str, ...],
+        *,
+        before: _Index = _EMPTY,
+        missing: str | None = None,
+        forgotten: int = 0,
+    ) -> None:
         self.texts = texts
+        self.missing = missing
+        self.forgotten = forgotten
         # The index of the first of these messages, until there is one of all.
         self._before = before
         self._index: _Index | None = None
 
     def and_those(self, texts: Sequence[str]) -> UserMessages:
         """Return these messages and more."""
-        return UserMessages((*self.texts, *texts), before=self._index or self._before)
+        return UserMessages(
+            (*self.texts, *texts),
+            before=self._index or self._before,
+            missing=self.missing,
+            forgotten=self.forgotten,
+        )
+
+    def without(self, why: str, *, oldest: int = 0) -> UserMessages:
+        """Return these messages without the oldest; `why` not all messages are here any more."""
+        return UserMessages(
+            self.texts[oldest:],
+            before=_EMPTY if oldest else self._index or self._before,
+            missing=why,
+            forgotten=self.forgotten + oldest,
+        )
 
     def message_with(self, value: Any, paths: PathContext) -> int | Unreadable | None:
         """Return the place, from 0, of the first message in which `value` stands.
 
-        None if it stands in none; Unreadable where that cannot be told.
+        None if it stands in none; Unreadable where that cannot be told, as where it may stand in a
+        message that is not here.
         """
+        found = self._place_of(value, paths)
+        if found is None and self.missing is not None:
+            return Unreadable(reason=self.missing)
+        return found
+
+    def _place_of(self, value: Any, paths: PathContext) -> int | Unreadable | None:
         index = self._indexed()
         if is_number(value):
             number = exact(value)
@@ -151,9 +199,48 @@ class UserMessages:
         return self._index
 
 
-def characters_of(texts: Iterable[str]) -> int:
-    """Return what messages take of `MOST_CHARACTERS`."""
-    return sum(max(len(text), _SHORTEST_COUNTED) for text in texts)
+def size_of_message(text: str) -> int:
+    """Return how many bytes a message counts as."""
+    # What is no valid Unicode is a message as well.
+    return max(len(text.encode("utf-8", "surrogatepass")), _SHORTEST_COUNTED)
+
+
+def too_long_a_message(bounds: MessageBounds) -> str:
+    """Return why a message is not kept."""
+    return f"a message of the user had more than the {bounds.message_bytes:,} bytes that are kept"
+
+
+def too_many_messages(bounds: MessageBounds) -> str:
+    """Return why the oldest messages are not kept."""
+    return f"of what the user wrote, only the last {bounds.bytes:,} bytes are kept"
+
+
+def messages_to_forget(sizes: Iterable[int], total: int, bounds: MessageBounds) -> int:
+    """Return how many of the oldest messages are to go; `sizes` are theirs, of `total` bytes."""
+    if total <= bounds.bytes:
+        return 0
+    left, count = total, 0
+    for size in sizes:
+        if left <= bounds.bytes - bounds.bytes // _PART:
+            break
+        left -= size
+        count += 1
+    return count
+
+
+def kept_messages(
+    texts: Iterable[str], bounds: MessageBounds = DEFAULT_MESSAGE_BOUNDS
+) -> UserMessages:
+    """Return these messages, in order, as far as they are within the bounds."""
+    texts = tuple(texts)
+    sizes = [size_of_message(text) for text in texts]
+    short = [each for each in zip(texts, sizes, strict=True) if each[1] <= bounds.message_bytes]
+    kept = UserMessages(tuple([text for text, _ in short]))
+    if len(short) < len(texts):
+        kept = kept.without(too_long_a_message(bounds))
+    sizes = [size for _, size in short]
+    oldest = messages_to_forget(sizes, sum(sizes), bounds)
+    return kept.without(too_many_messages(bounds), oldest=oldest) if oldest else kept
 
 
 def _searched(index: _Index, folded: str) -> int | Unreadable | None:
@@ -188,10 +275,10 @@ def _first_with(folded: str, texts: tuple[str, ...], *, start: int = 0) -> int |
 
 
 def user_messages(texts: Iterable[str]) -> UserMessages | Unreadable:
-    """Return these messages, in order; Unreadable if they are longer than `MOST_CHARACTERS`."""
+    """Return texts that are searched as messages are; Unreadable if they are too long for it."""
     texts = tuple(texts)
-    if characters_of(texts) > MOST_CHARACTERS:
-        return TOO_MUCH
+    if sum(max(len(text), _SHORTEST_COUNTED) for text in texts) > _MOST_CHARACTERS:
+        return _TOO_MUCH
     return UserMessages(texts)
 
 

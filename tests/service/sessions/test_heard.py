@@ -12,7 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import policy
-from policy.model import CalledTool, Caller, Execution, PermissionDenied, ReleasedCall
+from policy.model import (
+    CalledTool,
+    Caller,
+    Execution,
+    PermissionDenied,
+    ReleasedCall,
+    UserSaid,
+)
 from policy.service import (
     ExecutionContext,
     GovernedService,
@@ -22,7 +29,10 @@ from policy.service import (
     SqliteSessionLog,
     tool,
 )
+from policy.service.sessions import KeepingBounds
+from policy.values import MessageBounds
 from tests.examples import examples
+from tests.service.sessions.conftest import NewLog
 
 RULES = """policy for every agent
 
@@ -97,13 +107,69 @@ def test_a_tree_that_joins_one_with_unknown_messages_is_unknown(log: SessionLog)
     assert "began before" in said(log, Caller(session="b", parent=ADA))
 
 
-def test_too_much_is_unknown_and_not_short(log: SessionLog) -> None:
-    log.hear(ADA, ("a" * 300_000,), missed=False)
-    log.hear(ADA, ("b" * 300_000,), missed=False)
-    log.hear(ADA, ("short",), missed=False)
-    assert said(log, ADA) == "the user wrote more than 500,000 characters"
-    log.hear(Caller(session="b"), ("",) * 10_001, missed=False)
-    assert said(log, Caller(session="b")) == "the user wrote more than 500,000 characters"
+SMALL = KeepingBounds(said=MessageBounds(bytes=200, message_bytes=100))
+
+
+def test_the_oldest_of_too_many_messages_are_forgotten_and_the_others_are_known(
+    bounded: NewLog,
+) -> None:
+    log = bounded(SMALL)
+    log.hear(ADA, ("one", "two", "three", "four"), missed=False)
+    assert said(log, ADA) == ("one", "two", "three", "four")
+    log.hear(ADA, ("five",), missed=False)
+    # Each counts as 50 bytes, and a little more room is made than is needed.
+    assert said(log, ADA) == ("three", "four", "five")
+    found = log.said(ADA)
+    assert not isinstance(found, str)
+    assert (found.missing, found.forgotten) == (
+        "of what the user wrote, only the last 200 bytes are kept",
+        2,
+    )
+    other = Caller(session="b")
+    log.hear(other, ("six", "seven"), missed=False)
+    assert said(log, Caller(session="b", parent=ADA)) == ("five", "six", "seven")
+
+
+def test_a_message_that_is_too_long_is_not_kept_and_not_denied(bounded: NewLog) -> None:
+    log = bounded(SMALL)
+    log.hear(ADA, ("one", "\ud800" * 34, "é" * 50), missed=False)
+    found = log.said(ADA)
+    assert not isinstance(found, str)
+    assert found.texts == ("one", "é" * 50)
+    assert found.missing == "a message of the user had more than the 100 bytes that are kept"
+    log.hear(ADA, ("two",), missed=False)
+    later = log.said(ADA)
+    assert not isinstance(later, str) and later.missing == found.missing
+
+
+def test_what_is_kept_outlives_the_process(tmp_path: Path) -> None:
+    for number in range(3):
+        with closing(SqliteSessionLog(tmp_path / "history.sqlite", bounds=SMALL)) as log:
+            log.hear(ADA, (f"{number}", "x" * 101), missed=False)
+            found = log.said(ADA)
+            assert not isinstance(found, str) and found.missing is not None
+            assert found.texts == tuple(map(str, range(number + 1)))
+
+
+@pytest.mark.parametrize(
+    ("told", "known"),
+    [
+        (["1", "2", "3", "4", "5"], ["3", "4", "5"]),
+        (["1", "2", "3", "4", "5", "6"], ["3", "4", "5", "6"]),
+        (["1", "2", "3", "4", "5", "x" * 101, "6"], ["3", "4", "5", "6"]),
+        (["1"], ["3", "4", "5"]),
+        (["1", "2", "3", "other", "5"], None),
+    ],
+)
+def test_whole_lists_go_on_where_the_kept_messages_end(
+    bounded: NewLog, told: list[str], known: list[str] | None
+) -> None:
+    log = bounded(SMALL)
+    hearing = Hearing(log)
+    hearing.hear_all(ADA, ("1", "2", "3", "4", "5"))
+    hearing.hear_all(ADA, tuple(told))
+    found = log.said(ADA)
+    assert (None if isinstance(found, str) else [*found.texts]) == known
 
 
 def test_a_session_that_was_forgotten_is_unknown() -> None:
@@ -142,7 +208,7 @@ STEPS = st.lists(
         st.sampled_from(("hear", "said", "call")),
         st.sampled_from(SESSIONS),
         st.none() | st.sampled_from(SESSIONS),
-        st.lists(st.sampled_from(("x", "y z", "")), max_size=2),
+        st.lists(st.sampled_from(("x", "y z", "", "long " * 30)), max_size=2),
         st.sampled_from((False, False, False, True)),
     ),
     max_size=14,
@@ -154,8 +220,11 @@ STEPS = st.lists(
 def test_logs_agree_on_what_was_heard(
     steps: list[tuple[str, str, str | None, list[str], bool]],
 ) -> None:
-    with TemporaryDirectory() as folder, closing(SqliteSessionLog(Path(folder) / "h")) as stored:
-        logs: tuple[SessionLog, SessionLog] = (MemorySessionLog(), stored)
+    with (
+        TemporaryDirectory() as folder,
+        closing(SqliteSessionLog(Path(folder) / "h", bounds=SMALL)) as stored,
+    ):
+        logs: tuple[SessionLog, SessionLog] = (MemorySessionLog(bounds=SMALL), stored)
         for what, name, parent, texts, missed in steps:
             above = None if parent is None else Caller(session=parent)
             caller = Caller(session=name, parent=above)
@@ -169,7 +238,12 @@ def test_logs_agree_on_what_was_heard(
             else:
                 assert said(logs[0], caller) == said(logs[1], caller)
         for name in SESSIONS:
-            assert said(logs[0], Caller(session=name)) == said(logs[1], Caller(session=name))
+            found = [log.said(Caller(session=name)) for log in logs]
+            assert _all_of(found[0]) == _all_of(found[1])
+
+
+def _all_of(found: UserSaid | str) -> object:
+    return found if isinstance(found, str) else (found.texts, found.missing, found.forgotten)
 
 
 # ------------------------------------------------------------------ through a service

@@ -236,6 +236,21 @@ def test_a_file_of_version_1_goes_on_being_used(tmp_path: Path) -> None:
         log.close()
 
 
+def test_a_file_of_version_4_goes_on_being_used(tmp_path: Path) -> None:
+    path, ada = tmp_path / "history.sqlite", Caller(session="a")
+    with closing(SqliteSessionLog(path)) as log:
+        log.hear(ada, ("hello",), missed=False)
+    with closing(sqlite3.connect(path)) as old:
+        for column in ("hearing DROP COLUMN missing", "hearing DROP COLUMN forgotten"):
+            old.execute(f"ALTER TABLE {column}")
+        old.execute("ALTER TABLE gap DROP COLUMN why")
+        old.execute("PRAGMA user_version=4")
+    with closing(SqliteSessionLog(path)) as log:
+        found = log.said(ada)
+        assert not isinstance(found, str)
+        assert (found.texts, found.missing, found.forgotten) == (("hello",), None, 0)
+
+
 def test_a_file_of_a_later_version_cannot_be_used(tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite"
     SqliteSessionLog(path).close()
@@ -310,6 +325,7 @@ def test_beyond_its_bounds_a_tree_forgets_its_oldest_calls(
     assert 30 <= len(left) <= 40
     # Whatever is missing is older than all that is kept.
     assert dict(kept.gaps) == {FETCH: 0}
+    assert "of a session" in kept.why_missing(FETCH)
     seen = log.history(Caller(session="a", user="ada"))
     assert seen.unknown is None
     assert seen.tools[FETCH].succeeded.latest == at(59)
@@ -327,6 +343,7 @@ def test_a_call_that_is_older_than_the_retention_is_forgotten(
     assert [kept[n].input["n"] for n in range(kept.length)][-2:] == [12, 13]
     assert 0 not in [kept[n].input["n"] for n in range(kept.length)]
     assert dict(kept.gaps) == {FETCH: 0}
+    assert "`[history] retention`" in kept.why_missing(FETCH)
 
 
 def test_a_result_that_is_too_large_is_not_known(
@@ -348,6 +365,7 @@ def test_a_call_that_runs_and_is_not_kept_is_later_than_all_others(
     log.release(ada, ReleasedCall(tool=MAIL, at=at(1), input={}), judged_by=None)
     kept = log.history(ada).kept
     assert (kept.length, len(kept.running), dict(kept.gaps)) == (1, 1, {MAIL: 2})
+    assert "no rule read them" in kept.why_missing(MAIL)
 
 
 def test_of_many_sessions_those_used_least_lose_their_calls() -> None:
