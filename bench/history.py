@@ -26,13 +26,28 @@ from typing import Any
 import policy
 from bench.timing import median
 from policy.generation import Generation
-from policy.model import CalledTool, Caller, CallOutput, Facts, ReleasedCall, ToolCall, freeze
+from policy.model import (
+    CalledTool,
+    Caller,
+    CallOutput,
+    Decision,
+    Facts,
+    ReleasedCall,
+    Resolvers,
+    ToolCall,
+    freeze,
+)
 from policy.service import MemorySessionLog, RedisSessionLog, SessionLog, SqliteSessionLog
 
 _ROUNDS = 400
 _SIZES = (1_000, 10_000)
 _NOW = datetime(2026, 11, 23, tzinfo=UTC)
 _TEXT = 1_000_000
+# 100 kB in which the user named one value among many words.
+_SAID = (
+    *(" ".join(f"word{number * 500 + n}" for n in range(500)) for number in range(20)),
+    "book b1, please",
+)
 
 _PREAMBLE = """policy for every agent
 default allow
@@ -41,7 +56,7 @@ label untrusted on results of fetch
 label spam on results of get_mail when result.spam == true
 """
 # The condition of one rule, the input that it is asked about, and the goal in microseconds.
-_CASES = (
+_CASES: tuple[tuple[str, str, dict[str, str], float], ...] = (
     ("no condition", "", {"id": "b1"}, 25.0),
     ("after TOOLS", "when after fetch within 1h", {"id": "b1"}, 25.0),
     ("after a label with a condition", "when after spam", {"id": "b1"}, 25.0),
@@ -72,7 +87,12 @@ class Measured:
 
 def main() -> int:
     """Measure all; return the exit status."""
-    found = [each for calls in _SIZES for each in _decisions(calls)]
+    found = [
+        each
+        for calls in _SIZES
+        for measured in (_decisions(calls), _named(calls), _limited(calls))
+        for each in measured
+    ]
     with _logs() as logs:
         found += [each for log, name, goal, _ in logs for each in _noted(log, name, goal=goal)]
         beside = [f"| {name} | {' | '.join(_beside(log, bare))} |" for log, name, _, bare in logs]
@@ -95,16 +115,53 @@ def _decisions(calls: int) -> Iterator[Measured]:
     history = log.history(Caller())
     for what, condition, fields, goal in _CASES:
         input = fields or {"id": f"b{calls - 3}"}
-        decide = _decider(
-            condition, input, Facts(now=_NOW, history=history, workspace="/w", home="/h")
+        facts = Facts(now=_NOW, history=history, workspace="/w", home="/h")
+        decide = _decider(f"rule: deny t {condition}", input, facts)
+        yield _measured(what, calls, decide, goal)
+
+
+def _named(calls: int) -> Iterator[Measured]:
+    """Yield the look-ups in what the user wrote; the calls before it make no difference."""
+    log = MemorySessionLog()
+    log.hear(Caller(), _SAID, missed=False)
+    for number in range(calls):
+        _note(log, number, calls)
+    for what, value in (("named by user", "b1"), ("named by user, not there", "b2")):
+        facts = Facts(
+            now=_NOW,
+            history=log.history(Caller()),
+            resolvers=Resolvers(said=lambda: log.said(Caller())),
         )
-        first = _timed(decide)
-        times = [_timed(decide) for _ in range(_ROUNDS)]
-        yield Measured(what=what, calls=calls, median=median(times), first=first, goal=goal)
+        decide = _decider("rule: deny t unless input.id named by user", {"id": value}, facts)
+        yield _measured(f"{what}, 100 kB", calls, decide, 25.0)
 
 
-def _decider(condition: str, input: dict[str, Any], facts: Facts) -> Callable[[], object]:
-    with _loaded(f"{_PREAMBLE}rule: deny t {condition}\n") as generation:
+def _limited(calls: int) -> Iterator[Measured]:
+    """Yield a decision on a limit to which all earlier calls were charged."""
+    log = MemorySessionLog()
+    resolvers = Resolvers(balance=lambda charge, now: log.balance(Caller(), charge, now))
+    facts = Facts(now=_NOW, history=(), resolvers=resolvers)
+    statement = f"most: limit t to {2 * calls} per day per session"
+    decide = _decider(statement, {"id": "b1"}, facts)
+    for number in range(calls):
+        decision = decide()
+        assert isinstance(decision, Decision) and decision.charges
+        at = _NOW - timedelta(seconds=calls - number)
+        call = ReleasedCall(tool=CalledTool(name="t", kind="host"), at=at)
+        release = log.release(Caller(), call, judged_by=None, charges=decision.charges)
+        assert release is not None
+        log.finish(release, "ok")
+    yield _measured("limit per session", calls, decide, 25.0)
+
+
+def _measured(what: str, calls: int, decide: Callable[[], object], goal: float) -> Measured:
+    first = _timed(decide)
+    times = [_timed(decide) for _ in range(_ROUNDS)]
+    return Measured(what=what, calls=calls, median=median(times), first=first, goal=goal)
+
+
+def _decider(statement: str, input: dict[str, Any], facts: Facts) -> Callable[[], object]:
+    with _loaded(f"{_PREAMBLE}{statement}\n") as generation:
         admitted = generation.answer("t", input).admitted
         assert admitted is not None
         call: ToolCall = admitted.call
