@@ -88,22 +88,37 @@ def _check_parts(
     node: tree.LabelResults, tests: tuple[Test | None, ...], context: StatementContext
 ) -> None:
     """Report a condition that asks for more than what is kept of a call."""
-    for what in dict.fromkeys(_other_facts(tests)):
+    for what, verb in dict(_other_facts(tests)).items():
         context.report.add(
             "bad-label",
             f"a `label` is about one call and its result, and {what} is not kept with it",
             span=node.span,
-            help="use the fields of `input` and `result` alone",
+            help="use the fields of `input` and `result` alone"
+            if verb is None
+            else _instead_of_resource(verb, context),
         )
 
 
-def _other_facts(node: Any) -> Iterator[str]:
+def _instead_of_resource(verb: tree.Verb, context: StatementContext) -> str:
+    """Return how a label can be about the field that names a resource."""
+    specs = () if context.tools is None else context.tools.specs
+    fields = (one.steps for spec in specs for one in spec.resources if one.verb == verb)
+    field = next((steps for steps in fields if "*" not in steps), ("FIELD",))
+    value = ".".join(("input", *field))
+    test = f"url({value}).host in HOSTS" if verb == "connects" else f"{value} matches /PATTERN/"
+    return f"compare the input: `unless {test}` marks all results but those that are surely safe"
+
+
+def _other_facts(node: Any) -> Iterator[tuple[str, tree.Verb | None]]:
+    """Yield what else conditions are about; of a resource test also its verb."""
     match node:
         case Fact(path=path):
             if path not in (("input",), RESULT.path):
-                yield f"`{'.'.join(path)}`"
-        case ResourceTest(text=text) | EarlierCall(text=text) | EarlierCalls(text=text):
-            yield f"`{text}`"
+                yield f"`{'.'.join(path)}`", None
+        case ResourceTest(text=text, verb=verb):
+            yield f"`{text}`", verb
+        case EarlierCall(text=text) | EarlierCalls(text=text):
+            yield f"`{text}`", None
         case tuple():
             for part in node:
                 yield from _other_facts(part)
