@@ -24,12 +24,12 @@ from policy.service import (
     ExecutionContext,
     GovernedService,
     Hearing,
+    KeepingBounds,
     MemorySessionLog,
     SessionLog,
     SqliteSessionLog,
     tool,
 )
-from policy.service.sessions import KeepingBounds
 from policy.values import MessageBounds
 from tests.examples import examples
 from tests.service.sessions.conftest import NewLog

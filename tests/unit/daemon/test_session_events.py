@@ -281,16 +281,21 @@ def test_what_codex_does_not_tell_stays_unknown(rules: Path) -> None:
     assert claude.call("read") == "deny"  # after bash_exec, whose outcome nobody told
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [{}, {"prompt": None}, {"prompt": ["x"]}, {"prompt": "\ud800"}, {"prompt": "x" * 600_000}],
-)
+@pytest.mark.parametrize("fields", [{}, {"prompt": None}, {"prompt": ["x"]}, {"prompt": "\ud800"}])
 def test_a_malformed_prompt_stops_nothing(rules: Path, fields: dict[str, Any]) -> None:
     session = Session(rules, "claude-code")
     session.tell("UserPromptSubmit", **fields)
     session.writes(f"Read {PAGE}")
     assert session.call("page") == "deny"
     assert session.call("read") == "allow"
+
+
+def test_a_prompt_that_is_too_long_names_nothing_and_hides_no_other(rules: Path) -> None:
+    session = Session(rules, "claude-code")
+    session.writes(f"{PAGE} {'x' * 600_000}")
+    assert session.call("page") == "deny"
+    session.writes(f"Read {PAGE}")
+    assert session.call("page") == "allow"
 
 
 def test_an_event_that_cannot_be_noted_stops_nothing(rules: Path) -> None:

@@ -11,8 +11,7 @@ import policy
 from policy.decision import Decision
 from policy.generation import Generation
 from policy.model import CalledTool, Caller, CallOutput, Facts, ReleasedCall, freeze
-from policy.service import MemorySessionLog
-from policy.service.sessions import KeepingBounds
+from policy.service import KeepingBounds, MemorySessionLog
 
 RULES = """\
 policy for every agent
