@@ -5,6 +5,7 @@ from policy.catalog.arguments import Arguments, ModelArguments, schema_of
 from policy.catalog.builtin import builtin_catalog
 from policy.catalog.catalog import Catalog, CatalogError, identifier_problem
 from policy.catalog.client_requests import CLIENT_REQUESTS, ELICIT, LIST_ROOTS, SAMPLE
+from policy.catalog.code_tools import CODE_EXEC, LANGUAGES, Language, code_exec_spec
 from policy.catalog.encodings import ENCODINGS
 from policy.catalog.fewer_operations import FewerOperations
 from policy.catalog.listing import Listing, read_listing
@@ -64,10 +65,12 @@ __all__ = [
     "ALIASES",
     "ANY",
     "CLIENT_REQUESTS",
+    "CODE_EXEC",
     "COMPLETE",
     "ELICIT",
     "ENCODINGS",
     "GET_PROMPT",
+    "LANGUAGES",
     "LIST_ROOTS",
     "LOCK_FILE",
     "NAMES_ELSEWHERE",
@@ -83,6 +86,7 @@ __all__ = [
     "Connects",
     "FewerOperations",
     "FieldInfo",
+    "Language",
     "Listing",
     "ModelArguments",
     "OperationTag",
@@ -105,6 +109,7 @@ __all__ = [
     "Writes",
     "arguments_of",
     "builtin_catalog",
+    "code_exec_spec",
     "completed",
     "contradictions",
     "descend",

@@ -8,10 +8,12 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from policy.catalog import (
+    CODE_EXEC,
     LOCK_FILE,
     Catalog,
     CatalogError,
     ToolSpec,
+    code_exec_spec,
     completed,
     contradictions,
     read_listing,
@@ -87,7 +89,7 @@ def catalogue(
     know of such a tool of the host application, and not contradict it.
     """
     problems: list[Diagnostic] = []
-    catalog = base
+    catalog = _with_code(base, settings)
     listed: list[tuple[Path, str, str | None]] = [
         (("catalogue", "files"), name, None) for name in settings.catalogue.files
     ]
@@ -116,6 +118,14 @@ def catalogue(
         catalog = Catalog(specs=catalog.specs, complete=settings.catalogue.complete)
     problems += _unknown(catalog, settings, found)
     return MadeCatalogue(catalog=_added(catalog, settings), lock=lock, problems=tuple(problems))
+
+
+def _with_code(catalog: Catalog, settings: Settings) -> Catalog:
+    """Return the catalogue with `code_exec`, if it is configured and no other tool has its name."""
+    languages = settings.service.code.languages
+    if not languages or CODE_EXEC in {spec.name for spec in catalog.specs}:
+        return catalog
+    return catalog.with_tools([code_exec_spec(languages)])
 
 
 def _pinned(

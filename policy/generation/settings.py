@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, Literal, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from policy.catalog import Resource
+from policy.catalog import Language, Resource
 from policy.generation.client_settings import ClientSettings
 from policy.generation.mcp_servers import McpServer, SecretReference
 from policy.generation.plugin_settings import PluginSettings
@@ -62,6 +62,13 @@ class BashSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CodeSettings:
+    """The languages that `code_exec` runs; without any, there is no such tool."""
+
+    languages: tuple[Language, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WebSettings:
     """Limits of `web_fetch`: seconds, and bytes of a body that are kept."""
 
@@ -80,6 +87,7 @@ class ServiceSettings:
     home: str | None = None
     audit: str | None = None
     bash: BashSettings = field(default_factory=BashSettings)
+    code: CodeSettings = field(default_factory=CodeSettings)
     web: WebSettings = field(default_factory=WebSettings)
 
 

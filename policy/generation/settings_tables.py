@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from policy.catalog import VERBS, Resource
+from policy.catalog import VERBS, Language, Resource
 from policy.generation.client_settings import ClientSettings
 from policy.generation.client_tables import Clients, JwtTable, client_settings
 from policy.generation.history_tables import HistoryTable, history_settings
@@ -22,6 +22,7 @@ from policy.generation.settings import (
     AskedIn,
     BashSettings,
     CatalogueSettings,
+    CodeSettings,
     LooseningMode,
     PinSettings,
     ProofMode,
@@ -101,6 +102,10 @@ class _Bash(_Table):
     path: list[InWorkspace] = []
 
 
+class _Code(_Table):
+    languages: list[Language] = []
+
+
 class _Web(_Table):
     timeout: Seconds = WebSettings().timeout
     body: int = Field(default=WebSettings().body, ge=0, le=100_000_000)
@@ -111,6 +116,7 @@ class _Service(_Table):
     home: str | None = Field(default=None, min_length=1)
     audit: str | None = Field(default=None, min_length=1)
     bash: _Bash = _Bash()
+    code: _Code = _Code()
     web: _Web = _Web()
 
 
@@ -287,6 +293,7 @@ def _service(service: _Service, root: str) -> ServiceSettings:
             output=service.bash.output,
             path=tuple(service.bash.path),
         ),
+        code=CodeSettings(languages=tuple(dict.fromkeys(service.code.languages))),
         web=WebSettings(
             timeout=service.web.timeout,
             body=service.web.body,

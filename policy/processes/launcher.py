@@ -29,7 +29,8 @@ class ProgramToStart:
 
     `descriptors` are those of this process that it gets besides the standard streams, under the
     same numbers. `groups` are folders of control groups that it joins, and `temporary` are folders;
-    both are removed when it has ended.
+    both are removed when it has ended. With `needs_sandbox` it is started only where something
+    confines it.
     """
 
     arguments: tuple[str, ...]
@@ -38,6 +39,7 @@ class ProgramToStart:
     descriptors: tuple[int, ...] = ()
     groups: tuple[str, ...] = ()
     temporary: tuple[str, ...] = ()
+    needs_sandbox: bool = False
 
 
 class LaunchedProgram(Protocol):

@@ -339,6 +339,7 @@ def limits_of(settings: ServiceSettings) -> Limits:
         body=settings.web.body,
         command_seconds=settings.bash.timeout,
         command_path=settings.bash.path,
+        code_languages=settings.code.languages,
         web_seconds=settings.web.timeout,
     )
 

@@ -56,6 +56,8 @@ class ProgramLauncher:
         """Start a program; raise SandboxMissing where it has to be confined and cannot be."""
         settings = self._in_force().settings
         if settings.driver == "off":
+            if program.needs_sandbox and settings.required:
+                raise SandboxMissing("it runs in a sandbox alone, and `[sandbox] driver` is off")
             chosen = self._unconfined
         else:
             chosen = self._confined

@@ -54,7 +54,7 @@ def _named_seconds(settings: Settings, names: tuple[str, ...]) -> float | None:
         if name in settings.timeouts or (tool is not None and tool.timeout is not None):
             return settings.timeout_of(name)
     match names[0]:
-        case "bash_exec":
+        case "bash_exec" | "code_exec":
             return settings.service.bash.timeout
         case "web_fetch":
             return settings.service.web.timeout

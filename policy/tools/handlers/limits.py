@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from policy.catalog import Language
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Sizes are in bytes, times in seconds.
 
     `command_path` are folders in the workspace whose programs commands find before all others.
+    `code_languages` are those that `code_exec` runs; without any, there is no such tool.
     """
 
     read: int = 2_000_000
@@ -19,4 +22,5 @@ class Limits:
     body: int = 2_000_000
     command_seconds: float = 60.0
     command_path: tuple[str, ...] = ()
+    code_languages: tuple[Language, ...] = ()
     web_seconds: float = 20.0

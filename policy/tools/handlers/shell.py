@@ -11,11 +11,12 @@ import os
 from typing import Any
 
 from policy.model import Execution, Timeout
-from policy.processes import KeptOutput, LaunchedProgram, ProgramToStart
+from policy.processes import LaunchedProgram, ProgramToStart
 from policy.sandbox import SandboxMissing
 from policy.tools.handler import ExecutionContext
 from policy.tools.handlers.limits import Limits
 from policy.tools.handlers.native import Run
+from policy.tools.handlers.program_run import run_to_end
 from policy.tools.handlers.shell_start import script_to_run, shell_arguments, shell_environment
 
 _NAME = "bash_exec"
@@ -35,7 +36,11 @@ def bash_exec(limits: Limits) -> Run:
         seconds = float(limits.command_seconds if asked is None else asked)
         try:
             async with asyncio.timeout(seconds) as limit:
-                return await _finished(input["command"], ctx, limits)
+                script = script_to_run(_NAME, input["command"])
+                return await run_to_end(
+                    lambda out, err: _started(script, ctx, limits, streams=(out, err)),
+                    most=limits.output,
+                )
         except TimeoutError as error:
             if not limit.expired():
                 raise
@@ -43,33 +48,6 @@ def bash_exec(limits: Limits) -> Run:
             raise Timeout(_NAME, message, seconds=seconds) from error
 
     return run
-
-
-async def _finished(command: str, ctx: ExecutionContext, limits: Limits) -> dict[str, Any]:
-    """Wait for the shell itself to end; processes it left running end with it."""
-    most, script = limits.output, script_to_run(_NAME, command)
-    async with KeptOutput(most) as out, KeptOutput(most) as err:
-        streams = (out.write_end, err.write_end)
-        started = await _started(script, ctx, limits, streams=streams)
-        out.let_go()
-        err.let_go()
-        try:
-            reading = asyncio.gather(out.drain(), err.drain())
-            try:
-                code = await started.wait()
-                await reading
-            finally:
-                reading.cancel()
-                await asyncio.gather(reading, return_exceptions=True)
-        finally:
-            # Also while the call is being cancelled.
-            await started.end()
-    return {
-        "exit_code": code,
-        "stdout": out.text(),
-        "stderr": err.text(),
-        "truncated": out.cut or err.cut,
-    }
 
 
 async def _started(

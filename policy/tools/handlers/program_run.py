@@ -1,0 +1,40 @@
+"""Runs one program to its end: what it has printed, and its exit status."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias
+
+from policy.processes import KeptOutput, LaunchedProgram
+
+# Starts the program with these descriptors as its standard output and standard error.
+Start: TypeAlias = Callable[[int, int], Awaitable[LaunchedProgram]]
+
+
+async def run_to_end(start: Start, *, most: int) -> dict[str, Any]:
+    """Wait for the program itself to end; processes it left running end with it.
+
+    `most` bytes of each stream are kept.
+    """
+    async with KeptOutput(most) as out, KeptOutput(most) as err:
+        started = await start(out.write_end, err.write_end)
+        out.let_go()
+        err.let_go()
+        try:
+            reading = asyncio.gather(out.drain(), err.drain())
+            try:
+                code = await started.wait()
+                await reading
+            finally:
+                reading.cancel()
+                await asyncio.gather(reading, return_exceptions=True)
+        finally:
+            # Also while the call is being cancelled.
+            await started.end()
+    return {
+        "exit_code": code,
+        "stdout": out.text(),
+        "stderr": err.text(),
+        "truncated": out.cut or err.cut,
+    }
