@@ -49,6 +49,7 @@ from policy.generation.protected_files import (
     state_protected,
 )
 from policy.generation.sandbox_settings import (
+    ConfiningDriver,
     Network,
     ProcessLimits,
     Reach,
@@ -78,6 +79,7 @@ __all__ = [
     "ClientFeature",
     "ClientSettings",
     "Configuration",
+    "ConfiningDriver",
     "Generation",
     "HistorySettings",
     "HttpServer",

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-# What confines programs; `off`: nothing does.
-SandboxDriverName: TypeAlias = Literal["off", "bubblewrap"]
+# What confines programs; `best`: the first of the others that works on the machine.
+ConfiningDriver: TypeAlias = Literal["bubblewrap", "landlock", "best"]
+# The same; `off`: nothing does.
+SandboxDriverName: TypeAlias = Literal["off", "bubblewrap", "landlock", "best"]
 # Whether a program reaches hosts: none, not even by name, or all that the machine reaches.
 Network: TypeAlias = Literal["none", "all"]
 
@@ -33,12 +35,14 @@ class ProcessLimits:
 class Reach:
     """What programs may touch besides the system's own files, as configured.
 
-    Paths are absolute, or begin with `~/`. What is in `writes` may be read, too.
+    Paths are absolute, or begin with `~/`. What is in `writes` may be read, too. `driver` is what
+    enforces it.
     """
 
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     network: Network = "none"
+    driver: ConfiningDriver = "bubblewrap"
     limits: ProcessLimits = field(default_factory=ProcessLimits)
 
 

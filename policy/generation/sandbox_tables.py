@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field
 
 from policy.generation.sandbox_settings import (
+    ConfiningDriver,
     Network,
     ProcessLimits,
     Reach,
@@ -47,9 +48,7 @@ class _Limits(BaseModel):
     scratch: _Size = ProcessLimits().scratch
 
 
-class ReachTable(BaseModel):
-    """What one program may touch."""
-
+class _Table(BaseModel):
     model_config = STRICT
 
     reads: _Paths = []
@@ -58,7 +57,13 @@ class ReachTable(BaseModel):
     limits: _Limits = _Limits()
 
 
-class SandboxTable(ReachTable):
+class ReachTable(_Table):
+    """What one program may touch."""
+
+    driver: ConfiningDriver = Reach().driver
+
+
+class SandboxTable(_Table):
     """The sandbox of built-in tools that run code."""
 
     driver: SandboxDriverName = SandboxSettings().driver
@@ -72,13 +77,14 @@ def sandbox_settings(table: SandboxTable, root: str) -> SandboxSettings:
     )
 
 
-def reach_of(table: ReachTable, root: str) -> Reach:
+def reach_of(table: ReachTable | SandboxTable, root: str) -> Reach:
     """Return what a program may touch; paths are relative to `root`."""
     limits = table.limits
     return Reach(
         reads=tuple(_absolute(path, root) for path in table.reads),
         writes=tuple(_absolute(path, root) for path in table.writes),
         network=table.network,
+        driver=Reach().driver if table.driver == "off" else table.driver,
         limits=ProcessLimits(
             # The system counts whole seconds.
             cpu=None if limits.cpu is None else max(1, round(limits.cpu)),

@@ -21,7 +21,7 @@ from policy.processes import (
     lines,
     named_environment,
 )
-from policy.sandbox import Bubblewrap, ConfinedLauncher, SandboxPlan, plan_of
+from policy.sandbox import ConfinedLauncher, SandboxPlan, driver_named, plan_of
 from policy.tools import CALL_VARIABLE
 
 _SHOWN_ERRORS = 300  # characters
@@ -65,7 +65,7 @@ def _launcher(server: StdioServer, launcher: Launcher | None) -> Launcher | None
     def plan(program: ProgramToStart) -> SandboxPlan:
         return plan_of(reach, folder=folder, home=home, workspace=None)
 
-    return ConfinedLauncher(Bubblewrap(), plan, launcher=launcher)
+    return ConfinedLauncher(driver_named(reach.driver), plan, launcher=launcher)
 
 
 async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[bytes]:

@@ -24,7 +24,7 @@ from policy.plugins.runtime import PluginCode
 from policy.plugins.wasm_runtime import WasmPlugin
 from policy.processes import Launcher, ProgramToStart
 from policy.runtime import Threads
-from policy.sandbox import Bubblewrap, ConfinedLauncher, SandboxPlan, plan_of
+from policy.sandbox import ConfinedLauncher, SandboxPlan, driver_named, plan_of
 from policy.service import GovernedService
 from policy.store import PolicyStore, applying_edits
 
@@ -56,7 +56,7 @@ def confined(reach: Reach, folder: str) -> Launcher:
         with_own = replace(reach, reads=(*reach.reads, folder))
         return plan_of(with_own, folder=folder, home=os.path.expanduser("~"), workspace=None)
 
-    return ConfinedLauncher(Bubblewrap(), plan)
+    return ConfinedLauncher(driver_named(reach.driver), plan)
 
 
 class ConfiguredPlugins:

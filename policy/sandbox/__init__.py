@@ -1,6 +1,7 @@
 """What programs that Placet starts may touch: plans, and the drivers that enforce them."""
 
 from policy.sandbox.bubblewrap import Bubblewrap
+from policy.sandbox.choosing import driver_named
 from policy.sandbox.control_groups import counts_processes, weak_limit
 from policy.sandbox.driver import ConfinedStart, SandboxDriver
 from policy.sandbox.escapes import NotTried, escapes
@@ -17,6 +18,7 @@ __all__ = [
     "SandboxMissing",
     "SandboxPlan",
     "counts_processes",
+    "driver_named",
     "escapes",
     "plan_of",
     "protected_paths",

@@ -14,6 +14,7 @@ import json
 import mmap
 import os
 import pty
+import resource
 import signal
 import socket
 import sys
@@ -22,12 +23,13 @@ import termios
 from collections.abc import Callable, Mapping
 from typing import Any
 
-# <linux/sched.h>, <linux/keyctl.h>, <linux/ptrace.h>, <asm-generic/ioctls.h>
+# <linux/sched.h>, <linux/keyctl.h>, <linux/ptrace.h>, <asm-generic/ioctls.h>, <linux/shm.h>
 _CLONE_NEWNS = 0x00020000
 _CLONE_NEWUSER = 0x10000000
 _GET_KEYRING, _SESSION_KEYRING = 0, -3
 _SEIZE = 0x4206
 _TIOCSTI = 0x5412
+_READ_ONLY = 0o10000
 # <asm/unistd.h>
 _IO_URING_SETUP, _CLONE3 = 425, 435
 _KEYCTL, _CLONE = (219, 220) if os.uname().machine == "aarch64" else (250, 56)
@@ -57,7 +59,19 @@ def _reads_file(targets: _Targets) -> bool:
 
 
 def _writes_system(targets: _Targets) -> bool:
-    return os.access("/usr", os.W_OK)
+    # A file without a name, which is gone when it is closed.
+    os.close(os.open("/usr", os.O_TMPFILE | os.O_WRONLY, 0o600))
+    return True
+
+
+def _changes_permissions(targets: _Targets) -> bool:
+    # To what they are.
+    os.chmod(targets["file"], os.stat(targets["file"]).st_mode & 0o777)
+    return True
+
+
+def _learns_of_files(targets: _Targets) -> bool:
+    return os.path.exists(targets["file"])
 
 
 def _changes_kernel(targets: _Targets) -> bool:
@@ -66,13 +80,18 @@ def _changes_kernel(targets: _Targets) -> bool:
 
 
 def _sees_processes(targets: _Targets) -> bool:
-    return _found_process(targets) is not None
+    pid = _found_process(targets)
+    return pid is not None and targets["mark"][::-1] in _command_line(pid)
 
 
 def _found_process(targets: _Targets) -> int | None:
-    mark = targets["process"][::-1]
-    pids = (int(name) for name in os.listdir("/proc") if name.isdigit())
-    return next((pid for pid in pids if mark in _command_line(pid)), None)
+    """Return the number of the process outside, as it is inside; None if it has none."""
+    try:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except PermissionError:
+        # Processes that cannot be listed may still be called by their numbers.
+        return int(targets["pid"])
+    return next((pid for pid in pids if targets["mark"][::-1] in _command_line(pid)), None)
 
 
 def _command_line(pid: int) -> str:
@@ -101,6 +120,21 @@ def _traces_process(targets: _Targets) -> bool:
     pid = _found_process(targets)
     # It is let go again by the end of the child.
     return pid is not None and _in_child(lambda: _libc().ptrace(_SEIZE, pid, 0, 0) == 0)
+
+
+def _changes_limits(targets: _Targets) -> bool:
+    pid = _found_process(targets)
+    if pid is not None:
+        # To what they are.
+        limits = resource.prlimit(pid, resource.RLIMIT_CORE)
+        resource.prlimit(pid, resource.RLIMIT_CORE, limits)
+    return pid is not None
+
+
+def _shares_memory(targets: _Targets) -> bool:
+    attach = _libc().shmat
+    attach.restype = ctypes.c_ssize_t
+    return bool(attach(targets["memory"], None, _READ_ONLY) != -1)
 
 
 def _in_child(attempt: Callable[[], bool]) -> bool:
@@ -269,10 +303,14 @@ ATTEMPTS: Mapping[str, Callable[[_Targets], bool]] = {
     "link to a file outside": _links_file,
     "write to the system": _writes_system,
     "change settings of the kernel": _changes_kernel,
+    "change permissions of a file outside": _changes_permissions,
+    "learn which files exist outside": _learns_of_files,
     "see other processes": _sees_processes,
     "send signals to other processes": _signals_process,
     "read the memory of other processes": _reads_memory,
     "trace other processes": _traces_process,
+    "change limits of other processes": _changes_limits,
+    "use shared memory of other processes": _shares_memory,
     "connect to this machine": _connects_tcp,
     "send datagrams (UDP, DNS)": _sends_udp,
     "find a way to the metadata of a cloud": _reaches_metadata,

@@ -21,52 +21,9 @@ from policy.sandbox.pinned_paths import pinned
 from policy.sandbox.plan import CannotConfine, SandboxPlan
 from policy.sandbox.seccomp.filter_file import open_filter
 from policy.sandbox.seccomp.refusals import refusals
+from policy.sandbox.system_files import ETC, SYSTEM
 
 _SECONDS = 10.0
-# Programs and what they load. Each is a folder or, on most machines, a link into /usr.
-_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store")
-# What programs look up to run at all: no keys, no passwords, nothing of other services.
-_ETC = (
-    "alternatives",
-    "ca-certificates",
-    "ca-certificates.conf",
-    "crypto-policies",
-    "debian_version",
-    "default/locale",
-    "fonts",
-    "gitconfig",
-    "group",
-    "host.conf",
-    "hosts",
-    "inputrc",
-    "java",
-    "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
-    "locale.conf",
-    "localtime",
-    "login.defs",
-    "magic",
-    "mime.types",
-    "networks",
-    "nsswitch.conf",
-    "os-release",
-    "passwd",
-    "pki/ca-trust",
-    "pki/tls/certs",
-    "profile",
-    "protocols",
-    "python3",
-    "python3.11",
-    "resolv.conf",
-    "services",
-    "ssl/cert.pem",
-    "ssl/certs",
-    "ssl/openssl.cnf",
-    "terminfo",
-    "timezone",
-    "wgetrc",
-)
 _KERNEL = ("acpi", "bus", "fs", "irq", "mtrr", "scsi", "sys", "sysrq-trigger")
 # Where `bwrap` and `prlimit` are looked for. PATH often names folders that an agent may write, such
 # as those of a virtual environment in the workspace, and `bwrap` itself runs unconfined.
@@ -93,6 +50,10 @@ class Bubblewrap:
     """Starts programs through the `bwrap` of the system, whatever PATH says."""
 
     name = "bubblewrap"
+
+    def narrowed(self, plan: SandboxPlan) -> tuple[str, ...]:
+        """Return how a program may do less than planned: a mount expresses all of it."""
+        return ()
 
     def problem(self) -> str | None:
         """Return why it does not work here; None if a program was confined by it just now."""
@@ -159,7 +120,7 @@ def _first_line(text: str) -> str:
 
 
 def _system() -> Iterator[str]:
-    for folder in _SYSTEM:
+    for folder in SYSTEM:
         if os.path.islink(folder):
             yield from ("--symlink", os.readlink(folder), folder)
         elif os.path.isdir(folder):
@@ -167,7 +128,7 @@ def _system() -> Iterator[str]:
 
 
 def _etc() -> Iterator[str]:
-    for name in _ETC:
+    for name in ETC:
         path = f"/etc/{name}"
         yield from ("--ro-bind-try", path, path)
 

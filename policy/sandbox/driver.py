@@ -33,6 +33,10 @@ class SandboxDriver(Protocol):
         """Return why it does not work on this machine, None if a confined program has run."""
         ...
 
+    def narrowed(self, plan: SandboxPlan) -> tuple[str, ...]:
+        """Return how a program may do less than planned, since the system cannot express it."""
+        ...
+
     def confined(
         self, plan: SandboxPlan, program: tuple[str, ...]
     ) -> AbstractContextManager[ConfinedStart]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import inspect
 import json
 import os
@@ -38,6 +39,7 @@ def escapes(driver: SandboxDriver | None, plan: SandboxPlan) -> dict[str, bool]:
     """
     with ExitStack() as outside:
         targets = {name: outside.enter_context(make()) for name, make in _OUTSIDE.items()}
+        targets["mark"], targets["pid"] = targets.pop("process")
         targets["contents"] = _contents(targets["file"])
         printed, errors = asyncio.run(_run(driver, plan, targets))
     try:
@@ -87,7 +89,7 @@ def _file() -> Iterator[str]:
 
 
 @contextmanager
-def _process() -> Iterator[str]:
+def _process() -> Iterator[tuple[str, int]]:
     """Start a process, and name it by an argument that no other one has."""
     mark = f"placet-outside-{secrets.token_hex(8)}"
     started = subprocess.Popen(  # noqa: S603 - waits for its input to end
@@ -97,7 +99,7 @@ def _process() -> Iterator[str]:
     with started:
         try:
             # Reversed, so that the arguments of the attempts do not hold it themselves.
-            yield mark[::-1]
+            yield mark[::-1], started.pid
         finally:
             started.kill()
 
@@ -149,6 +151,17 @@ def _abstract() -> Iterator[str]:
         yield name
 
 
+@contextmanager
+def _memory() -> Iterator[int]:
+    """Make a segment of shared memory of System V."""
+    libc = ctypes.CDLL(None)
+    segment = libc.shmget(0, 4_096, 0o600)
+    try:
+        yield segment
+    finally:
+        libc.shmctl(segment, 0, None)
+
+
 _OUTSIDE: Mapping[str, Callable[[], Any]] = {
     "file": _file,
     "process": _process,
@@ -156,4 +169,5 @@ _OUTSIDE: Mapping[str, Callable[[], Any]] = {
     "udp": _udp,
     "unix": _unix,
     "abstract": _abstract,
+    "memory": _memory,
 }

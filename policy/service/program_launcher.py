@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from policy.evaluation import Floor
-from policy.generation import SandboxSettings
+from policy.generation import ConfiningDriver, SandboxSettings
 from policy.processes import LaunchedProgram, Launcher, ProgramToStart, SupervisedLauncher
 from policy.sandbox import (
-    Bubblewrap,
     ConfinedLauncher,
     SandboxMissing,
     SandboxPlan,
+    driver_named,
     plan_of,
     protected_paths,
 )
@@ -47,7 +47,7 @@ class ProgramLauncher:
         self._workspace = workspace
         self._home = home
         self._unconfined = unconfined or SupervisedLauncher()
-        self._confined = ConfinedLauncher(Bubblewrap(), self._plan, launcher=self._unconfined)
+        self._confined: dict[ConfiningDriver, ConfinedLauncher] = {}
         self._warned_of = ""
 
     async def launch(
@@ -60,8 +60,8 @@ class ProgramLauncher:
                 raise SandboxMissing("it runs in a sandbox alone, and `[sandbox] driver` is off")
             chosen = self._unconfined
         else:
-            chosen = self._confined
-            problem = None if settings.required else await self._confined.problem()
+            chosen = confined = self._confined_by(settings.driver)
+            problem = None if settings.required else await confined.problem()
             if problem is not None:
                 self._warn(f"programs are not confined, and `[sandbox]` permits that: {problem}")
                 chosen = self._unconfined
@@ -70,6 +70,14 @@ class ProgramLauncher:
         except SandboxMissing as error:
             self._warn(f"no program is started: {error}")
             raise
+
+    def _confined_by(self, driver: ConfiningDriver) -> ConfinedLauncher:
+        """Return what starts programs by a driver, which is tried once for all of them."""
+        if driver not in self._confined:
+            self._confined[driver] = ConfinedLauncher(
+                driver_named(driver), self._plan, launcher=self._unconfined
+            )
+        return self._confined[driver]
 
     def _plan(self, program: ProgramToStart) -> SandboxPlan:
         now = self._in_force()

@@ -13,7 +13,7 @@ from policy.cli.loading import as_json
 from policy.cli.options import format_option
 from policy.cli.sandbox.configured import ConfiguredSandbox, configured_sandbox, rules_option
 from policy.diagnostics import visible
-from policy.sandbox import Bubblewrap, NotTried, escapes, weak_limit
+from policy.sandbox import NotTried, driver_named, escapes, weak_limit
 
 _LONGEST = 500
 _NETWORK = {
@@ -51,7 +51,8 @@ def explain_command(path: Path, *, format: Literal["text", "json"]) -> None:
 
 def sandbox_report(configured: ConfiguredSandbox) -> dict[str, Any]:
     """Return what a sandbox is configured to be, and what was reached from inside it."""
-    driver, plan = Bubblewrap(), configured.plan
+    plan = configured.plan
+    driver = driver_named(configured.settings.reach.driver)
     problem, reached = driver.problem(), None
     if problem is None:
         try:
@@ -60,9 +61,11 @@ def sandbox_report(configured: ConfiguredSandbox) -> dict[str, Any]:
             problem = f"nothing could be tried in the sandbox: {error}"
     return {
         "driver": configured.settings.driver,
+        "in_use": driver.name,
         "required": configured.settings.required,
         "problem": problem,
         "plan": asdict(plan),
+        "narrowed": [] if problem else [*driver.narrowed(plan)],
         "weak_limit": weak_limit(plan.limits),
         "reached": reached,
     }
@@ -73,7 +76,7 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     if found["driver"] == "off":
         yield 'commands are not confined: `[sandbox] driver` is "off". It would be so:'
     else:
-        yield f"commands are confined by {found['driver']}"
+        yield f"commands are confined by {found['in_use']}"
     if found["problem"] is not None:
         yield f"! {visible(found['problem'], _LONGEST)}"
         if found["driver"] != "off":
@@ -84,6 +87,7 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     for name, limit in plan["limits"].items():
         if limit is not None:
             yield f"{'limit':<10}{name.replace('_', ' ')}: {limit}"
+    yield from (f"note: {visible(each, _LONGEST)}" for each in found["narrowed"])
     if found["weak_limit"] is not None:
         yield f"! {found['weak_limit']}"
     for each in plan["unkept"]:

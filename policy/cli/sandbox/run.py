@@ -11,7 +11,7 @@ import click
 from policy.cli.loading import exit_with
 from policy.cli.sandbox.configured import configured_sandbox, rules_option
 from policy.processes import Launcher, ProgramToStart
-from policy.sandbox import Bubblewrap, ConfinedLauncher
+from policy.sandbox import ConfinedLauncher, driver_named
 
 
 @click.command("run", context_settings={"ignore_unknown_options": True})
@@ -30,10 +30,11 @@ def run_command(path: Path, *, arguments: tuple[str, ...]) -> None:
 
     Exit status: that of the command; 1 if nothing can be confined here, 2 wrong usage.
     """
-    plan = configured_sandbox(path).plan
+    configured = configured_sandbox(path)
+    plan = configured.plan
     env = {"HOME": plan.home, "LANG": "C.UTF-8", "PATH": os.environ.get("PATH", os.defpath)}
     program = ProgramToStart(arguments=arguments, env=env, folder=plan.folder)
-    launcher = ConfinedLauncher(Bubblewrap(), lambda _: plan)
+    launcher = ConfinedLauncher(driver_named(configured.settings.reach.driver), lambda _: plan)
     try:
         status = asyncio.run(_finished(launcher, program))
     except (OSError, ValueError) as error:

@@ -10,7 +10,7 @@ import pytest
 
 from policy import Execution, PolicyStore
 from policy.service import GovernedService, build_tool_service
-from tests.unit.sandbox.confining import needs_bubblewrap
+from tests.unit.sandbox.confining import needs_bubblewrap, needs_landlock
 
 POLICY = "policy for every agent\n\ndefault deny\n\nallow bash_exec\n"
 ON = '[sandbox]\ndriver = "bubblewrap"\n'
@@ -47,6 +47,17 @@ async def test_commands_see_the_workspace_and_not_what_is_beside_it(rules: Path)
     found = await output_of(service, "echo x > here; cat ../secret || ls ..")
     assert found["stdout"] == "work\n"
     assert (rules.parent / "work" / "here").exists()
+
+
+@needs_landlock
+async def test_the_driver_is_the_configured_one(rules: Path) -> None:
+    service, store = service_of(rules, '[sandbox]\ndriver = "landlock"\n')
+    found = await output_of(service, "echo x > here && cat here; ls /proc")
+    assert found["stdout"] == "x\n"
+    assert "Permission denied" in found["stderr"]
+    configure(rules, "")
+    store.reload()
+    assert (await output_of(service, "ls /proc"))["exit_code"] == 0
 
 
 @needs_bubblewrap

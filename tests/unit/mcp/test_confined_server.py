@@ -9,7 +9,7 @@ import pytest
 
 from policy.generation import McpServer, Reach, StdioServer
 from policy.mcp import McpClient, McpFailure
-from tests.unit.sandbox.confining import needs_bubblewrap
+from tests.unit.sandbox.confining import needs_bubblewrap, needs_landlock
 
 SERVERS = Path(__file__).resolve().parents[2] / "mcp_servers"
 
@@ -27,6 +27,16 @@ def interpreter() -> tuple[str, ...]:
 async def test_a_server_works_with_what_it_may_touch(tmp_path: Path) -> None:
     server = confined(tmp_path, Reach(reads=interpreter(), writes=(str(tmp_path),)))
     client = McpClient(server)
+    try:
+        assert [tool.name for tool in await client.list_tools()][:2] == ["echo", "note"]
+    finally:
+        await client.close()
+
+
+@needs_landlock
+async def test_a_server_has_the_driver_that_is_configured_for_it(tmp_path: Path) -> None:
+    reach = Reach(reads=interpreter(), writes=(str(tmp_path),), driver="landlock")
+    client = McpClient(confined(tmp_path, reach))
     try:
         assert [tool.name for tool in await client.list_tools()][:2] == ["echo", "note"]
     finally:

@@ -3,22 +3,74 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
+import sys
+import tempfile
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from policy.generation import Reach
 from policy.processes import ChildProcess, Launcher, ProgramToStart
-from policy.sandbox import Bubblewrap, ConfinedLauncher, SandboxDriver, SandboxPlan, plan_of
+from policy.sandbox import (
+    Bubblewrap,
+    ConfinedLauncher,
+    SandboxDriver,
+    SandboxPlan,
+    escapes,
+    plan_of,
+)
+from policy.sandbox.landlock_rights import OLDEST
+from policy.sandbox.landlock_rights import version as landlock_version
+
+_NOBODY = 65_534
 
 needs_bubblewrap = pytest.mark.skipif(
     shutil.which("bwrap") is None, reason="bubblewrap is not installed here"
 )
+
+
+needs_landlock = pytest.mark.skipif(
+    landlock_version() < OLDEST, reason="the kernel has no Landlock, or an old one"
+)
+
+
+def as_nobody(wanted: Callable[[], object]) -> Any:
+    """Return what a function returns for another user than root, as JSON would have it.
+
+    A child of this process calls it, with what is imported already; the programs that it starts are
+    run by the system's interpreter, since that of root may be out of reach.
+    """
+    if os.geteuid() != 0:
+        pytest.skip("only root can run something as another user")
+    if not os.access("/usr/bin/python3", os.X_OK):
+        pytest.skip("there is no interpreter that another user can run")
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(_NOBODY)
+            os.setuid(_NOBODY)
+            sys.executable, sys.base_prefix, sys.prefix = "/usr/bin/python3", "/usr", "/usr"
+            os.write(write_end, json.dumps(wanted()).encode())
+        except Exception:  # noqa: BLE001 - pytest is in the other process
+            traceback.print_exc()
+        finally:
+            os._exit(0)
+    os.close(write_end)
+    with os.fdopen(read_end, "rb") as pipe:
+        answer = pipe.read()
+    os.waitpid(child, 0)
+    assert answer, "see the traceback on standard error"
+    return json.loads(answer)
 
 
 def plan_in(workspace: Path, reach: Reach | None = None) -> SandboxPlan:
@@ -73,3 +125,15 @@ def wait_until(holds: Callable[[], object]) -> None:
     while not holds():
         assert time.monotonic() < until, "it took too long"
         time.sleep(0.02)
+
+
+def escapes_of_nobody(driver: SandboxDriver) -> dict[str, bool]:
+    """Return what another user than root reaches, from a sandbox around a workspace of its own."""
+
+    def tried() -> dict[str, bool]:
+        with tempfile.TemporaryDirectory() as workspace:
+            return escapes(driver, plan_in(Path(workspace)))
+
+    tried()  # imports what the child could not read
+    found: dict[str, bool] = as_nobody(tried)
+    return found

@@ -11,7 +11,13 @@ import pytest
 from policy.generation import ProcessLimits, Reach
 from policy.processes import ProgramToStart
 from policy.sandbox import Bubblewrap, ConfinedLauncher, SandboxMissing, escapes
-from tests.unit.sandbox.confining import needs_bubblewrap, plan_in, run, working_in
+from tests.unit.sandbox.confining import (
+    escapes_of_nobody,
+    needs_bubblewrap,
+    plan_in,
+    run,
+    working_in,
+)
 
 pytestmark = needs_bubblewrap
 
@@ -24,6 +30,10 @@ def test_nothing_gets_out(tmp_path: Path) -> None:
     outcomes = escapes(Bubblewrap(), plan_in(tmp_path))
     assert reached(outcomes) == set()
     assert len(outcomes) > 10
+
+
+def test_nothing_gets_out_for_another_user_than_root() -> None:
+    assert reached(escapes_of_nobody(Bubblewrap())) == set()
 
 
 def test_the_attempts_succeed_without_a_sandbox(tmp_path: Path) -> None:

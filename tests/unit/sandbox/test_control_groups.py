@@ -14,6 +14,7 @@ from policy.sandbox import CannotConfine, SandboxMissing
 from policy.sandbox.control_groups import counts_processes, groups_for
 from tests.unit.sandbox.confining import (
     needs_bubblewrap,
+    needs_landlock,
     plan_in,
     run,
     wait_until,
@@ -63,16 +64,24 @@ def test_no_group_is_left(tmp_path: Path) -> None:
     assert not [name for folder in parents for name in os.listdir(folder) if mine in name]
 
 
-@needs_bubblewrap
 @needs_groups
-def test_nothing_is_left_where_the_service_is_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "driver",
+    [
+        pytest.param("bubblewrap", marks=needs_bubblewrap),
+        pytest.param("landlock", marks=needs_landlock),
+    ],
+)
+def test_nothing_is_left_where_the_service_is_killed(tmp_path: Path, driver: str) -> None:
     limits = ProcessLimits(processes=20)
     code = (
         "from pathlib import Path\n"
         "from policy.generation import ProcessLimits, Reach\n"
+        "from policy.sandbox import driver_named\n"
         "from tests.unit.sandbox.confining import plan_in, run\n"
         f"plan = plan_in(Path({str(tmp_path)!r}), Reach(limits={limits!r}))\n"
-        "run(plan, 'setsid sleep 300 & echo > started; sleep 300')\n"
+        "script = 'setsid sleep 300 & echo > started; sleep 300'\n"
+        f"run(plan, script, driver_named({driver!r}))\n"
     )
     with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) as service:
         wait_until((tmp_path / "started").exists)

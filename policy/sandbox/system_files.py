@@ -1,0 +1,48 @@
+"""What every confined program may read: programs, libraries, and what they look up to run."""
+
+from __future__ import annotations
+
+# Programs and what they load. Each is a folder or, on most machines, a link into /usr.
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store")
+# What programs look up to run at all: no keys, no passwords, nothing of other services.
+ETC = (
+    "alternatives",
+    "ca-certificates",
+    "ca-certificates.conf",
+    "crypto-policies",
+    "debian_version",
+    "default/locale",
+    "fonts",
+    "gitconfig",
+    "group",
+    "host.conf",
+    "hosts",
+    "inputrc",
+    "java",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "locale.conf",
+    "localtime",
+    "login.defs",
+    "magic",
+    "mime.types",
+    "networks",
+    "nsswitch.conf",
+    "os-release",
+    "passwd",
+    "pki/ca-trust",
+    "pki/tls/certs",
+    "profile",
+    "protocols",
+    "python3",
+    "python3.11",
+    "resolv.conf",
+    "services",
+    "ssl/cert.pem",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+    "terminfo",
+    "timezone",
+    "wgetrc",
+)
