@@ -1,0 +1,1 @@
+"""The network of a confined program: one proxy, which connects to the hosts that are permitted."""

@@ -1,0 +1,130 @@
+"""`InsideListener`: a listener in the network of a program that is about to start confined."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from asyncio.subprocess import DEVNULL, Process
+from contextlib import ExitStack, suppress
+from typing import Self
+
+from policy.sandbox.network import listen_inside
+
+# Nothing else listens in a network that is new.
+PORT = 3128
+_SECONDS = 10.0
+_LONGEST = 4_096
+
+
+class NoListener(Exception):
+    """No listener could be opened in the network of a program; the text says why."""
+
+
+class InsideListener:
+    """Waits for bubblewrap to set up a network, and gets a listener in it.
+
+    Within the block, bubblewrap has to be started with `options` and `descriptors`. It starts the
+    program only once the block has been left, so that the program finds the listener there.
+    """
+
+    def __init__(self) -> None:
+        self._open = ExitStack()
+        # What bubblewrap gets, until it has been started.
+        self._given = self._open.enter_context(ExitStack())
+        report, reported = os.pipe()
+        self._report = self._open.enter_context(_Descriptor(report))
+        self._reported = self._given.enter_context(_Descriptor(reported))
+        wait, go = os.pipe()
+        self._wait = self._given.enter_context(_Descriptor(wait))
+        self._open.enter_context(_Descriptor(go))
+        self._ours, theirs = socket.socketpair()
+        self._open.enter_context(self._ours)
+        self._theirs = self._open.enter_context(theirs)
+        self._helper: Process | None = None
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of bubblewrap: where it reports its process, and what it waits for."""
+        reported, wait = self.descriptors
+        return ("--info-fd", str(reported), "--block-fd", str(wait))
+
+    @property
+    def descriptors(self) -> tuple[int, int]:
+        """The descriptors that these options name."""
+        return self._reported.number, self._wait.number
+
+    async def __aenter__(self) -> Self:
+        """Start the program that listens."""
+        try:
+            report, handover = self._report.number, self._theirs.fileno()
+            self._helper = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *("-I", "-S", listen_inside.__file__),
+                *(str(report), str(handover), str(PORT)),
+                stdin=DEVNULL,
+                stdout=DEVNULL,
+                stderr=DEVNULL,
+                pass_fds=(report, handover),
+                env={},
+            )
+        except BaseException:
+            self._open.close()
+            raise
+        self._report.close()
+        self._theirs.close()
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        helper = self._helper
+        # Bubblewrap goes on when the pipe closes that it waits for.
+        self._open.close()
+        if helper is not None:
+            with suppress(ProcessLookupError):
+                helper.kill()
+            await helper.wait()
+
+    async def listener(self) -> socket.socket:
+        """Return the listener, once bubblewrap has been started; raise NoListener."""
+        self._given.close()
+        try:
+            async with asyncio.timeout(_SECONDS):
+                await _readable(self._ours)
+        except TimeoutError as error:
+            raise NoListener("its network was not set up in time") from error
+        said, descriptors, _, _ = socket.recv_fds(self._ours, _LONGEST, 1)
+        if not descriptors:
+            why = said[1:].decode("utf-8", "replace") or "the program that listens has ended"
+            raise NoListener(f"nothing can listen in its network: {why}")
+        listener = socket.socket(fileno=descriptors[0])
+        listener.settimeout(0)
+        return listener
+
+
+class _Descriptor:
+    """A descriptor that is closed once."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self.number >= 0:
+            os.close(self.number)
+            self.number = -1
+
+
+async def _readable(sock: socket.socket) -> None:
+    loop = asyncio.get_running_loop()
+    ready = loop.create_future()
+    loop.add_reader(sock, ready.cancel)
+    try:
+        await asyncio.wait((ready,))
+    finally:
+        loop.remove_reader(sock)

@@ -1,0 +1,68 @@
+"""Opens a listener in the network of a confined program and hands it out; a separate program.
+
+    python -I -S listen_inside.py REPORT HANDOVER PORT
+
+Bubblewrap reports the process that it has made on the descriptor REPORT (`--info-fd`), and waits.
+This program enters the network of that process, which leads nowhere, listens there, and sends the
+listening socket over the Unix socket HANDOVER: whoever gets it accepts connections from inside,
+and is in another network. Where that fails, it sends the reason.
+
+It is a program of its own because only a process with a single thread can enter another user
+namespace. It ends before the confined program starts.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import json
+import os
+import socket
+import sys
+
+# <linux/nsfs.h>, <linux/sched.h>
+_NS_GET_USERNS = 0xB701
+_CLONE_NEWUSER = 0x10000000
+_CLONE_NEWNET = 0x40000000
+_LONGEST = 65_536
+_WAITING = 128  # connections that nobody has accepted yet
+
+
+def main(report: int, handover: socket.socket, port: int) -> None:
+    """Hand out a listener on the loopback address, or say why not."""
+    try:
+        _enter_network(_process_in(report))
+        with socket.create_server(("127.0.0.1", port), backlog=_WAITING) as listener:
+            socket.send_fds(handover, [b"+"], [listener.fileno()])
+    except (OSError, ValueError, KeyError) as error:
+        handover.sendall(f"-{error}".encode())
+
+
+def _process_in(report: int) -> int:
+    """Return the number of the process that bubblewrap reports."""
+    read = b""
+    while b"}" not in read and len(read) < _LONGEST:
+        more = os.read(report, 4_096)
+        if not more:
+            raise ValueError("bubblewrap has ended")
+        read += more
+    return int(json.loads(read)["child-pid"])
+
+
+def _enter_network(process: int) -> None:
+    """Enter the network of a process, by way of the user namespace that it belongs to."""
+    network = os.open(f"/proc/{process}/ns/net", os.O_RDONLY)
+    owner = fcntl.ioctl(network, _NS_GET_USERNS)
+    _enter(owner, _CLONE_NEWUSER)
+    _enter(network, _CLONE_NEWNET)
+
+
+def _enter(namespace: int, kind: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.setns(namespace, kind) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), socket.socket(fileno=int(sys.argv[2])), int(sys.argv[3]))
