@@ -9,8 +9,9 @@ from typing import Literal, TypeAlias
 ConfiningDriver: TypeAlias = Literal["bubblewrap", "landlock", "best"]
 # The same; `off`: nothing does.
 SandboxDriverName: TypeAlias = Literal["off", "bubblewrap", "landlock", "best"]
-# Whether a program reaches hosts: none, not even by name, or all that the machine reaches.
-Network: TypeAlias = Literal["none", "all"]
+# Whether a program reaches hosts: none, not even by name; those that are permitted, through a proxy
+# that judges each connection; or all that the machine reaches.
+Network: TypeAlias = Literal["none", "hosts", "all"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +36,13 @@ class ProcessLimits:
 class Reach:
     """What programs may touch besides the system's own files, as configured.
 
-    Paths are absolute, or begin with `~/`. What is in `writes` may be read, too. `driver` is what
-    enforces it.
+    Paths are absolute, or begin with `~/`. What is in `writes` may be read, too. `connects` has
+    patterns of hosts that are permitted with the network `hosts`. `driver` is what enforces it.
     """
 
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
+    connects: tuple[str, ...] = ()
     network: Network = "none"
     driver: ConfiningDriver = "bubblewrap"
     limits: ProcessLimits = field(default_factory=ProcessLimits)

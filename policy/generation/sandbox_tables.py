@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from policy.generation.sandbox_settings import (
     ConfiningDriver,
@@ -16,8 +16,10 @@ from policy.generation.sandbox_settings import (
     SandboxSettings,
 )
 from policy.generation.setting_types import STRICT, Seconds
+from policy.values import REDIRECTED, Unreadable, read_host_pattern
 
 _MOST_PATHS = 200
+_MOST_HOSTS = 1_000
 
 
 def _path(value: Any) -> Any:
@@ -30,6 +32,21 @@ def _path(value: Any) -> Any:
     return value
 
 
+def _host(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise ValueError("a host is named by a string, such as `api.example.com`")
+    read = read_host_pattern(value)
+    if isinstance(read, Unreadable):
+        raise ValueError(
+            f"a host is named as rules name it, such as `*.example.com`: {read.reason}"
+        )
+    if read.word == REDIRECTED or read.path is not None:
+        raise ValueError("hosts are named without paths: what is asked for is encrypted")
+    return value
+
+
+_AnyHost = Annotated[str, BeforeValidator(_host)]
+_Hosts = Annotated[list[_AnyHost], Field(max_length=_MOST_HOSTS)]
 _AnyPath = Annotated[str, BeforeValidator(_path)]
 _Paths = Annotated[list[_AnyPath], Field(max_length=_MOST_PATHS)]
 _Size = Annotated[int, Field(ge=1, le=10**15)]
@@ -53,8 +70,15 @@ class _Table(BaseModel):
 
     reads: _Paths = []
     writes: _Paths = []
+    connects: _Hosts = []
     network: Network = Reach().network
     limits: _Limits = _Limits()
+
+    @model_validator(mode="after")
+    def _has_effect(self) -> Self:
+        if self.connects and self.network != "hosts":
+            raise ValueError('`connects` has an effect with `network = "hosts"` only')
+        return self
 
 
 class ReachTable(_Table):
@@ -83,6 +107,7 @@ def reach_of(table: ReachTable | SandboxTable, root: str) -> Reach:
     return Reach(
         reads=tuple(_absolute(path, root) for path in table.reads),
         writes=tuple(_absolute(path, root) for path in table.writes),
+        connects=tuple(table.connects),
         network=table.network,
         driver=Reach().driver if table.driver == "off" else table.driver,
         limits=ProcessLimits(

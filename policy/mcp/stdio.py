@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from policy.diagnostics import visible
+from policy.environment import look_up_host
 from policy.generation import StdioServer
 from policy.mcp.secrets import read_values
 from policy.mcp.streams import LARGEST, Streams, TooLarge, message_streams
@@ -21,7 +22,7 @@ from policy.processes import (
     lines,
     named_environment,
 )
-from policy.sandbox import ConfinedLauncher, SandboxPlan, driver_named, plan_of
+from policy.sandbox import ConfinedLauncher, ListedHosts, SandboxPlan, driver_named, plan_of
 from policy.tools import CALL_VARIABLE
 
 _SHOWN_ERRORS = 300  # characters
@@ -65,7 +66,10 @@ def _launcher(server: StdioServer, launcher: Launcher | None) -> Launcher | None
     def plan(program: ProgramToStart) -> SandboxPlan:
         return plan_of(reach, folder=folder, home=home, workspace=None)
 
-    return ConfinedLauncher(driver_named(reach.driver), plan, launcher=launcher)
+    connect = ListedHosts(reach.connects, look_up_host)
+    return ConfinedLauncher(
+        driver_named(reach.driver), plan, launcher=launcher, connect_for=lambda program: connect
+    )
 
 
 async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[bytes]:

@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 from policy.capabilities import PluginRefused, ProcessRuntime, WasmRuntime
 from policy.diagnostics import visible
+from policy.environment import look_up_host
 from policy.generation import PluginSettings, Reach, state_root
 from policy.plugins.access import shared_access
 from policy.plugins.folder import PluginFolder, copied, read_plugin
@@ -24,7 +25,7 @@ from policy.plugins.runtime import PluginCode
 from policy.plugins.wasm_runtime import WasmPlugin
 from policy.processes import Launcher, ProgramToStart
 from policy.runtime import Threads
-from policy.sandbox import ConfinedLauncher, SandboxPlan, driver_named, plan_of
+from policy.sandbox import ConfinedLauncher, ListedHosts, SandboxPlan, driver_named, plan_of
 from policy.service import GovernedService
 from policy.store import PolicyStore, applying_edits
 
@@ -56,7 +57,8 @@ def confined(reach: Reach, folder: str) -> Launcher:
         with_own = replace(reach, reads=(*reach.reads, folder))
         return plan_of(with_own, folder=folder, home=os.path.expanduser("~"), workspace=None)
 
-    return ConfinedLauncher(driver_named(reach.driver), plan)
+    connect = ListedHosts(reach.connects, look_up_host)
+    return ConfinedLauncher(driver_named(reach.driver), plan, connect_for=lambda _: connect)
 
 
 class ConfiguredPlugins:

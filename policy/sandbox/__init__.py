@@ -6,6 +6,18 @@ from policy.sandbox.control_groups import counts_processes, weak_limit
 from policy.sandbox.driver import ConfinedStart, SandboxDriver
 from policy.sandbox.escapes import NotTried, escapes
 from policy.sandbox.launcher import ConfinedLauncher, SandboxMissing
+from policy.sandbox.network.connecting import (
+    Connect,
+    NotPermitted,
+    NotReached,
+    Peer,
+    RefusedConnection,
+)
+from policy.sandbox.network.environment import proxy_environment
+from policy.sandbox.network.listed_hosts import ListedHosts
+from policy.sandbox.network.opening import Dial, dial, is_public, open_one
+from policy.sandbox.network.proxied_program import refused_connections
+from policy.sandbox.network.target import Target
 from policy.sandbox.plan import CannotConfine, SandboxPlan, plan_of, protected_paths
 
 __all__ = [
@@ -13,14 +25,27 @@ __all__ = [
     "CannotConfine",
     "ConfinedLauncher",
     "ConfinedStart",
+    "Connect",
+    "Dial",
+    "ListedHosts",
+    "NotPermitted",
+    "NotReached",
     "NotTried",
+    "Peer",
+    "RefusedConnection",
     "SandboxDriver",
     "SandboxMissing",
     "SandboxPlan",
+    "Target",
     "counts_processes",
+    "dial",
     "driver_named",
     "escapes",
+    "is_public",
+    "open_one",
     "plan_of",
     "protected_paths",
+    "proxy_environment",
+    "refused_connections",
     "weak_limit",
 ]

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from policy.processes import LaunchedProgram, Launcher, ProgramToStart, SupervisedLauncher
 from policy.runtime import Threads
 from policy.sandbox.control_groups import counts_processes, groups_for
 from policy.sandbox.driver import SandboxDriver
+from policy.sandbox.network.connecting import Connect
+from policy.sandbox.network.environment import proxy_environment
+from policy.sandbox.network.inside_listener import InsideListener, NoListener
+from policy.sandbox.network.proxied_program import ProxiedProgram
+from policy.sandbox.network.proxy import HostProxy
 from policy.sandbox.plan import CannotConfine, SandboxPlan
 
 # Not the pool that reloads and look-ups of host names share: no call takes what these need.
 _THREADS = Threads("looking for the sandbox", most=4)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Streams:
+    """The descriptors of a program's standard streams."""
+
+    stdin: int
+    stdout: int
+    stderr: int
 
 
 class SandboxMissing(OSError):
@@ -24,6 +38,7 @@ class ConfinedLauncher:
     """Starts each program confined as `plan_for` says at that time.
 
     Raises SandboxMissing where it cannot be confined: it never starts one with more access.
+    `connect_for` returns what connects a program to hosts, where it reaches some of them.
     """
 
     def __init__(
@@ -32,10 +47,12 @@ class ConfinedLauncher:
         plan_for: Callable[[ProgramToStart], SandboxPlan],
         *,
         launcher: Launcher | None = None,
+        connect_for: Callable[[ProgramToStart], Connect] | None = None,
     ) -> None:
         self._driver = driver
         self._plan_for = plan_for
         self._launcher = launcher or SupervisedLauncher()
+        self._connect_for = connect_for
         self._works = False
 
     async def launch(
@@ -45,28 +62,61 @@ class ConfinedLauncher:
         problem = await self.problem()
         if problem is not None:
             raise SandboxMissing(problem)
+        streams = _Streams(stdin=stdin, stdout=stdout, stderr=stderr)
         try:
             plan = self._plan_for(program)
-            with ExitStack() as until_started:
-                groups = until_started.enter_context(groups_for(plan.limits))
-                confined = self._driver.confined(_of_each(plan), program.arguments)
-                start = until_started.enter_context(confined)
-                return await self._launcher.launch(
-                    replace(
-                        program,
-                        arguments=start.arguments,
-                        descriptors=(*program.descriptors, *start.descriptors),
-                        groups=groups,
-                        temporary=start.temporary,
-                        # The sandbox itself starts in a folder that is there in any case.
-                        folder="/",
-                    ),
-                    stdin=stdin,
-                    stdout=stdout,
-                    stderr=stderr,
-                )
-        except CannotConfine as error:
+            if plan.network == "hosts":
+                return await self._launch_proxied(plan, program, streams)
+            return await self._launch(plan, program, streams)
+        except (CannotConfine, NoListener) as error:
             raise SandboxMissing(str(error)) from error
+
+    async def _launch(
+        self,
+        plan: SandboxPlan,
+        program: ProgramToStart,
+        streams: _Streams,
+        *,
+        inside: InsideListener | None = None,
+    ) -> LaunchedProgram:
+        with ExitStack() as until_started:
+            groups = until_started.enter_context(groups_for(plan.limits))
+            confined = self._driver.confined(_of_each(plan), program.arguments)
+            start = until_started.enter_context(confined)
+            if inside is not None:
+                start = inside.waited_for_by(start)
+            return await self._launcher.launch(
+                replace(
+                    program,
+                    arguments=start.arguments,
+                    descriptors=(*program.descriptors, *start.descriptors),
+                    groups=groups,
+                    temporary=start.temporary,
+                    # The sandbox itself starts in a folder that is there in any case.
+                    folder="/",
+                ),
+                stdin=streams.stdin,
+                stdout=streams.stdout,
+                stderr=streams.stderr,
+            )
+
+    async def _launch_proxied(
+        self, plan: SandboxPlan, program: ProgramToStart, streams: _Streams
+    ) -> LaunchedProgram:
+        """Start a program that finds a proxy in place of a network."""
+        if self._connect_for is None:
+            raise CannotConfine("nothing here judges the connections of programs")
+        proxy = None
+        program = replace(program, env={**program.env, **proxy_environment()})
+        async with InsideListener() as inside:
+            launched = await self._launch(plan, program, streams, inside=inside)
+            try:
+                proxy = HostProxy(await inside.listener(), self._connect_for(program))
+            finally:
+                if proxy is None:
+                    await launched.end()
+            proxy.start()
+        return ProxiedProgram(launched, proxy)
 
     async def problem(self) -> str | None:
         """Return why nothing can be confined here; asked until it can, as it may be installed."""

@@ -6,11 +6,14 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from policy.environment import look_up_host
 from policy.evaluation import Floor
 from policy.generation import ConfiningDriver, SandboxSettings
 from policy.processes import LaunchedProgram, Launcher, ProgramToStart, SupervisedLauncher
 from policy.sandbox import (
     ConfinedLauncher,
+    Connect,
+    ListedHosts,
     SandboxMissing,
     SandboxPlan,
     driver_named,
@@ -75,7 +78,10 @@ class ProgramLauncher:
         """Return what starts programs by a driver, which is tried once for all of them."""
         if driver not in self._confined:
             self._confined[driver] = ConfinedLauncher(
-                driver_named(driver), self._plan, launcher=self._unconfined
+                driver_named(driver),
+                self._plan,
+                launcher=self._unconfined,
+                connect_for=self._connect,
             )
         return self._confined[driver]
 
@@ -88,6 +94,9 @@ class ProgramLauncher:
             workspace=self._workspace,
             kept=protected_paths(now.floor),
         )
+
+    def _connect(self, program: ProgramToStart) -> Connect:
+        return ListedHosts(self._in_force().settings.reach.connects, look_up_host)
 
     def _warn(self, text: str) -> None:
         """Log a warning, once until there is another one: every command would repeat it."""

@@ -18,7 +18,7 @@ from policy.values.globs import (
     literal_text,
     path_segments,
 )
-from policy.values.hosts.address import NETWORK_WORDS
+from policy.values.hosts.address import NETWORK_WORDS, read_address
 from policy.values.hosts.endpoint import DEFAULT_PORTS, Endpoint, read_endpoint
 from policy.values.hosts.links_in_text import links_in
 from policy.values.hosts.pattern import (
@@ -221,6 +221,7 @@ __all__ = [
     "plain_paths",
     "quote",
     "reaches",
+    "read_address",
     "read_endpoint",
     "read_host_pattern",
     "read_json",

@@ -18,6 +18,7 @@ from policy.sandbox import NotTried, driver_named, escapes, weak_limit
 _LONGEST = 500
 _NETWORK = {
     "none": "no network, not even this machine's own",
+    "hosts": "the hosts that are permitted, by a proxy that judges each connection",
     "all": "the network, as this machine reaches it",
 }
 
@@ -67,6 +68,7 @@ def sandbox_report(configured: ConfiguredSandbox) -> dict[str, Any]:
         "plan": asdict(plan),
         "narrowed": [] if problem else [*driver.narrowed(plan)],
         "weak_limit": weak_limit(plan.limits),
+        "connects": list(configured.settings.reach.connects),
         "reached": reached,
     }
 
@@ -84,6 +86,7 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     for title, key in (("read", "reads"), ("write", "writes"), ("read only", "kept")):
         yield from (f"{title:<10}{visible(each, _LONGEST)}" for each in plan[key])
     yield f"{'network':<10}{_NETWORK[plan['network']]}"
+    yield from (f"{'connect':<10}{visible(each, _LONGEST)}" for each in found["connects"])
     for name, limit in plan["limits"].items():
         if limit is not None:
             yield f"{'limit':<10}{name.replace('_', ' ')}: {limit}"

@@ -10,8 +10,12 @@ import click
 
 from policy.cli.loading import exit_with
 from policy.cli.sandbox.configured import configured_sandbox, rules_option
+from policy.diagnostics import visible
+from policy.environment import look_up_host
 from policy.processes import Launcher, ProgramToStart
-from policy.sandbox import ConfinedLauncher, driver_named
+from policy.sandbox import ConfinedLauncher, ListedHosts, driver_named, refused_connections
+
+_LONGEST = 500
 
 
 @click.command("run", context_settings={"ignore_unknown_options": True})
@@ -21,7 +25,8 @@ def run_command(path: Path, *, arguments: tuple[str, ...]) -> None:
     """Run a command confined as `[sandbox]` says, whether it is switched on or not.
 
     It gets the same environment as the commands of `bash_exec`: PATH, HOME and LANG. Its exit
-    status is that of the command.
+    status is that of the command. With `network = "hosts"` it reaches the hosts of `connects`:
+    there is no call whose rules could permit others. Connections that it is refused are listed.
 
     \b
     Examples:
@@ -34,7 +39,11 @@ def run_command(path: Path, *, arguments: tuple[str, ...]) -> None:
     plan = configured.plan
     env = {"HOME": plan.home, "LANG": "C.UTF-8", "PATH": os.environ.get("PATH", os.defpath)}
     program = ProgramToStart(arguments=arguments, env=env, folder=plan.folder)
-    launcher = ConfinedLauncher(driver_named(configured.settings.reach.driver), lambda _: plan)
+    reach = configured.settings.reach
+    connect = ListedHosts(reach.connects, look_up_host)
+    launcher = ConfinedLauncher(
+        driver_named(reach.driver), lambda _: plan, connect_for=lambda _: connect
+    )
     try:
         status = asyncio.run(_finished(launcher, program))
     except (OSError, ValueError) as error:
@@ -44,9 +53,15 @@ def run_command(path: Path, *, arguments: tuple[str, ...]) -> None:
 
 
 async def _finished(launcher: Launcher, program: ProgramToStart) -> int:
-    """Run a program on the streams of this process, and return its exit status."""
+    """Run a program on the streams of this process, and return its exit status.
+
+    The connections that it was refused are listed at the end.
+    """
     started = await launcher.launch(program, stdin=0, stdout=1, stderr=2)
     try:
         return await started.wait()
     finally:
         await started.end()
+        for refused in refused_connections(started):
+            said = f"! no connection to {refused.target}: {refused.why}"
+            click.echo(visible(said, _LONGEST), err=True)

@@ -8,8 +8,10 @@ import socket
 import sys
 from asyncio.subprocess import DEVNULL, Process
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from typing import Self
 
+from policy.sandbox.driver import ConfinedStart
 from policy.sandbox.network import listen_inside
 
 # Nothing else listens in a network that is new.
@@ -25,8 +27,8 @@ class NoListener(Exception):
 class InsideListener:
     """Waits for bubblewrap to set up a network, and gets a listener in it.
 
-    Within the block, bubblewrap has to be started with `options` and `descriptors`. It starts the
-    program only once the block has been left, so that the program finds the listener there.
+    Within the block, bubblewrap has to be started as `waited_for_by` says. It starts the program
+    only once the block has been left, so that the program finds the listener there.
     """
 
     def __init__(self) -> None:
@@ -44,16 +46,16 @@ class InsideListener:
         self._theirs = self._open.enter_context(theirs)
         self._helper: Process | None = None
 
-    @property
-    def options(self) -> tuple[str, ...]:
-        """The options of bubblewrap: where it reports its process, and what it waits for."""
-        reported, wait = self.descriptors
-        return ("--info-fd", str(reported), "--block-fd", str(wait))
-
-    @property
-    def descriptors(self) -> tuple[int, int]:
-        """The descriptors that these options name."""
-        return self._reported.number, self._wait.number
+    def waited_for_by(self, start: ConfinedStart) -> ConfinedStart:
+        """Return a start of bubblewrap that reports its process, and waits for the listener."""
+        reported, wait = self._reported.number, self._wait.number
+        bubblewrap, *rest = start.arguments
+        options = ("--info-fd", str(reported), "--block-fd", str(wait))
+        return replace(
+            start,
+            arguments=(bubblewrap, *options, *rest),
+            descriptors=(*start.descriptors, reported, wait),
+        )
 
     async def __aenter__(self) -> Self:
         """Start the program that listens."""

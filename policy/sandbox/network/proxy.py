@@ -33,7 +33,7 @@ _BOUNDS = ProxyBounds()
 
 
 class HostProxy:
-    """Serves one program from entering the block to its end; the listener is closed then."""
+    """Serves one program until it is closed, by the end of its block or by `close`."""
 
     def __init__(
         self, listener: socket.socket, connect: Connect, *, bounds: ProxyBounds = _BOUNDS
@@ -54,12 +54,19 @@ class HostProxy:
         return tuple(self._refused)
 
     async def __aenter__(self) -> Self:
-        """Start to accept connections."""
-        self._listener.settimeout(0)
-        self._accepting = asyncio.create_task(self._accept())
+        self.start()
         return self
 
     async def __aexit__(self, *raised: object) -> None:
+        await self.close()
+
+    def start(self) -> None:
+        """Start to accept connections."""
+        self._listener.settimeout(0)
+        self._accepting = asyncio.create_task(self._accept())
+
+    async def close(self) -> None:
+        """End all connections, and close the listener."""
         tasks = [*self._serving, *((self._accepting,) if self._accepting else ())]
         for task in tasks:
             task.cancel()
