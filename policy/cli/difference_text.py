@@ -121,6 +121,8 @@ def _verdict(decision: Decision) -> str:
 def _rules(decision: Decision) -> Iterator[str]:
     for reason in decision.deciding:
         place = f" ({visible(reason.file, 200)}:{reason.line})" if reason.file else ""
+        if reason.rule == f"{reason.file}:{reason.line}":
+            place = ""  # the name of a rule without one
         terms = "" if reason.terms is None or reason.terms.plain else approval_words(reason.terms)
         kept = "" if reason.terms is None or reason.terms.remember is None else "remembered"
         needs = ", ".join(filter(None, (terms, kept)))

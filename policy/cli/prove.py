@@ -25,6 +25,7 @@ from policy.cli.loading import (
 from policy.cli.options import catalog_option, path_argument
 from policy.diagnostics import Severity, display_name, visible
 from policy.generation import Built, Generation, Snapshot, read_folder, with_file
+from policy.model import Reason
 from policy.verify import Proof, problem_of, prove
 
 _UNPROVED = frozenset({"invariant-broken", "invariant-undecided"})
@@ -227,7 +228,14 @@ def _reasons(proof: Proof) -> list[str]:
 def _verdict(proof: Proof) -> tuple[str, str]:
     assert proof.counterexample is not None
     decision = proof.counterexample.decision
-    return str(decision.verdict), ", ".join(visible(r.rule, 60) for r in decision.deciding)
+    return str(decision.verdict), ", ".join(map(_rule, decision.deciding))
+
+
+def _rule(reason: Reason) -> str:
+    name = visible(reason.rule, 60)
+    if reason.file is None or str(reason.rule).startswith(f"{reason.file}:"):
+        return name
+    return f"{name} ({visible(f'{reason.file}:{reason.line}')})"
 
 
 def _basis_names(proof: Proof) -> list[str]:

@@ -27,7 +27,7 @@ from policy.symbolic.field_values import accepted_values, bounds_in
 from policy.symbolic.reading import Choice, Scope, choices, compiled, fixed, table
 from policy.symbolic.resource_samples import argument_samples
 from policy.symbolic.samples import complete_samples, guessed_samples, is_strange, times
-from policy.symbolic.situation import NOTHING, SETTABLE, Situation, Values, least_input
+from policy.symbolic.situation import NOTHING, SETTABLE, Situation, Values, accepted_input
 from policy.symbolic.subjects import RESOURCES, Subject, meaning_of, subjects_of
 from policy.symbolic.truths import Truths, unknown
 
@@ -60,7 +60,7 @@ class ShownCalls:
         self._slots = slots
         self._suggested = suggested
         self._layers = tuple(layers)
-        self._base = Situation(spec=spec, base=least_input(spec.schema))
+        self._base = Situation(spec=spec, base=accepted_input(spec))
         self._resources = tuple({r: None for each in declared for r in each.resources})
         self._of_resources = {("input", resource.steps[0]) for resource in self._resources}
         self._tests: dict[Subject, list[checked.Test]] = {NAME: [], ROLE: []}
@@ -149,11 +149,14 @@ class ShownCalls:
         return found
 
     def _few(self, subject: Subject, values: Iterable[Any]) -> Iterator[Any]:
-        """Yield the first of the values, and that which is suggested."""
+        """Yield the first of the values, and that which is suggested.
+
+        Of a role, the suggestion may be another spelling of one that rules name; so it comes last.
+        """
         few = list(_distinct(values))[:_MOST_VALUES]
-        if subject in self._suggested and self._suggested[subject] not in few:
-            yield self._suggested[subject]
-        yield from few
+        more = [self._suggested[subject]] if subject in self._suggested else []
+        more = [value for value in more if value not in few]
+        yield from (*few, *more) if subject == ROLE else (*more, *few)
 
     def _values(self, subject: Subject) -> Iterator[Any]:
         tests = self._tests.get(subject, [])

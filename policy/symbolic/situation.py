@@ -8,7 +8,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from policy.catalog import ToolSpec
+from policy.admission import Admitted, RawCall, admit
+from policy.catalog import Catalog, ToolSpec
 from policy.evaluation import ABSENT, Absent, Evaluation
 from policy.model import EMPTY, Caller, Facts, GuestScope, ToolCall
 from policy.symbolic.subjects import RESOURCES, Subject
@@ -85,6 +86,29 @@ _OF_THE_CALLER = {
 }
 # The facts that a situation can have other values of, besides those of the context.
 SETTABLE: frozenset[Subject] = frozenset({*_OF_THE_CALLER, ("now",)})
+
+
+# Strings that are tried where a tool wants more of one than its schema says.
+_WORDS = ("000", "2026-01-01", "2026-01-01T00:00:00Z", "https://a.example/", "a@a.example")
+
+
+def accepted_input(spec: ToolSpec) -> dict[str, Any]:
+    """Return a small input that a tool accepts, as far as one was found."""
+    catalog = Catalog(specs=(spec,))
+
+    def problems(input: dict[str, Any]) -> int:
+        found = admit(RawCall(tool=spec.name, input=input), catalog)
+        return 0 if isinstance(found, Admitted) else max(len(found.problems), 1)
+
+    found = least_input(spec.schema)
+    wrong = problems(found)
+    for name in [name for name, value in found.items() if isinstance(value, str)]:
+        for word in _WORDS if wrong else ():
+            tried = {**found, name: word}
+            if problems(tried) < wrong:
+                found, wrong = tried, problems(tried)
+                break
+    return found
 
 
 def least_input(schema: Mapping[str, Any]) -> dict[str, Any]:

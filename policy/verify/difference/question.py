@@ -112,6 +112,8 @@ class Question:
             self._exactly |= replays.learned
             self._forget_shown()
             replays.learned = set()
+            # Values with which a call may differ as these rules say, too.
+            self._has_none(way, layer, exactly=self._exactly)
         return None
 
     def _forget_shown(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from policy.diagnostics import Diagnostic, diagnose, visible
 from policy.model import Verdict
-from policy.verify.proof.counterexample import Counterexample
+from policy.verify.proof.counterexample import Counterexample, given_text
 from policy.verify.proof.proof import Proof
 
 _LONGEST_CALL = 300  # characters
@@ -49,7 +49,7 @@ def problem_of(proof: Proof) -> Diagnostic | None:
 def _described(shown: Counterexample) -> str:
     """Return a call with its verdict, in one line."""
     call = shown.as_test("").splitlines()[-1].strip().removesuffix(" -> deny")
-    given = ", ".join(f"{name} = {value!r}" for name, value in shown.given())
+    given = given_text(shown.situation)
     rules = ", ".join(f"`{visible(reason.rule, 60)}`" for reason in shown.decision.deciding)
     verdict = {"allow": "is allowed", "ask": "is asked about"}[str(shown.decision.verdict)]
     where = f" where {visible(given, 100)}" if given else ""
