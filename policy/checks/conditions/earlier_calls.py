@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from policy.catalog import ToolSelector
+from policy.catalog import ToolPattern, ToolSelector
 from policy.checks.checked import (
     CheckedLabel,
     EarlierCall,
@@ -31,8 +31,10 @@ from policy.checks.conditions.reader_state import (
 from policy.checks.conditions.typed_value import TypedValue
 from policy.checks.conditions.value_types import call_type, list_of
 from policy.checks.names.interpolation import dotted_name, duration_of
+from policy.checks.names.labels import label_names
+from policy.checks.names.references import in_backticks
 from policy.checks.names.scopes import LabelSource
-from policy.diagnostics import did_you_mean
+from policy.diagnostics import did_you_mean, nearest
 from policy.syntax import print_expr, tree
 
 _INSTEAD = "write it after `unless`, or ask `calls(…)` for the `.result` of each call"
@@ -58,6 +60,7 @@ def _tools_and_labels(
 ) -> tuple[ToolSelector, tuple[CheckedLabel, ...]]:
     """Return the selector of the tools, and the labels that mark only some calls of theirs."""
     selector, lenient = context.check.tools.selector, context.is_in_pack
+    tools = _without_slips(tools, context)
     sources = {ref: _label(ref, context) for ref in tools.included}
     if not any(sources.values()):
         return selector(tools, context.scope, grants=grants, lenient=lenient), ()
@@ -77,6 +80,38 @@ def _tools_and_labels(
             parts.append(own)
     included = (*parts, *rest.included)
     return ToolSelector(included=included, excluded=rest.excluded, grants=grants), tuple(some)
+
+
+def _without_slips(tools: tree.Tools, context: StatementContext) -> tree.Tools:
+    """Return the tools and labels without misspelled labels, which are reported."""
+    slips = [ref for ref in (*tools.included, *tools.excluded) if _is_slip(ref, context)]
+    return replace(
+        tools,
+        included=tuple(ref for ref in tools.included if ref not in slips),
+        excluded=tuple(ref for ref in tools.excluded if ref not in slips),
+    )
+
+
+def _is_slip(ref: tree.ToolRef, context: StatementContext) -> bool:
+    """Report a name that is no tool, and is like that of a label or cannot become a tool's."""
+    name, scope, catalog = ref.pattern, context.scope, context.check.catalog
+    labels = tuple(label_names(scope))
+    pattern = ToolPattern(text=name)
+    if ref.origin is not None or name in labels or not labels or pattern.exact_name is None:
+        return False
+    if scope.find(name) is not None or scope.is_broken(name) or catalog.get(name) is not None:
+        return False
+    meant = nearest(name, labels)
+    if meant is None and (not catalog.complete or nearest(name, catalog.names) is not None):
+        # Perhaps a tool: then it is reported as one.
+        return False
+    context.report.add(
+        "unknown-label",
+        f"no label and no tool is called `{name}`",
+        span=ref.span,
+        help=f"did you mean `{meant}`?" if meant else f"labels here: {in_backticks(labels)}",
+    )
+    return True
 
 
 def _label(ref: tree.ToolRef, context: StatementContext) -> list[LabelSource]:
@@ -208,7 +243,7 @@ def _report_no_label(source: tree.Expr, context: StatementContext) -> None:
     if context.scope.is_broken(shown):
         context.report.excuse()
         return
-    known = [one.node.label for one in context.check.labels]
+    known = list(label_names(context.scope))
     context.report.add(
         "unknown-label",
         f"there is no label `{shown}`",

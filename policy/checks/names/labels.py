@@ -12,6 +12,15 @@ def labels_in(scope: Scope) -> tuple[LabelSource, ...]:
     return tuple(dict.fromkeys(_labels_in(scope)))
 
 
+def label_names(scope: Scope) -> Iterator[str]:
+    """Yield the names by which a layer may refer to labels, those of packs with their alias."""
+    yield from scope.labels
+    for alias, pack in scope.packs.items():
+        yield from (f"{alias}.{name}" for name in label_names(pack))
+    if scope.above is not None:
+        yield from label_names(scope.above)
+
+
 def _labels_in(scope: Scope) -> Iterator[LabelSource]:
     for sources in scope.labels.values():
         yield from sources

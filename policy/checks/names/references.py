@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TypeVar
@@ -205,7 +205,7 @@ def _meant(root: str, name: str, names: list[str]) -> str:
     return f"did you mean `{root}.{near}`?" if near else ""
 
 
-def in_backticks(names: list[str]) -> str:
+def in_backticks(names: Sequence[str]) -> str:
     """Return names as a list in a sentence."""
     return ", ".join(f"`{name}`" for name in names)
 

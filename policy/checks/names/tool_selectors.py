@@ -298,6 +298,14 @@ class SelectorReader:
         unknown = self._known[pattern]
         if unknown is None:
             return True
+        if scope is not None and pattern.origin is None and scope.find_label(pattern.text):
+            self.report.add(
+                "unknown-tool",
+                f"`{pattern.text}` is a label, and tools are needed here",
+                span=span,
+                help=f"write `after {pattern.text}`, or name the tools themselves",
+            )
+            return True
         self.report.add(
             "unknown-tool",
             unknown.message,
