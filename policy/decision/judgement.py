@@ -142,7 +142,9 @@ def _matching(rules: tuple[RulePlan, ...], truth: TruthOf) -> Iterator[Reason]:
 
 def indeterminate_reason(reason: Reason, truth: Indeterminate) -> Reason:
     """Return a rule's reason for a call on which its condition is indeterminate."""
-    return replace(reason, clause=truth.text or reason.clause, undecided=truth.why)
+    return replace(
+        reason, clause=truth.text or reason.clause, undecided=truth.why, doubt=truth.about
+    )
 
 
 def _rewrite(
@@ -188,7 +190,12 @@ def _protected(file: ProtectedFile) -> Reason:
         return Reason(rule="floor", verdict=Verdict.DENY, clause=clause, message=message)
     message = f"this may change {file.path}, which decides what Placet is asked about"
     return Reason(
-        rule="floor", verdict=Verdict.ASK, clause=clause, message=message, undecided=file.why
+        rule="floor",
+        verdict=Verdict.ASK,
+        clause=clause,
+        message=message,
+        undecided=file.why,
+        doubt="resources",
     )
 
 

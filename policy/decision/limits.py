@@ -137,7 +137,12 @@ def _until(charge: Charge, state: Balance) -> str:
 
 def _uncountable(found: Uncountable) -> Reason:
     reason = found.plan.reason
-    message = f"the amount that a limit counts {found.why}"
-    return replace(
-        reason, message=message if reason.message is None else f"{reason.message}; {message}"
-    )
+    why, unknown, detail = found.why.partition(": ")
+    message = f"the amount that a limit counts {why}"
+    if reason.message is not None:
+        # The cause first: the author may have written only of a limit that is used up.
+        message = f"{message}; {reason.message}"
+    if not unknown:
+        return replace(reason, message=message)
+    # The detail may quote the call, which a message does not.
+    return replace(reason, message=message, undecided=detail, doubt="values")

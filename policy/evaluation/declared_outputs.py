@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from policy.catalog import SchemaView, has_shape
 from policy.checks import checked
-from policy.evaluation.truth import Indeterminate, Value
+from policy.evaluation.truth import Indeterminate, Value, unknown_history
 from policy.model import CalledTool, PastCall
 from policy.values import Unreadable, read_json
 
@@ -25,10 +25,10 @@ def read_output(result: Value, schema: SchemaView, *, tool: str) -> Value:
     if isinstance(result, str) and types.isdisjoint(("string", "any")):
         read = read_json(result)
         if isinstance(read, Unreadable):
-            return Indeterminate(f"`{tool}` returned text that is not the JSON that it declares")
+            return unknown_history(f"`{tool}` returned text that is not the JSON that it declares")
         result = read
     if not has_shape(result, schema):
-        return Indeterminate(f"what `{tool}` returned does not fit the output that it declares")
+        return unknown_history(f"what `{tool}` returned does not fit the output that it declares")
     return result
 
 
@@ -58,5 +58,5 @@ def _is_of(output: checked.DeclaredOutput, tool: CalledTool) -> bool:
 
 def _known_result(call: PastCall) -> Value:
     if call.result is None:
-        return Indeterminate(f"the result of a call of `{call.tool}` is not known")
+        return unknown_history(f"the result of a call of `{call.tool}` is not known")
     return call.result

@@ -12,7 +12,7 @@ from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.past_lists import UNKNOWN_HISTORY, fold_key
 from policy.evaluation.past_results import LabelTest, label_test
 from policy.evaluation.past_tools import tool_matcher
-from policy.evaluation.truth import Indeterminate, Truth
+from policy.evaluation.truth import Indeterminate, Truth, unknown_history
 from policy.model import (
     NEVER,
     NO_CALLS,
@@ -41,7 +41,7 @@ def compile_after(
     def decide(call: Evaluation) -> Truth:
         history = call.history
         if history is None:
-            return Indeterminate(UNKNOWN_HISTORY, text)
+            return unknown_history(UNKNOWN_HISTORY, text)
         now = call.facts.now or history.as_of
         unsure: Indeterminate | None = None
         for part in parts:
@@ -52,7 +52,7 @@ def compile_after(
                 unsure = truth
         if unsure is not None:
             return unsure.within(text)
-        return False if history.unknown is None else Indeterminate(history.unknown, text)
+        return False if history.unknown is None else unknown_history(history.unknown, text)
 
     return decide
 
@@ -73,7 +73,7 @@ def _by_tools(test: checked.EarlierCall) -> _TestOfHistory:
                 unsure = f"it is not known how long ago `{tool.name}` was called"
             elif calls.unsure.any_within(within, now) is not False:
                 unsure = unsure or f"{RESULT_NOT_KNOWN} `{tool.name}` is not known"
-        return False if unsure is None else Indeterminate(unsure)
+        return False if unsure is None else unknown_history(unsure)
 
     return decide
 
@@ -94,19 +94,19 @@ def _by_label(
         if found:
             return True
         if found is None:
-            return Indeterminate(f"it is not known how long ago `{label.name}` was set")
+            return unknown_history(f"it is not known how long ago `{label.name}` was set")
         if fold.perhaps.before(kept.length).any_within(within, now) is not False:
-            return Indeterminate(f"whether an earlier call set `{label.name}` is not known")
+            return unknown_history(f"whether an earlier call set `{label.name}` is not known")
         for one in kept.running:
             if (
                 marks(one) is not False
                 and Moments(latest=one.at, untimed=one.at is None).any_within(within, now)
                 is not False
             ):
-                return Indeterminate(f"{RESULT_NOT_KNOWN} `{one.tool}` is not known")
+                return unknown_history(f"{RESULT_NOT_KNOWN} `{one.tool}` is not known")
         for tool in kept.gaps:
             if matches(tool) and _may_be_within(history, tool, within, now):
-                return Indeterminate(kept.why_missing(tool))
+                return unknown_history(kept.why_missing(tool))
         return False
 
     return decide

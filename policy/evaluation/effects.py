@@ -19,7 +19,7 @@ from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.disk_view import NOTHING_SEEN, disk_view_of
 from policy.evaluation.link_changes import LinkChanges
 from policy.evaluation.program_files import with_program_files
-from policy.evaluation.truth import Indeterminate, Value
+from policy.evaluation.truth import Value, unknown_resources
 from policy.evaluation.written_trees import reach_of
 from policy.model import Exclusions, HasOtherNames
 from policy.programs import Invocation, Profiles
@@ -160,16 +160,16 @@ class CallEffects:
     def listed(self, verb: str) -> Value:
         """Return the resources of a verb as canonical strings; indeterminate if any is unknown."""
         if not self.complete:
-            return Indeterminate("the resources of this tool are not declared complete")
+            return unknown_resources("the resources of this tool are not declared complete")
         if verb != "runs" and self.words:
-            return Indeterminate("a program without a profile may use any of its arguments")
+            return unknown_resources("a program without a profile may use any of its arguments")
         shown: list[str] = []
         not_shown = self.not_shown(verb)
         if not_shown:
-            return Indeterminate(not_shown)
+            return unknown_resources(not_shown)
         for item in self.each(verb):
             if isinstance(item.thing, Unreadable):
-                return Indeterminate(item.thing.reason)
+                return unknown_resources(item.thing.reason)
             shown.append(item.shown)
         return tuple(shown)
 

@@ -35,7 +35,7 @@ _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")
 _PLACES_REMEMBERED = 64
 _MESSAGES_REMEMBERED = 8
-_NOT_HEARD = "what the user wrote is not known"
+_NOT_HEARD = Unknown("what the user wrote is not known", about="said")
 
 
 class Evaluation:
@@ -148,7 +148,7 @@ class Evaluation:
             if texts is not None:
                 self._said = _messages(texts)
             else:
-                self._said = Unknown(_NOT_HEARD) if recall is None else _recalled(recall())
+                self._said = _NOT_HEARD if recall is None else _recalled(recall())
         return self._said
 
     def has_other_names(self) -> HasOtherNames | None:
@@ -186,7 +186,7 @@ def _without_disk(
 
 def _recalled(found: UserSaid | str) -> UserMessages | Unknown:
     if isinstance(found, str):
-        return Unknown(found)
+        return Unknown(found, about="said")
     if isinstance(found, UserMessages):
         return found
     messages = _messages(found.texts)

@@ -16,7 +16,15 @@ from policy.evaluation.condition_scope import ConditionScope, TestOf, ValueOf
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.fact_readers import fact_reader
 from policy.evaluation.functions import FUNCTIONS
-from policy.evaluation.truth import ABSENT, Absent, Indeterminate, PartialList, Unknown, Value
+from policy.evaluation.truth import (
+    ABSENT,
+    Absent,
+    Indeterminate,
+    PartialList,
+    Unknown,
+    Value,
+    unknown_history,
+)
 from policy.values import add, is_number, multiply, subtract
 
 
@@ -108,7 +116,7 @@ def _step_on_known(items: PartialList, name: str) -> Value:
 
 def _whole(value: Value) -> Value:
     """Return a value of which no part is used where some of it is not known."""
-    return Indeterminate(value.why) if type(value) is PartialList else value
+    return unknown_history(value.why) if type(value) is PartialList else value
 
 
 def _input_field(name: str) -> ValueOf:
@@ -268,7 +276,7 @@ def _selected(node: checked.Selected, place: ConditionScope) -> ValueOf:
                 return truth
         if isinstance(items, PartialList):
             if node.function != "filter":
-                return Indeterminate(items.why)
+                return unknown_history(items.why)
             return PartialList(tuple(kept), items.why, sure_from=len(kept) + 1)
         return finish(kept)
 
@@ -305,7 +313,7 @@ def _latest(node: checked.Selected, source: ValueOf, test: TestOf) -> ValueOf:
                 if isinstance(items, PartialList) and index < items.sure_from:
                     break
                 return known[index]
-        return Indeterminate(items.why) if isinstance(items, PartialList) else _NONE_FOUND
+        return unknown_history(items.why) if isinstance(items, PartialList) else _NONE_FOUND
 
     return read
 

@@ -67,7 +67,7 @@ def compile_floor(
             return True
         handed = truth is False and call.effects(declared).handed
         if handed and any(may_be_handed(handed, each) for each in files):
-            return Indeterminate(_HANDED, text=_TEXT)
+            return Indeterminate(_HANDED, text=_TEXT, about="resources")
         return truth
 
     def writes_floor(call: Evaluation) -> FloorTruth:

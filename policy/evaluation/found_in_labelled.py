@@ -12,7 +12,7 @@ from policy.evaluation.past_lists import UNKNOWN_HISTORY, fold_key
 from policy.evaluation.past_results import LabelTest, label_test
 from policy.evaluation.past_tools import tool_matcher
 from policy.evaluation.text_pile import TextPile
-from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value
+from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value, unknown_history
 from policy.model import RUNNING, SUCCEEDED, PastCall
 from policy.values import folded_for_search
 
@@ -34,7 +34,7 @@ def compile_found_in_labelled(
             return value
         history = call.history
         if history is None:
-            return Indeterminate(UNKNOWN_HISTORY)
+            return unknown_history(UNKNOWN_HISTORY)
         wanted = [folded for text in texts_in(value) if (folded := folded_for_search(text))]
         kept = history.kept
         texts = kept.fold(key, lambda: LabelledTexts(labels))
@@ -49,8 +49,8 @@ def compile_found_in_labelled(
             return truth
         for tool in kept.gaps:
             if any(matches(tool) for matches in matchers):
-                return Indeterminate(kept.why_missing(tool))
-        return False if history.unknown is None else Indeterminate(history.unknown)
+                return unknown_history(kept.why_missing(tool))
+        return False if history.unknown is None else unknown_history(history.unknown)
 
     return decide
 
@@ -92,9 +92,9 @@ class LabelledTexts:
         if any(self._sure.find(text, length) is not None for text in wanted):
             return True
         if any(self._perhaps.find(text, length) is not None for text in wanted):
-            return Indeterminate("it may be that a label marks where the value stands")
+            return unknown_history("it may be that a label marks where the value stands")
         if self._unknown is not None and self._unknown[0] < length:
-            return Indeterminate(f"the result of a call of `{self._unknown[1]}` is not known")
+            return unknown_history(f"the result of a call of `{self._unknown[1]}` is not known")
         if any(len(text) > _LONGEST for text in wanted):
             return Indeterminate("a value that is too long to be looked for")
         return False

@@ -10,7 +10,15 @@ from policy.evaluation.condition_scope import ConditionScope, ValueOf
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import elements
 from policy.evaluation.past_lists import UNKNOWN_HISTORY, PastList
-from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value, all_true
+from policy.evaluation.truth import (
+    ABSENT,
+    Absent,
+    Indeterminate,
+    Truth,
+    Value,
+    all_true,
+    unknown_history,
+)
 from policy.model import History, PastCall
 from policy.values import PathContext, Unreadable, UserMessages, user_messages
 
@@ -31,7 +39,7 @@ def compile_found_in_results(
             return ABSENT
         history = call.history
         if history is None:
-            return Indeterminate(UNKNOWN_HISTORY)
+            return unknown_history(UNKNOWN_HISTORY)
         calls = past.as_of(history)
         words = history.kept.fold(calls.key("words"), lambda: ResultWords(calls))
         return all_true(_stands(item, words, calls, history, call.paths) for item in items)
@@ -51,9 +59,9 @@ def _stands(
         return truth
     gap = calls.gap(history)
     if gap is not None:
-        return Indeterminate(gap[0])
+        return unknown_history(gap[0])
     if not words.any_before(history.kept.length):
-        return Indeterminate("no such call has succeeded")
+        return unknown_history("no such call has succeeded")
     return False
 
 
@@ -88,7 +96,7 @@ class ResultWords:
         """Return whether a value stands in the result of one of the first `length` calls."""
         messages = self._messages()
         if isinstance(messages, Unreadable):
-            return Indeterminate("there are too many results to search")
+            return unknown_history("there are too many results to search")
         found = messages.message_with(value, paths)
         if isinstance(found, int) and self._position_of_text[found] < length:
             return True

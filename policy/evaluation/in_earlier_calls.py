@@ -11,7 +11,7 @@ from policy.evaluation.condition_scope import ConditionScope, ValueOf
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import field_of
 from policy.evaluation.past_lists import UNKNOWN_HISTORY, PastList, kind_of
-from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value
+from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value, unknown_history
 from policy.model import PastCall
 
 
@@ -29,7 +29,7 @@ def compile_in_earlier_calls(
             return value
         history = call.history
         if history is None:
-            return Indeterminate(UNKNOWN_HISTORY)
+            return unknown_history(UNKNOWN_HISTORY)
         kept, calls = history.kept, past.as_of(history)
         values = kept.fold(calls.key("values", steps), lambda: FieldValues(calls, steps))
         truth = values.has(value, kept.length)
@@ -42,9 +42,9 @@ def compile_in_earlier_calls(
             return truth
         gap = calls.gap(history)
         if gap is not None:
-            return Indeterminate(gap[0])
+            return unknown_history(gap[0])
         if needs_a_call and not values.any_before(kept.length):
-            return Indeterminate("no such call has succeeded")
+            return unknown_history("no such call has succeeded")
         return False
 
     return decide

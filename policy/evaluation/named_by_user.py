@@ -58,4 +58,6 @@ def _is_named(item: Value, said: UserMessages, call: Evaluation) -> Truth:
     if isinstance(item, Indeterminate):
         return item
     place = said.message_with(item, call.paths)
-    return Indeterminate(place.reason) if isinstance(place, Unreadable) else place is not None
+    if isinstance(place, Unreadable):
+        return Indeterminate(place.reason, about="said")
+    return place is not None

@@ -13,7 +13,15 @@ from policy.evaluation.condition_scope import ConditionScope, TestOf
 from policy.evaluation.declared_outputs import ReadResult, result_reader
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.past_tools import spec_of, tool_matcher
-from policy.evaluation.truth import Indeterminate, Truth, Unknown, Value, all_of, negated
+from policy.evaluation.truth import (
+    Indeterminate,
+    Truth,
+    Unknown,
+    Value,
+    all_of,
+    negated,
+    unknown_history,
+)
 from policy.model import RESULT_NOT_KNOWN, SUCCEEDED, Caller, Facts, PastCall
 
 # Whether a label marks a call.
@@ -57,7 +65,8 @@ class CallView(Mapping[str, Value]):
 def age_of(call: PastCall, now: datetime | None) -> Value:
     """Return how long ago a call was made; one from the future has the age zero."""
     if call.at is None or now is None:
-        return Unknown(f"it is not known how long ago `{call.tool}` was called")
+        why = f"it is not known how long ago `{call.tool}` was called"
+        return Unknown(why, about="history")
     return max(now - call.at, timedelta())
 
 
@@ -87,7 +96,7 @@ def label_test(label: checked.CheckedLabel, place: ConditionScope) -> LabelTest:
             subject.result = result_of(call)
             truth = marks(subject)
         if truth is True and call.outcome != SUCCEEDED:
-            return Indeterminate(f"{RESULT_NOT_KNOWN} `{call.tool}` is not known")
+            return unknown_history(f"{RESULT_NOT_KNOWN} `{call.tool}` is not known")
         return truth
 
     return test
@@ -113,7 +122,7 @@ def unlabelled(
 
 def without_fields(result: Value, label: checked.CheckedLabel) -> Value:
     """Return a result in which the fields that a label marks are not known."""
-    hidden = Indeterminate(f"the label `{label.name}` marks it")
+    hidden = unknown_history(f"the label `{label.name}` marks it")
     if not label.fields:
         return hidden
     for steps in label.fields:

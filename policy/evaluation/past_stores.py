@@ -9,7 +9,7 @@ from policy.catalog import ToolSelector
 from policy.checks import checked
 from policy.evaluation.declared_outputs import ReadResult
 from policy.evaluation.past_tools import tool_matcher
-from policy.evaluation.truth import Indeterminate, Value
+from policy.evaluation.truth import Value, unknown_history
 from policy.model import CalledTool, History, PastCall
 
 _TOOLS_REMEMBERED = 4_096
@@ -51,7 +51,7 @@ def without_stores(
         store = store_of(call.called)
         if store is None:
             return read(call)
-        return Indeterminate(
+        return unknown_history(
             f"this session may have written to the store `{store}` what `{call.tool}` returned"
         )
 

@@ -15,7 +15,7 @@ from policy.evaluation.disk_view import NOTHING_SEEN, GlobMeaning, disk_view_of
 from policy.evaluation.effects import CallEffects, PossibleWord, read_resource
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.set_tests import Extent, SetTest
-from policy.evaluation.truth import Indeterminate
+from policy.evaluation.truth import Indeterminate, unknown_resources
 from policy.evaluation.written_trees import reach_of
 from policy.programs import Invocation, analyse_command, analyse_script
 from policy.shell import SimpleCommand
@@ -64,11 +64,11 @@ def possible_resource(
             None,
         )
     if found is not None:
-        return Indeterminate(f"{found} may be {_WHAT[verb]}")
+        return unknown_resources(f"{found} may be {_WHAT[verb]}")
     if handed and verb == "writes":
         for word in effects.handed:
             if any(_may_be(verb, one, members, call, outside=outside) for one in _values(word)):
-                return Indeterminate(f"code that is given {quote(word.text)} may write it")
+                return unknown_resources(f"code that is given {quote(word.text)} may write it")
     return None
 
 

@@ -17,7 +17,7 @@ from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.possible_resources import possible_resource
 from policy.evaluation.set_items import patterns_of
 from policy.evaluation.set_tests import SetTest
-from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, negated
+from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, negated, unknown_resources
 from policy.programs import CommandPattern, Invocation, spells_redirects
 from policy.values import Endpoint, MayBeRedirected, Path, Unreadable, quote
 
@@ -93,7 +93,7 @@ def _some_effect(verb: str, declared: DeclaredResources) -> Resource:
         if any(not isinstance(item.thing, Unreadable) for item in effects.of(verb)):
             return True
         if effects.has(verb) and (effects.complete or effects.possible):
-            return Indeterminate(f"it is unknown whether the call {verb} anything")
+            return unknown_resources(f"it is unknown whether the call {verb} anything")
         return False
 
     return some_effect
@@ -201,24 +201,25 @@ def follows_as_spelled(item: KnownResource, patterns: tuple[CommandPattern, ...]
 def unseen_effects(verb: str, effects: CallEffects) -> Indeterminate | None:
     """Return why `only` cannot see all resources, if there is a reason."""
     if not effects.complete:
-        return Indeterminate("the resources of this tool are not declared complete")
+        return unknown_resources("the resources of this tool are not declared complete")
     if verb == "runs":
         return None
     not_shown = effects.not_shown(verb)
     if not_shown:
-        return Indeterminate(not_shown)
+        return unknown_resources(not_shown)
     if effects.words:
-        return Indeterminate("a program without a profile may use any of its arguments")
+        return unknown_resources("a program without a profile may use any of its arguments")
     if effects.unseen:
-        return Indeterminate("effects of the code beyond its arguments are unknown")
+        return unknown_resources("effects of the code beyond its arguments are unknown")
     return None
 
 
 def why_indeterminate(thing: object) -> Indeterminate:
     """Return why it is unknown whether a set contains a resource."""
     if isinstance(thing, Unreadable):
-        return Indeterminate(thing.reason)
-    return Indeterminate(_unsure_of(thing) if isinstance(thing, Invocation) else _difference(thing))
+        return unknown_resources(thing.reason)
+    unsure = _unsure_of(thing) if isinstance(thing, Invocation) else _difference(thing)
+    return unknown_resources(unsure)
 
 
 def _unsure_of(command: Invocation) -> str:
@@ -280,7 +281,7 @@ def compile_cover(
             if (verb == "runs" and runs) or not effects.has(verb, beyond=beyond):
                 continue
             if not any(test(call) is True for test in by_verb.get(verb, ())):
-                return Indeterminate(f"no clause of this rule covers what the call {verb}")
+                return unknown_resources(f"no clause of this rule covers what the call {verb}")
         return True
 
     return covered

@@ -10,17 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias, TypeVar, final
 
+from policy.model import Doubt
+
 _Call = TypeVar("_Call")
 
 
 class Indeterminate:
-    """An indeterminate result: `why` is one short sentence, `text` the test that it affects."""
+    """An indeterminate result: `why` is one short sentence, `text` the test that it affects.
 
-    __slots__ = ("text", "why")
+    `about` is what is not known for certain: a value of the call, if nothing else is named.
+    """
 
-    def __init__(self, why: str, text: str | None = None) -> None:
+    __slots__ = ("about", "text", "why")
+
+    def __init__(self, why: str, text: str | None = None, about: Doubt = "values") -> None:
         self.why = why
         self.text = text
+        self.about = about
 
     def __bool__(self) -> bool:
         raise TypeError("an indeterminate test has no truth value; compare with `is True`")
@@ -30,7 +36,17 @@ class Indeterminate:
 
     def within(self, text: str) -> Indeterminate:
         """Return the same result for the test `text`, unless a smaller test is known."""
-        return self if self.text is not None else Indeterminate(self.why, text)
+        return self if self.text is not None else Indeterminate(self.why, text, self.about)
+
+
+def unknown_history(why: str, text: str | None = None) -> Indeterminate:
+    """Return the result where earlier calls of the session are not known for certain."""
+    return Indeterminate(why, text, "history")
+
+
+def unknown_resources(why: str) -> Indeterminate:
+    """Return the result where it is not known what the call accesses."""
+    return Indeterminate(why, about="resources")
 
 
 @final
@@ -39,10 +55,13 @@ class Unknown(Indeterminate):
 
     __slots__ = ()
 
+    def __init__(self, why: str, text: str | None = None, about: Doubt = "facts") -> None:
+        super().__init__(why, text, about)
+
 
 @final
 class PartialList(Indeterminate):
-    """A list of which some elements are not known; `items` are the others, in their order.
+    """A list of earlier calls, of which some are not known; `items` are the others, in their order.
 
     From the index `sure_from` on, no element is missing. Whatever does not know of partial lists
     takes it for a value that could not be read.
@@ -51,7 +70,7 @@ class PartialList(Indeterminate):
     __slots__ = ("items", "sure_from")
 
     def __init__(self, items: tuple[Any, ...], why: str, *, sure_from: int) -> None:
-        super().__init__(why)
+        super().__init__(why, about="history")
         self.items = items
         self.sure_from = sure_from
 

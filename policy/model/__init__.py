@@ -24,7 +24,7 @@ from policy.model.call import (
     mark_admitted,
     thaw,
 )
-from policy.model.codes import SENTENCES, Code
+from policy.model.codes import DOUBTS, SENTENCES, Code, Doubt
 from policy.model.confinement import (
     CONFINED_VERBS,
     Bound,
@@ -93,6 +93,7 @@ from policy.model.verdict import Verdict, strictest
 
 __all__ = [
     "CONFINED_VERBS",
+    "DOUBTS",
     "EMPTY",
     "LEAST_SLACK",
     "NEVER",
@@ -120,6 +121,7 @@ __all__ = [
     "Decision",
     "DiskAnswer",
     "DiskQuery",
+    "Doubt",
     "EndedCalls",
     "Exclusions",
     "Execution",

@@ -43,12 +43,15 @@ Code: TypeAlias = Literal[
     "tool-error",
 ]
 
+# What is not known for certain where a condition is indeterminate.
+Doubt: TypeAlias = Literal["resources", "history", "said", "facts", "values"]
+
 SENTENCES: Mapping[Code, str] = MappingProxyType(
     {
         "denied-by-policy": "a rule denies this",
         "not-allowed": "no rule allows this",
         "not-understood": "whether a rule matches this call cannot be decided, so it counts"
-        " as a match; spell out files, options and hosts",
+        " as a match",
         "outside-scope": "this is outside the scope of this guest",
         "unknown-caller": "this caller may not call tools",
         "out-of-bounds": "no tool may change the policy's own files",
@@ -77,5 +80,18 @@ SENTENCES: Mapping[Code, str] = MappingProxyType(
         "cancelled": "the call was cancelled",
         "interrupted": "the service ended while the tool ran; its effect is not known",
         "tool-error": "the call failed",
+    }
+)
+
+# What the sentence of `not-understood` goes on with: what is not known, and what can be done.
+DOUBTS: Mapping[Doubt, str] = MappingProxyType(
+    {
+        "resources": "spell out files, options and hosts",
+        "history": "it turns on what earlier calls of this session did or returned, which is not"
+        " known",
+        "said": "it turns on what the user wrote, which is not known, or where the value cannot be"
+        " looked for",
+        "facts": "it turns on a fact that is not known here",
+        "values": "it turns on a value that the call leaves out, or that cannot be compared",
     }
 )

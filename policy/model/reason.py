@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from policy.model.codes import Doubt
 from policy.model.verdict import Verdict
 
 # How the explanation begins where a condition turns on the result of an earlier call.
@@ -64,9 +65,9 @@ class Reason:
     `rule` is the rule's name, `file:line` of a rule without one, `table:KEY`, or one of `default
     none schema scope identity floor freeze confirmation pin`. `clause` is the deciding clause in
     canonical text, None if there was none. `undecided` is the explanation where the verdict applies
-    because a condition was indeterminate. `message` is for the agent and its user (the rule's
-    `because`), `audit` for the log only. `terms` (on an ask) define who may approve, and for how
-    long that counts; None means anybody, once.
+    because a condition was indeterminate, and `doubt` what is not known for certain then. `message`
+    is for the agent and its user (the rule's `because`), `audit` for the log only. `terms` (on an
+    ask) define who may approve, and for how long that counts; None means anybody, once.
     """
 
     rule: str
@@ -82,3 +83,4 @@ class Reason:
     shadow: bool = False
     terms: Terms | None = None
     limit: LimitUse | None = field(default=None, metadata={"stored": "if set"})
+    doubt: Doubt | None = field(default=None, metadata={"stored": "if set"})

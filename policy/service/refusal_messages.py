@@ -14,6 +14,7 @@ from msgspec import structs
 from policy.decision import Decision
 from policy.diagnostics import visible
 from policy.model import (
+    DOUBTS,
     SENTENCES,
     Code,
     Execution,
@@ -41,6 +42,7 @@ _CODES: dict[str, Code] = {
 }
 # Their messages are made from the input.
 _QUOTING = frozenset({"schema"})
+_USE_NOT_KNOWN = "how much of a limit is used is not known, so it counts as used up"
 _UNSAID = frozenset({"none", "default"})
 
 
@@ -59,11 +61,10 @@ def refusal_message(decision: Decision) -> RefusalMessage:
         return RefusalMessage(code="not-allowed", message=SENTENCES["not-allowed"])
     code = _code(reason)
     said = because(reason)
-    if said is None:
-        return RefusalMessage(code=code, message=SENTENCES[code])
-    if code == "not-understood":
-        said = f"{SENTENCES[code]}: {said}"
-    return RefusalMessage(code=code, message=one_line(said))
+    if reason.undecided is not None:
+        unsure = _unsure(reason, code)
+        said = unsure if said is None else f"{unsure}: {said}"
+    return RefusalMessage(code=code, message=one_line(said or SENTENCES[code]))
 
 
 def denial(
@@ -122,6 +123,13 @@ def telling(deciding: tuple[Reason, ...]) -> Reason | None:
         if candidates:
             return next((r for r in candidates if r.message), candidates[0])
     return None
+
+
+def _unsure(reason: Reason, code: Code) -> str:
+    """Return that a rule counts although that is not certain, and what is not known."""
+    if reason.limit is not None:
+        return _USE_NOT_KNOWN
+    return SENTENCES[code] if reason.doubt is None else f"{SENTENCES[code]}; {DOUBTS[reason.doubt]}"
 
 
 def _code(reason: Reason) -> Code:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from policy import Caller, GuestScope, PermissionDenied, PolicyStore, ToolError, build_tool_service
 from policy.approvals import Approver, Denied, ScriptedApprover, TimedOut
 from policy.audit import MemorySink, record_line
-from policy.model import SENTENCES, Code
+from policy.model import DOUBTS, SENTENCES, Code, Doubt
 from policy.service import Deny, GovernedService
 from policy.tools import Traits, builtin_handlers, tool
 from tests.examples import examples
@@ -184,7 +184,9 @@ async def test_what_cannot_be_decided_is_not_quoted(tmp_path: Path) -> None:
     service, sink = governed(tmp_path)
     error = await refused(service, "file_read", {"path": f"~{MARKER}/x"})
     assert error.code == "not-understood"
-    assert error.message == f"{SENTENCES['not-understood']}: secrets stay put"
+    assert (
+        error.message == f"{SENTENCES['not-understood']}; {DOUBTS['resources']}: secrets stay put"
+    )
     assert MARKER in (sink.records[0].reasons[0].undecided or "")
 
 
@@ -338,3 +340,42 @@ def _is_fit(error: ToolError) -> None:
     assert len(error.message) <= LONGEST
     hidden = [c for c in error.message if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
     assert not hidden
+
+
+@pytest.mark.parametrize(
+    ("rules", "told"),
+    [
+        ('r: deny echo after explode because "B"', "history"),
+        ('r: deny echo unless input.path in results(file_list).path because "B"', "history"),
+        ('r: deny echo unless input.path from results(file_list) because "B"', "history"),
+        ('r: deny echo unless input.path named by user because "B"', "said"),
+        ('r: deny echo when context.x == 1 because "B"', "facts"),
+        ('r: deny echo when url(input.path).host == "a" because "B"', "values"),
+        ('r: deny bash_exec when reads "**/.env" because "B"', "resources"),
+    ],
+)
+async def test_help_is_about_what_is_not_known(rules: str, told: Doubt, tmp_path: Path) -> None:
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "placet.toml").write_text('[context]\nx = "number"\n')
+    service, _ = governed(tmp_path, rules=f"policy for every agent\n\ndefault allow\n{rules}\n")
+    await refused(service, "explode", {"path": "x"})
+    tool = "bash_exec" if told == "resources" else "echo"
+    input = {"command": "cat $F"} if told == "resources" else {"path": "not a url"}
+    error = await refused(service, tool, input)
+    assert error.code == "not-understood"
+    assert error.message == f"{SENTENCES['not-understood']}; {DOUBTS[told]}: B"
+
+
+async def test_a_limit_that_cannot_count_says_why_and_quotes_nothing(tmp_path: Path) -> None:
+    rules = 'policy for every agent\n\ndefault allow\nfew: limit echo to 5 of {} because "B"\n'
+    service, _ = governed(tmp_path, rules=rules.format("length(input.more)"))
+    error = await refused(service, "echo", {"path": "x", "more": None})
+    assert (error.code, error.message) == (
+        "denied-by-policy",
+        "the amount that a limit counts is absent; B",
+    )
+    (tmp_path / "b").mkdir()
+    service, _ = governed(tmp_path / "b", rules=rules.format("length(url(input.path).host)"))
+    error = await refused(service, "echo", {"path": f"http://[{MARKER}"})
+    assert error.code == "not-understood"
+    assert MARKER not in error.message
