@@ -13,7 +13,7 @@ from policy.cli.history_store import generation_at
 from policy.cli.options import format_option, path_argument
 from policy.cli.sessions.kept_sessions import stored_log, tree_of
 from policy.diagnostics import visible
-from policy.model import PastCall, ToolCalls
+from policy.model import Caller, PastCall, ToolCalls, UserSaid
 from policy.service import SessionSummary
 
 _LONGEST = 80
@@ -86,18 +86,39 @@ def show_command(
     generation = generation_at(path)
     with stored_log(path, generation, store) as log:
         tree = tree_of(log, session, user)
+        owner, name = tree.sessions[0]
+        said = "nothing is kept" if log is None else log.said(Caller(session=name, user=owner))
     if format == "json":
-        click.echo(json.dumps(_record(tree, calls=True)))
+        click.echo(json.dumps(_record(tree, calls=True) | {"said": _said_record(said)}))
         return
     click.echo(f"{_names(tree)}: {_state(tree)}")
+    click.echo(f"  what the user wrote: {_said(said)}")
     for tool, calls in sorted(tree.tools.items(), key=lambda one: one[0].name):
         click.echo(f"  {visible(tool.name, _LONGEST)}: {_outcomes(calls)}")
+        if tool in tree.kept.gaps:
+            reason = tree.kept.reasons.get(tool, "they were made before calls were kept")
+            click.echo(f"    not all are kept one by one: {reason}")
     kept = _calls(tree)
     for call in kept[-_MOST_CALLS:]:
         name = visible(call.tool, _LONGEST)
         click.echo(f"    {_time(call.at)} {name} {call.outcome}{_who(call)}")
     if len(kept) > _MOST_CALLS:
         click.echo(f"    and {len(kept) - _MOST_CALLS} before")
+
+
+def _said(said: UserSaid | str) -> str:
+    """Return how many messages are kept, and why not all; never what they say."""
+    if isinstance(said, str):
+        return said
+    count = len(said.texts)
+    kept = f"{count} message{'' if count == 1 else 's'} kept"
+    return kept if said.missing is None else f"{kept}; {said.missing}"
+
+
+def _said_record(said: UserSaid | str) -> dict[str, Any]:
+    if isinstance(said, str):
+        return {"messages": None, "missing": said}
+    return {"messages": len(said.texts), "missing": said.missing}
 
 
 def _state(tree: SessionSummary) -> str:
@@ -128,6 +149,7 @@ def _record(tree: SessionSummary, *, calls: bool = False) -> dict[str, Any]:
                 "server": tool.server,
                 "succeeded": _stamp(each.succeeded.latest),
                 "other": _stamp(each.unsure.latest),
+                "not_kept": tree.kept.why_missing(tool) if tool in tree.kept.gaps else None,
             }
             for tool, each in tree.tools.items()
         ],

@@ -7,6 +7,7 @@ import getpass
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -167,3 +168,19 @@ def test_sessions_in_memory_cannot_be_shown(tmp_path: Path) -> None:
     refused = run("sessions", "list", tmp_path)
     assert refused.code == 2
     assert "set `[history] store` in placet.toml" in refused.err
+
+
+def test_show_says_which_calls_and_messages_are_not_kept_and_why(rules: Path) -> None:
+    kept = policy.load(rules).settings.history
+    log = open_stored_log(str(kept.store), replace(kept, message_bytes=100))
+    with closing(log):
+        log.hear(DESK, ("the secret plan", "x" * 101), missed=False)
+        fetch = ReleasedCall(tool=CalledTool(name="fetch", kind="host"))
+        log.finish(log.release(DESK, fetch, judged_by=None), "ok")  # type: ignore[arg-type]
+    shown = run("sessions", "show", "desk", "--rules", rules).out
+    assert "what the user wrote: 1 message kept; a message of the user had more than" in shown
+    assert "not all are kept one by one: no rule read them when they were made" in shown
+    assert "secret" not in shown
+    record = run("sessions", "show", "desk", "--rules", rules, "--format", "json").record
+    assert record["said"]["messages"] == 1
+    assert "no rule read them" in record["tools"][0]["not_kept"]
