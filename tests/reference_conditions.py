@@ -371,7 +371,7 @@ def value_of(expr: tree.Expr, scene: Scene) -> Any:  # noqa: C901 - an arm a nod
                 return value_of(scene.lets[name], scene)
             return _fact((name,), scene)
         case tree.Field(base=tree.Name(name=name), name=step) if (
-            name in ("tool", "agent", "session", "user", "context", "call")
+            name in ("tool", "agent", "session", "user", "sandbox", "context", "call")
             and name not in scene.variables
         ):
             return _fact((name, step), scene)
@@ -582,6 +582,11 @@ def _fact(path: tuple[str, ...], scene: Scene) -> Any:  # noqa: C901 - an arm a 
             return caller.groups
         case ("user", "said"):
             return known(scene.facts.said)
+        case ("sandbox", "tier"):
+            return given(scene.facts.sandbox and scene.facts.sandbox.name)
+        case ("sandbox", "enforces"):
+            sandbox = scene.facts.sandbox
+            return () if sandbox is None else tuple(sorted(sandbox.enforces))
         case ("context", name):
             return known(scene.facts.context.get(name))
         case _:

@@ -276,7 +276,7 @@ def judge_resources(
         if effects.declared and not effects.given:
             return absent
         # What commands do unseen is covered by the patterns they fit.
-        unseen = spec.unseen and test.verb != "runs"
+        unseen = spec.unseen and test.verb != "runs" and not _enforced(test, reader, spec)
         return _only(effects, covers, out_of_sight=unseen or not complete)
     if form == "outside":
         return _outside(effects, covers)
@@ -287,6 +287,29 @@ def judge_resources(
         if reader.readable(_KINDS[test.verb], text) or test.verb == "runs"
     )
     return any_of([in_sight, None if hidden else False])
+
+
+def _enforced(test: tree.ResourceTest, reader: SetReader, spec: ToolSpec) -> bool:
+    """Tell whether a sandbox keeps unseen code within the set: any of hosts, folders and files."""
+    sandbox = reader.facts.sandbox
+    if sandbox is None or test.verb not in sandbox.enforces or spec.origin.kind != "host":
+        return False
+    return test.verb == "connects" or _is_plain(test.operand, reader)
+
+
+def _is_plain(item: tree.Expr | tree.Nothing | tree.Anything, reader: SetReader) -> bool:
+    match item:
+        case tree.Nothing() | tree.Name(name="workspace"):
+            return True
+        case tree.Name(name=name):
+            named = reader.sets[name]
+            return not named.excluded and all(_is_plain(part, reader) for part in named.included)
+        case tree.ListLiteral(items=items):
+            return all(_is_plain(part, reader) for part in items)
+        case tree.Text(value=text):
+            return not set("*?").intersection(text.removesuffix("/**"))
+        case _:
+            raise NotImplementedError(type(item).__name__)
 
 
 def _redirects(value: Any) -> bool:

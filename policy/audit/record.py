@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from policy.audit.bounded_value import bounded
 from policy.decision import GenerationId, ValuePlace
-from policy.model import SENTENCES, Caller, Frozen, Reason, Verdict, thaw
+from policy.model import SENTENCES, Caller, Confinement, Frozen, Reason, Verdict, thaw
 
 Outcome: TypeAlias = Literal[
     "ok",
@@ -80,7 +80,8 @@ class AuditRecord:
     reported. `ran` is the script that a shell got for the command, where it differs by more than
     spelling. `parent` is the id of the call whose tool made this one. `redactions` are what rules
     have redacted of the result. `values` are those that rules look for in earlier
-    calls or in what the user wrote, and where they stand.
+    calls or in what the user wrote, and where they stand. `confinement` is what code that the call
+    started was confined to.
     """
 
     id: str
@@ -112,6 +113,7 @@ class AuditRecord:
     parent: str | None = None
     redactions: tuple[ResultRedaction, ...] = ()
     values: tuple[ValuePlace, ...] = ()
+    confinement: Confinement | None = None
 
 
 def record_line(record: AuditRecord) -> bytes:
@@ -153,6 +155,8 @@ def json_line(document: Mapping[str, Any]) -> bytes:
     return text.encode("ascii") + b"\n"
 
 
+# How many items of a set a record lists.
+_MOST_ITEMS = 100
 _OF_THE_END = ("outcome", "error", "code", "message", "latency_ms", "tokens_used")
 
 
@@ -189,6 +193,8 @@ def _document(record: AuditRecord) -> dict[str, Any]:
     }
     if record.values:
         document["values"] = [_value(one) for one in record.values]
+    if record.confinement is not None:
+        document["confinement"] = record.confinement.as_json(most=_MOST_ITEMS)
     if record.redactions:
         document["redactions"] = [_redaction(one) for one in record.redactions]
     return document

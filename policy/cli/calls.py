@@ -11,7 +11,17 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from policy.diagnostics import did_you_mean
-from policy.model import Caller, Facts, GuestScope, PastCall, Resolvers, freeze, thaw
+from policy.model import (
+    Caller,
+    ConfinedVerb,
+    Facts,
+    GuestScope,
+    PastCall,
+    Resolvers,
+    SandboxTier,
+    freeze,
+    thaw,
+)
 from policy.values import Unreadable, escape_for_display, parse_time, read_json
 
 
@@ -138,10 +148,18 @@ class _Past(_Part):
         )
 
 
+class _Sandbox(_Part):
+    tier: str
+    enforces: list[ConfinedVerb] = []
+
+    def in_force(self) -> SandboxTier:
+        return SandboxTier(name=self.tier, enforces=frozenset(self.enforces))
+
+
 class _Facts(_Part):
     resolver: dict[str, list[str] | None] | None = None
     context: dict[str, Any] = {}
-    sandbox: str | None = None
+    sandbox: _Sandbox | None = None
 
     def host(self, name: str) -> tuple[str, ...] | None:
         """Return the addresses that the line contains for a name."""
@@ -174,12 +192,16 @@ class _Line(_Part):
             history=None if self.history is None else tuple(past.call() for past in self.history),
             context={name: freeze(item) for name, item in more.context.items()},
             resolvers=replace(disk, host=None if more.resolver is None else more.host),
-            sandbox=more.sandbox,
+            sandbox=None if more.sandbox is None else more.sandbox.in_force(),
         )
 
 
 _NAMES = sorted(
-    {name for part in (_Line, _Caller, _ScopeFields, _Past, _Facts) for name in part.model_fields}
+    {
+        name
+        for part in (_Line, _Caller, _ScopeFields, _Past, _Facts, _Sandbox)
+        for name in part.model_fields
+    }
 )
 _SAID = {
     "missing": "is missing",
@@ -188,7 +210,6 @@ _SAID = {
     "dict_type": "is not an object",
     "model_type": "is not an object",
     "model_attributes_type": "is not an object",
-    "literal_error": "is none of `ok`, `failed`, `timeout`, `cancelled`, `running`",
     "extra_forbidden": "is not a field of a call",
 }
 
@@ -226,6 +247,10 @@ def _first_problem(error: ValidationError) -> str:
     place = escape_for_display(".".join(names), 100)
     if found["type"] == "value_error":
         return f"`{place}` {found['ctx']['error']}"
+    if found["type"] == "literal_error":
+        # Pydantic lists them as 'a', 'b' or 'c'.
+        wanted = found["ctx"]["expected"].replace("'", "`").replace(" or ", ", ")
+        return f"`{place}` is none of {wanted}"
     is_unnamed = found["type"] == "extra_forbidden"
     help = did_you_mean(names[-1], _NAMES) if is_unnamed else None
     return f"`{place}` {_SAID.get(found['type'], 'cannot be read')}" + (f": {help}" if help else "")

@@ -104,6 +104,8 @@ def decision_record(id: object, decision: Decision) -> dict[str, Any]:
         record["shadowed"] = [reason_record(reason) for reason in decision.shadowed]
     if decision.redactions:
         record["redactions"] = [_redaction(reason) for reason in decision.redactions]
+    if decision.confinement is not None:
+        record["confinement"] = decision.confinement.as_json()
     if decision.charges and decision.verdict is not Verdict.DENY:
         record["charges"] = [_charge(charge) for charge in decision.charges]
     return record

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from policy.cli.clause_text import clause_lines
+from policy.cli.confinement_text import confinement_lines
 from policy.cli.explained_rules import divides, listed_rules
 from policy.cli.workspace import Workspace
 from policy.decision import Explanation, LayerOutcome, ResourceUse, RuleOutcome
@@ -77,6 +78,7 @@ class _Account:
         for reason in decision.deciding:
             yield from self._reason(reason)
         yield from self._resources()
+        yield from self._confinement()
         if self.explanation.needed and not self.refused:
             yield ""
             yield "to be allowed"
@@ -123,6 +125,15 @@ class _Account:
         if not reason.file:
             return ""
         return f" ({visible(display_name(reason.file, root=self.root))}:{reason.line})"
+
+    def _confinement(self) -> Iterator[str]:
+        confinement = self.explanation.decision.confinement
+        if confinement is None:
+            return
+        yield ""
+        yield "its code"
+        for line in confinement_lines(confinement):
+            yield from self._text(line, indent=2, hanging=4)
 
     def _resources(self) -> Iterator[str]:
         found = () if self.refused else self.explanation.resources

@@ -8,6 +8,7 @@ from policy.decision.clause_outcome import (
     ValueOutcome,
 )
 from policy.decision.compiled import decide_compiled
+from policy.decision.confining import confinement_of, with_confinement
 from policy.decision.decider import Answer, answer, decide
 from policy.decision.explanation import Explanation, explain
 from policy.decision.identity import closed_to, identity_reasons
@@ -46,6 +47,7 @@ __all__ = [
     "answer",
     "approval_words",
     "closed_to",
+    "confinement_of",
     "decide",
     "decide_compiled",
     "decide_interpreted",
@@ -60,4 +62,5 @@ __all__ = [
     "sentence",
     "value_places",
     "visibility_of",
+    "with_confinement",
 ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from policy.admission import Admitted, RawCall, Refused, admit
 from policy.decision.compiled import decide_compiled
+from policy.decision.confining import with_confinement
 from policy.decision.interpreted import decide_interpreted, unknown_tool
 from policy.decision.limits import with_limits
 from policy.model import (
@@ -107,7 +108,9 @@ def decide(
             program, call, caller, facts, None, generation=generation, repairs=repairs
         )
     if program.has_limits:
-        return with_limits(program, decision, caller=caller, facts=facts)
+        decision = with_limits(program, decision, caller=caller, facts=facts)
+    if facts.sandbox is not None:
+        return with_confinement(program, decision, caller=caller, facts=facts)
     return decision
 
 

@@ -17,10 +17,21 @@ from policy.evaluation.conditions import compile_test
 from policy.evaluation.declared_outputs import read_output
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.effects import CallEffects, KnownResource
+from policy.evaluation.enforced_sets import is_enforceable
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import compile_value, constant_value
 from policy.evaluation.floor import Floor, ProtectedFile
 from policy.evaluation.floor_test import FloorOf, FloorTruth, compile_floor
+from policy.evaluation.kept_conditions import (
+    MOST_WAYS,
+    NOTHING,
+    Limit,
+    Way,
+    Ways,
+    WaysOf,
+    all_ways,
+    ways_to_keep,
+)
 from policy.evaluation.partial_evaluation import (
     Known,
     PossibleTruths,
@@ -41,6 +52,8 @@ from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value,
 
 __all__ = [
     "ABSENT",
+    "MOST_WAYS",
+    "NOTHING",
     "Absent",
     "Access",
     "CallEffects",
@@ -57,6 +70,7 @@ __all__ = [
     "Keep",
     "Known",
     "KnownResource",
+    "Limit",
     "Operator",
     "Payers",
     "PossibleTruths",
@@ -66,7 +80,11 @@ __all__ = [
     "Truth",
     "Value",
     "ValueOf",
+    "Way",
+    "Ways",
+    "WaysOf",
     "all_of",
+    "all_ways",
     "any_truth",
     "batch_tests",
     "compile_cover",
@@ -79,6 +97,7 @@ __all__ = [
     "constant_value",
     "covering_tests",
     "equal",
+    "is_enforceable",
     "keep_for",
     "known_answer",
     "negated",
@@ -89,4 +108,5 @@ __all__ = [
     "resource_tests",
     "tool_matcher",
     "true_or_indeterminate",
+    "ways_to_keep",
 ]

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from policy.checks import checked
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.effects import CallEffects, KnownResource
+from policy.evaluation.enforced_sets import sandbox_enforces
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.resource_tests import Resource, compile_resource_test, unseen_effects
 from policy.evaluation.set_items import (
@@ -124,7 +125,7 @@ class BatchedTests:
         if tests.commands is not None:
             found, again = _of_commands(tests, effects, some=some, every=every)
         else:
-            found, again = _of_places(tests, effects, verb=self._verb, some=some, every=every)
+            found, again = _of_places(tests, call, effects, verb=self._verb, some=some, every=every)
         for number in again:
             truth = self.alone(number, call)
             if truth is True:
@@ -296,7 +297,13 @@ def _of_one_command(tests: _Sorted, command: object, effects: CallEffects) -> se
 
 
 def _of_places(
-    tests: _Sorted, effects: CallEffects, *, verb: str, some: set[int], every: set[int]
+    tests: _Sorted,
+    call: Evaluation,
+    effects: CallEffects,
+    *,
+    verb: str,
+    some: set[int],
+    every: set[int],
 ) -> tuple[set[int], set[int]]:
     """Return the true or open tests of paths or hosts, and those to evaluate separately."""
     unsure = tests.unsure(effects)
@@ -312,6 +319,9 @@ def _of_places(
         again |= tests.only
     elif hidden is None:
         found |= inside
+    elif sandbox_enforces(verb, call):
+        # A sandbox keeps code within some sets, and not within others.
+        again |= inside
     else:
         found.update(~number for number in inside)
     if not effects.certain:

@@ -182,10 +182,13 @@ class CallEffects:
                     for one in command.walk():
                         yield KnownResource(one, one.command.text, "command")
 
-    def not_shown(self, verb: str) -> str:
-        """Return the effect of this verb whose resource the call does not show; empty if none."""
+    def not_shown(self, verb: str, *, enforced: bool = False) -> str:
+        """Return the effect of this verb whose resource the call does not show; empty if none.
+
+        `enforced`: leave out what commands do, which a sandbox bounds.
+        """
         for access in self._accesses_of(verb):
-            if access.unseen:
+            if access.unseen and not (enforced and access.by is not None):
                 return access.why
         return ""
 

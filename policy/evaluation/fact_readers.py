@@ -57,6 +57,12 @@ _READERS: dict[tuple[str, ...], Reader] = {
     ("user", "id"): lambda call: ABSENT if call.caller.user is None else call.caller.user,
     ("user", "groups"): lambda call: call.caller.groups,
     ("user", "said"): _said,
+    ("sandbox", "tier"): lambda call: (
+        ABSENT if call.facts.sandbox is None else call.facts.sandbox.name
+    ),
+    ("sandbox", "enforces"): lambda call: (
+        () if call.facts.sandbox is None else tuple(sorted(call.facts.sandbox.enforces))
+    ),
     ("workspace",): lambda call: call.facts.workspace or _UNKNOWN_FOLDER,
     ("now",): lambda call: call.facts.now or _UNKNOWN_TIME,
 }

@@ -13,6 +13,7 @@ from policy.checks import checked
 from policy.evaluation.accesses import Origin
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.effects import CallEffects, KnownResource
+from policy.evaluation.enforced_sets import is_enforceable, sandbox_enforces
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.possible_resources import possible_resource
 from policy.evaluation.set_items import patterns_of
@@ -52,7 +53,7 @@ def compile_resource_test(
         form = "only" if not test.operand.included else test.form
         if form == "only":
             beside = () if test.beside is None else patterns_of(test.beside, declared.profiles)
-            cached = _only(verb, members, declared, beside)
+            cached = _only(verb, test.operand, members, declared, beside)
         else:
             form_of = _outside if form == "outside" else _some
             cached = form_of(verb, members, declared, handed=not test.surely)
@@ -151,6 +152,7 @@ def _outside(verb: str, members: SetTest, declared: DeclaredResources, *, handed
 
 def _only(
     verb: str,
+    values: checked.ValueSet,
     members: SetTest,
     declared: DeclaredResources,
     beside: tuple[CommandPattern, ...],
@@ -162,6 +164,9 @@ def _only(
         if verb in effects.absent and not effects.of(verb):
             return ABSENT
         hidden = unseen_effects(verb, effects)
+        if hidden is not None and sandbox_enforces(verb, call):
+            within = is_enforceable(values, effects.paths)
+            hidden = unseen_effects(verb, effects, enforced=within)
         return True if hidden is None else hidden
 
     return _once_per_call(look, declared)
@@ -198,18 +203,23 @@ def follows_as_spelled(item: KnownResource, patterns: tuple[CommandPattern, ...]
     return any(spells_redirects(command, pattern) for pattern in patterns)
 
 
-def unseen_effects(verb: str, effects: CallEffects) -> Indeterminate | None:
-    """Return why `only` cannot see all resources, if there is a reason."""
+def unseen_effects(
+    verb: str, effects: CallEffects, *, enforced: bool = False
+) -> Indeterminate | None:
+    """Return why `only` cannot see all resources, if there is a reason.
+
+    `enforced`: a sandbox keeps what code does unseen within the set.
+    """
     if not effects.complete:
         return unknown_resources("the resources of this tool are not declared complete")
     if verb == "runs":
         return None
-    not_shown = effects.not_shown(verb)
+    not_shown = effects.not_shown(verb, enforced=enforced)
     if not_shown:
         return unknown_resources(not_shown)
     if effects.words:
         return unknown_resources("a program without a profile may use any of its arguments")
-    if effects.unseen:
+    if effects.unseen and not enforced:
         return unknown_resources("effects of the code beyond its arguments are unknown")
     return None
 
@@ -310,7 +320,7 @@ def compile_cover_of_runs(
 
 def covering_tests(when: checked.Test | None) -> Iterator[checked.ResourceTest]:
     """Yield the clauses of an `allow` that cover effects: `only`, `anything`, `nothing`."""
-    return (test for test in _resource_tests(when) if is_covering(test))
+    return (test for test in resource_tests_in(when) if is_covering(test))
 
 
 def is_covering(test: checked.ResourceTest) -> bool:
@@ -325,7 +335,7 @@ def permits_writes_of_inline_code(*conditions: checked.Test | None) -> bool:
     return any(
         test.verb == "writes" and test.operand is not None and _includes_inline_code(test.operand)
         for part in conditions
-        for test in _resource_tests(part)
+        for test in resource_tests_in(part)
     )
 
 
@@ -338,15 +348,16 @@ def _includes_inline_code(values: checked.ValueSet) -> bool:
     )
 
 
-def _resource_tests(test: checked.Test | None) -> Iterator[checked.ResourceTest]:
+def resource_tests_in(test: checked.Test | None) -> Iterator[checked.ResourceTest]:
+    """Yield the resource tests inside a condition."""
     match test:
         case checked.ResourceTest():
             yield test
         case checked.AllOf(tests=tests) | checked.AnyOf(tests=tests):
             for part in tests:
-                yield from _resource_tests(part)
+                yield from resource_tests_in(part)
         case checked.NotOf(test=part) | checked.Quantified(test=part):
-            yield from _resource_tests(part)
+            yield from resource_tests_in(part)
         case _:
             return
 

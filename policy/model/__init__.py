@@ -64,6 +64,7 @@ from policy.model.facts import (
     ResolveHost,
     ResolvePath,
     Resolvers,
+    SandboxTier,
     UserSaid,
 )
 from policy.model.history import (
@@ -157,6 +158,7 @@ __all__ = [
     "Resolvers",
     "ResourceItem",
     "ResourceSet",
+    "SandboxTier",
     "Source",
     "Span",
     "Spending",

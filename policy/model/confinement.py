@@ -86,27 +86,34 @@ class Confinement:
             if bound is not None:
                 yield verb, bound
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the confinement for records and for people; a verb that is not bounded is null."""
+    def as_json(self, *, most: int | None = None) -> dict[str, Any]:
+        """Return the confinement for records and for people; a verb that is not bounded is null.
+
+        Of longer lists of items, the first `most` are listed and the `more` counted.
+        """
         shown: dict[str, Any] = dict.fromkeys(CONFINED_VERBS)
         for verb, bound in self.bounds():
             shown[verb] = {
-                "within": [[_named_json(one) for one in union] for union in bound.within],
-                "without": [_named_json(one) for one in bound.without],
+                "within": [[_named_json(one, most) for one in union] for union in bound.within],
+                "without": [_named_json(one, most) for one in bound.without],
             }
         return {**shown, "relied_on": list(self.relied_on)}
 
 
-def _named_json(named: NamedResources) -> dict[str, Any]:
-    return {"rule": named.rule, **_set_json(named.resources)}
+def _named_json(named: NamedResources, most: int | None) -> dict[str, Any]:
+    return {"rule": named.rule, **_set_json(named.resources, most)}
 
 
-def _set_json(resources: ResourceSet) -> dict[str, Any]:
-    shown: dict[str, Any] = {"items": [_item_json(item) for item in resources.included]}
+def _set_json(resources: ResourceSet, most: int | None) -> dict[str, Any]:
+    shown: dict[str, Any] = {"items": [_item_json(one, most) for one in resources.included[:most]]}
+    if most is not None and len(resources.included) > most:
+        shown["more"] = len(resources.included) - most
     if resources.excluded:
-        shown["except"] = [_item_json(item) for item in resources.excluded]
+        shown["except"] = [_item_json(one, most) for one in resources.excluded[:most]]
+        if most is not None and len(resources.excluded) > most:
+            shown["except_more"] = len(resources.excluded) - most
     return shown
 
 
-def _item_json(item: ResourceItem) -> str | dict[str, Any]:
-    return item if isinstance(item, str) else _set_json(item)
+def _item_json(item: ResourceItem, most: int | None) -> str | dict[str, Any]:
+    return item if isinstance(item, str) else _set_json(item, most)

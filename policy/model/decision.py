@@ -31,7 +31,7 @@ class Decision(Struct, frozen=True, kw_only=True):
     rules, which never change a verdict. `charges` are what limits count once the call runs.
     `redactions` are the `redact results` that match the call, shadow ones included; those with
     conditions on the result may turn out not to apply. `confinement` is what code that the call
-    starts may touch; None for a tool that runs no code, a denial, and where nobody asked for it.
+    starts may touch; None for a denial, a tool that runs no code, and where no sandbox confines it.
     """
 
     verdict: Verdict

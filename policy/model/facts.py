@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeAlias
 
 from policy.model.budgets import BalanceOf
 from policy.model.call import EMPTY
+from policy.model.confinement import ConfinedVerb
 from policy.model.history import History
 from policy.model.past_calls import PastCall
 
@@ -180,6 +181,18 @@ _NONE = Resolvers()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxTier:
+    """The sandbox that confines the programs which a call starts.
+
+    `enforces` are the verbs of which it keeps all that code does within a bound that it is given:
+    of files, folders with everything below them; of connections, any set of hosts.
+    """
+
+    name: str
+    enforces: frozenset[ConfinedVerb] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """The circumstances of one decision. `now` is None where no clock was passed: unknown.
 
@@ -190,6 +203,9 @@ class Facts:
 
     `server_folders` has the folders in which MCP servers run, by server, from which they resolve
     relative paths; None is an unknown folder. Tools of other servers work in `cwd`.
+
+    `sandbox` confines the programs that Placet starts for this call. None: nothing does, or the
+    call starts none.
     """
 
     cwd: str | None = None
@@ -200,7 +216,7 @@ class Facts:
     history: tuple[PastCall, ...] | History | None = None
     context: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     resolvers: Resolvers = _NONE
-    sandbox: str | None = None
+    sandbox: SandboxTier | None = None
     server_folders: Mapping[str, str | None] = field(default_factory=lambda: EMPTY)
 
     def __post_init__(self) -> None:

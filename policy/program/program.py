@@ -26,6 +26,7 @@ from policy.evaluation import (
     PossibleTruthsOf,
     TestOf,
     ValueOf,
+    WaysOf,
     keep_for,
 )
 from policy.layers import LayeredPolicy, applies_to
@@ -42,13 +43,15 @@ _CALLERS_REMEMBERED = 4096
 class Clause:
     """One clause of a rule for explanation: `when` or `unless`, its text and its test.
 
-    `parts` evaluates every part of the clause for a call, one by one.
+    `parts` evaluates every part of the clause for a call, one by one; `ways` are those in which
+    code that the call starts leaves the clause as it is.
     """
 
     keyword: str
     text: str
     test: TestOf
     parts: Callable[[Evaluation], ConditionOutcome]
+    ways: WaysOf
 
 
 @dataclass(frozen=True, slots=True)

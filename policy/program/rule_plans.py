@@ -30,6 +30,7 @@ from policy.evaluation import (
     negation_of,
     outcome_of_condition,
     tool_matcher,
+    ways_to_keep,
 )
 from policy.model import Reason, Terms, Verdict
 from policy.program.input_changes import compile_changes
@@ -221,6 +222,7 @@ def _clause(keyword: str, test: checked.Test, place: ConditionScope) -> Clause:
         text=test.text,
         test=compile_test(test, place),
         parts=outcome_of_condition(test, place),
+        ways=ways_to_keep(test, place),
     )
 
 

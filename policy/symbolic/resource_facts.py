@@ -13,13 +13,15 @@ from dataclasses import dataclass
 
 from policy.catalog import ToolSpec, Verb
 from policy.checks import checked
-from policy.evaluation import DeclaredResources
+from policy.evaluation import DeclaredResources, is_enforceable
 from policy.solving import Clauses
 from policy.symbolic.accessed_paths import AccessedPaths, certain_verbs
 from policy.symbolic.reading import Scope
 from policy.symbolic.set_relations import includes, shares_nothing
+from policy.symbolic.situation import HOME, WORKSPACE
 from policy.symbolic.subjects import Subject
 from policy.symbolic.truths import Truths, unknown
+from policy.values import PathContext
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +101,8 @@ class ResourceFacts:
         if one.key[:2] + one.key[3:] == other.key[:2] + other.key[3:] and includes(large, small):
             # In a larger set: more is in it, and less is outside of it.
             smaller, larger = (other, one) if form == "outside" else (one, other)
-            self._implies(smaller.truth.holds, larger.truth.holds)
+            if form != "only" or _is_as_enforceable(small, large, one.declared):
+                self._implies(smaller.truth.holds, larger.truth.holds)
             self._implies(larger.truth.fails, smaller.truth.fails)
         if one.key[:5] + one.key[6:] == other.key[:5] + other.key[6:]:
             # The two differ in what an absent argument means: indeterminate, or false.
@@ -117,3 +120,13 @@ class ResourceFacts:
 
     def _implies(self, one: int, other: int) -> None:
         self._clauses.require(-one, other)
+
+
+def _is_as_enforceable(
+    small: checked.ValueSet, large: checked.ValueSet, declared: DeclaredResources
+) -> bool:
+    """Return whether a sandbox that keeps code within a set also makes a larger one hold."""
+    if not declared.unseen and "runs" not in declared.verbs:
+        return True
+    paths = PathContext(home=HOME, workspace=WORKSPACE)
+    return is_enforceable(large, paths) or not is_enforceable(small, paths)

@@ -54,7 +54,13 @@ from policy.values.numbers import (
 )
 from policy.values.paths.contents import ContentsBelow
 from policy.values.paths.exclusion import SHOWING, is_excluded
-from policy.values.paths.membership import path_in, path_overlaps, path_within, tree_reaches
+from policy.values.paths.membership import (
+    absolute_glob,
+    path_in,
+    path_overlaps,
+    path_within,
+    tree_reaches,
+)
 from policy.values.paths.path import (
     Path,
     PathContext,
@@ -159,6 +165,7 @@ __all__ = [
     "Unsearchable",
     "UserMessages",
     "Violation",
+    "absolute_glob",
     "add",
     "addresses_in",
     "after_cd",

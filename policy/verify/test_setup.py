@@ -8,7 +8,15 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from policy.model import EMPTY, Caller, Facts, GuestScope
+from policy.model import (
+    CONFINED_VERBS,
+    EMPTY,
+    Caller,
+    ConfinedVerb,
+    Facts,
+    GuestScope,
+    SandboxTier,
+)
 from policy.syntax import tree
 from policy.values import Unreadable, parse_time
 
@@ -24,6 +32,8 @@ FACTS: tuple[str, ...] = (
     "user.id",
     "user.groups",
     "user.said",
+    "sandbox.tier",
+    "sandbox.enforces",
     "now",
     "workspace",
     "cwd",
@@ -118,6 +128,18 @@ def _scope(value: Any) -> GuestScope:
     )
 
 
+def _sandbox(facts: Facts) -> SandboxTier:
+    return facts.sandbox or SandboxTier(name="test")
+
+
+def _confined(value: Any) -> frozenset[ConfinedVerb]:
+    texts = _texts(value)
+    found: frozenset[ConfinedVerb] = frozenset(verb for verb in CONFINED_VERBS if verb in texts)
+    if len(found) != len(set(texts)):
+        raise NotGivable('a list of `"reads"`, `"writes"` and `"connects"`')
+    return found
+
+
 _OF_THE_CALLER = {
     "agent.name": lambda caller, v: replace(caller, agent=_text(v)),
     "agent.parent": lambda caller, v: replace(
@@ -132,6 +154,12 @@ _OF_THE_CALLER = {
 
 _OF_THE_WORLD = {
     "user.said": lambda facts, v: replace(facts, said=_texts(v)),
+    "sandbox.tier": lambda facts, v: replace(
+        facts, sandbox=replace(_sandbox(facts), name=_text(v))
+    ),
+    "sandbox.enforces": lambda facts, v: replace(
+        facts, sandbox=replace(_sandbox(facts), enforces=_confined(v))
+    ),
     "now": lambda facts, v: replace(facts, now=_moment(v)),
     "workspace": lambda facts, v: replace(
         facts,

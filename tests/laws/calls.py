@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from policy.catalog import Origin, Resource, ToolSpec
-from policy.model import Caller, Facts, GuestScope, PastCall, ToolCall
+from policy.model import (
+    CONFINED_VERBS,
+    Caller,
+    Facts,
+    GuestScope,
+    PastCall,
+    SandboxTier,
+    ToolCall,
+)
 
 FIELDS = ("a", "b", "n", "tags", "box")
 _SCHEMA = {
@@ -57,6 +65,7 @@ SPECS: tuple[ToolSpec, ...] = (
     _tool("fetch", _argument("connects", "a")),
     _tool("post", _argument("sends", "a")),
     _tool("shell", _argument("runs", "a"), unseen=True, exec_class=True),
+    _tool("code", _argument("reads", "a"), unseen=True, exec_class=True),
     _tool("loose", server="lab", complete=False),
 )
 NAMES = tuple(spec.name for spec in SPECS)
@@ -66,6 +75,7 @@ VERBS_OF: Mapping[str, tuple[str, ...]] = {
     "fetch": ("connects",),
     "post": ("sends",),
     "shell": ("runs", "writes"),
+    "code": ("reads", "writes", "connects"),
     "lab__loose": ("reads",),
 }
 # A pattern is written as its author would: the server's part by its structured origin.
@@ -252,5 +262,19 @@ WORLDS = (
             _past("note", 2, "failed", a="p", n=1),
             _past("bank__pay", 1, "running", a="p"),
         ),
+    ),
+    Facts(
+        now=_NOW,
+        cwd="/srv",
+        workspace="/srv",
+        home="/root",
+        sandbox=SandboxTier(name="bubblewrap", enforces=frozenset(CONFINED_VERBS)),
+    ),
+    Facts(
+        now=None,
+        cwd="/srv",
+        home="/root",
+        history=(),
+        sandbox=SandboxTier(name="other", enforces=frozenset({"writes"})),
     ),
 )

@@ -113,6 +113,8 @@ _FACT_TESTS = (
     'tool.server == "bank"',
     "is_clerk",
     "has_box",
+    'sandbox.tier == "bubblewrap"',
+    '"writes" in sandbox.enforces',
 )
 
 

@@ -99,6 +99,8 @@ FACTS: Mapping[tuple[str, ...], ValueType] = MappingProxyType(
         ("user", "id"): STRING,
         ("user", "groups"): STRINGS,
         ("user", "said"): STRINGS,
+        ("sandbox", "tier"): STRING,
+        ("sandbox", "enforces"): STRINGS,
         ("workspace",): STRING,
         ("now",): TIME,
     }

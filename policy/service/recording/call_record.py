@@ -171,6 +171,7 @@ def _record(
         tokens_used=tokens_used,
         redactions=call.redactions or (),
         values=() if judgement is None else looked_for(judgement, call.caller),
+        confinement=None if decision is None else decision.confinement,
     )
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy.cli.calls import CallToDecide, NotACall, read_call
-from policy.model import Caller, Facts, GuestScope, PastCall, Resolvers
+from policy.model import Caller, Facts, GuestScope, PastCall, Resolvers, SandboxTier
 
 WORDS = st.sampled_from(["a", "/srv", "2026-01-01T00:00:00Z", "today", "ok", "", "é"])
 ANYTHING = st.recursive(
@@ -54,7 +54,10 @@ def test_a_line_says_who_calls_and_in_what_world() -> None:
             },
             "now": noon,
             "said": ["go on"],
-            "facts": {"context": {"branch": "main"}, "sandbox": "full"},
+            "facts": {
+                "context": {"branch": "main"},
+                "sandbox": {"tier": "bubblewrap", "enforces": ["reads"]},
+            },
             "history": [{"tool": "u", "input": {"b": [2]}, "outcome": "failed", "at": noon}],
         }
     )
@@ -74,7 +77,7 @@ def test_a_line_says_who_calls_and_in_what_world() -> None:
         now=at,
         said=("go on",),
         context={"branch": "main"},
-        sandbox="full",
+        sandbox=SandboxTier(name="bubblewrap", enforces=frozenset({"reads"})),
         history=(PastCall(tool="u", input={"b": (2,)}, outcome="failed", at=at),),
     )
 
@@ -106,6 +109,11 @@ def test_a_line_need_only_name_the_tool() -> None:
         ),
         ({"tool": "t", "facts": {"resolver": {"a.example": "10.0.0.1"}}}, "`facts.resolver.a.ex"),
         ({"tool": "t", "facts": {"context": []}}, "`facts.context` is not an object"),
+        ({"tool": "t", "facts": {"sandbox": "full"}}, "`facts.sandbox` is not an object"),
+        (
+            {"tool": "t", "facts": {"sandbox": {"tier": "x", "enforces": ["runs"]}}},
+            "`facts.sandbox.enforces.0` is none of `reads`, `writes`, `connects`",
+        ),
         ({"tool": "t", "further": 1}, "`further` is not a field of a call"),
         (
             {"tool": "t", "caller": {"rol": "guest"}},

@@ -251,9 +251,24 @@ class TestTheFacts:
         history = [{**past, "outcome": outcome} for outcome in outcomes] + [{"tool": "x"}]
         assert verdict(rules_in(tmp_path), {**READ, "history": history}) == "allow"
 
-    def test_what_the_user_wrote_and_the_sandbox_are_read(self, tmp_path: Path) -> None:
-        call = {**READ, "said": ["read a.txt"], "facts": {"sandbox": "strict"}}
+    def test_what_the_user_wrote_is_read(self, tmp_path: Path) -> None:
+        call = {**READ, "said": ["read a.txt"]}
         assert verdict(rules_in(tmp_path), call) == "allow"
+
+    def test_a_sandbox_makes_only_hold_and_the_answer_has_the_confinement(
+        self, tmp_path: Path
+    ) -> None:
+        allow = 'tests: allow bash_exec when runs only "make *" and connects only to "a.test"\n'
+        rules = rules_in(tmp_path, "policy for every agent\ndefault deny\n" + allow)
+        call = {"tool": "bash_exec", "input": {"command": "make"}}
+        assert verdict(rules, call) == "deny"
+        confined = {**call, "facts": {"sandbox": {"tier": "mine", "enforces": ["connects"]}}}
+        record = decide(rules, confined).record
+        assert record["verdict"] == "allow"
+        assert record["confinement"]["connects"]["within"] == [
+            [{"rule": "tests", "items": ["a.test"]}]
+        ]
+        assert record["confinement"]["relied_on"] == ["connects"]
 
 
 class TestLinks:

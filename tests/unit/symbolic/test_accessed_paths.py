@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from policy.catalog import Resource
 from policy.checks import checked
 from policy.evaluation import DeclaredResources, Evaluation, Indeterminate
-from policy.model import Caller, Facts, Resolvers
+from policy.model import Caller, Facts, Resolvers, SandboxTier
 from policy.solving import Clauses, Model, Search
 from policy.symbolic.reading import Scope, compiled
 from policy.symbolic.resource_facts import ResourceFacts
@@ -56,6 +56,14 @@ TESTS = st.builds(
     st.sampled_from(("some", "some", "outside", "only")),
     SETS,
 )
+
+
+def _only(*items: str) -> checked.ResourceTest:
+    return checked.ResourceTest(
+        verb="reads", form="only", operand=_set([*items], []), permits=False, text=""
+    )
+
+
 PATHS = st.sampled_from(
     (
         *("/a/b", "/a", "/A/B", "/a/b/c", "/", "b", "c/b", "~/b", "~", "/x/../a/b/", "*/b"),
@@ -74,23 +82,48 @@ MANY = tool(
 
 
 @given(
-    st.sampled_from((FILE, TREE, MANY)),
-    st.lists(TESTS, min_size=1, max_size=5),
-    st.lists(PATHS, min_size=0, max_size=2),
-    st.booleans(),
-    st.booleans(),
-    st.booleans(),
+    spec=st.sampled_from((FILE, TREE, MANY)),
+    tests=st.lists(TESTS, min_size=1, max_size=5),
+    paths=st.lists(PATHS, min_size=0, max_size=2),
+    complete=st.booleans(),
+    folds=st.booleans(),
+    links=st.booleans(),
+    confined=st.sampled_from((None, "seen", "unseen")),
+)
+@example(
+    spec=FILE,
+    tests=[_only("/a/**"), _only("/a/**"), _only("/a/**", "**/b")],
+    paths=["/a/b"],
+    complete=True,
+    folds=False,
+    links=False,
+    confined="unseen",
 )
 def test_the_truths_of_a_call_satisfy_what_is_required(
-    spec: Any, tests: list[Any], paths: list[str], complete: bool, folds: bool, links: bool
+    spec: Any,
+    tests: list[Any],
+    paths: list[str],
+    *,
+    complete: bool,
+    folds: bool,
+    links: bool,
+    confined: str | None,
 ) -> None:
-    declared = DeclaredResources(spec.resources, complete=complete, unseen=False)
+    unseen = confined == "unseen"
+    declared = DeclaredResources(spec.resources, complete=complete, unseen=unseen)
+    sandbox = SandboxTier(name="bubblewrap", enforces=frozenset({"reads"}))
     given_input = {"p": tuple(paths)} if spec is MANY else {"p": "".join(paths[:1]) or "/a"}
     resolvers = Resolvers(
         path=(lambda path: LINKS.get(path, path)) if links else None,
         folds=(lambda path: True) if folds else None,
     )
-    facts = Facts(cwd="/home/u/ws", home="/home/u", workspace="/home/u/ws", resolvers=resolvers)
+    facts = Facts(
+        cwd="/home/u/ws",
+        home="/home/u",
+        workspace="/home/u/ws",
+        resolvers=resolvers,
+        sandbox=None if confined is None else sandbox,
+    )
     call = Evaluation(spec, given_input, caller=Caller(), facts=facts, slots=0)
     clauses = Clauses()
     resources = ResourceFacts(clauses, spec, ordinary=clauses.variable())

@@ -1,0 +1,44 @@
+"""What the code of a call may touch, in lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policy.diagnostics import visible
+from policy.model import CONFINED_VERBS, Bound, Confinement, NamedResources, ResourceSet
+
+_MOST_ITEMS = 6
+_LONGEST_ITEM = 200
+
+
+def confinement_lines(confinement: Confinement) -> Iterator[str]:
+    """Yield what the code may do, verb by verb, with the rules that bound it."""
+    for verb in CONFINED_VERBS:
+        bound = confinement.bound(verb)
+        relied = " (which allows the call)" if verb in confinement.relied_on else ""
+        if bound is None:
+            yield f"{verb} anything"
+        else:
+            yield f"{verb} {_bound(bound)}{relied}"
+
+
+def _bound(bound: Bound) -> str:
+    parts = ["only " + " or ".join(map(_named, union)) for union in bound.within]
+    parts += [f"nothing of {_named(one)}" for one in bound.without]
+    return " and ".join(parts)
+
+
+def _named(named: NamedResources) -> str:
+    return f"{_items(named.resources)} ({visible(named.rule, _LONGEST_ITEM)})"
+
+
+def _items(resources: ResourceSet) -> str:
+    shown = [
+        visible(item, _LONGEST_ITEM) if isinstance(item, str) else f"({_items(item)})"
+        for item in resources.included[:_MOST_ITEMS]
+    ]
+    more = len(resources.included) - len(shown)
+    text = ", ".join(shown) + (f" and {more} more" if more else "") if shown else "nothing"
+    if not resources.excluded:
+        return text
+    return f"{text} except {_items(ResourceSet(included=resources.excluded))}"
