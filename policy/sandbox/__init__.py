@@ -2,7 +2,9 @@
 
 from policy.sandbox.bubblewrap import Bubblewrap
 from policy.sandbox.choosing import driver_named
+from policy.sandbox.confined_program import ConfinedProgram, refused_connections
 from policy.sandbox.control_groups import counts_processes, weak_limit
+from policy.sandbox.denials import SandboxDenial
 from policy.sandbox.driver import ConfinedStart, SandboxDriver
 from policy.sandbox.escapes import NotTried, escapes
 from policy.sandbox.launcher import ConfinedLauncher, SandboxMissing
@@ -16,7 +18,6 @@ from policy.sandbox.network.connecting import (
 from policy.sandbox.network.environment import proxy_environment
 from policy.sandbox.network.listed_hosts import ListedHosts
 from policy.sandbox.network.opening import Dial, dial, is_public, open_one
-from policy.sandbox.network.proxied_program import refused_connections
 from policy.sandbox.network.target import Target
 from policy.sandbox.plan import CannotConfine, SandboxPlan, plan_of, protected_paths
 
@@ -24,6 +25,7 @@ __all__ = [
     "Bubblewrap",
     "CannotConfine",
     "ConfinedLauncher",
+    "ConfinedProgram",
     "ConfinedStart",
     "Connect",
     "Dial",
@@ -33,6 +35,7 @@ __all__ = [
     "NotTried",
     "Peer",
     "RefusedConnection",
+    "SandboxDenial",
     "SandboxDriver",
     "SandboxMissing",
     "SandboxPlan",

@@ -21,7 +21,7 @@ from policy.sandbox.pinned_paths import pinned
 from policy.sandbox.plan import CannotConfine, SandboxPlan
 from policy.sandbox.seccomp.filter_file import open_filter
 from policy.sandbox.seccomp.refusals import refusals
-from policy.sandbox.system_files import ETC, SYSTEM
+from policy.sandbox.system_files import ETC, SCRATCH, SYSTEM
 
 _SECONDS = 10.0
 _KERNEL = ("acpi", "bus", "fs", "irq", "mtrr", "scsi", "sys", "sysrq-trigger")
@@ -30,7 +30,6 @@ _KERNEL = ("acpi", "bus", "fs", "irq", "mtrr", "scsi", "sys", "sysrq-trigger")
 PROGRAMS = "/usr/bin:/bin:/usr/local/bin:/run/wrappers/bin:/run/current-system/sw/bin"
 _MISSING = "`bwrap` is not installed: install the package `bubblewrap`"
 _OUTDATED = "`bwrap` lacks the fix of CVE-2024-42472 (0.10, or in updates): update `bubblewrap`"
-_SCRATCH = ("/tmp", "/run", "/var/tmp", "/dev/shm")  # noqa: S108 - the sandbox's own, empty
 _ISOLATED = (
     "--unshare-all",
     # Without it, root in the sandbox would be root of the machine's own user namespace.
@@ -52,7 +51,7 @@ class Bubblewrap:
     name = "bubblewrap"
 
     def narrowed(self, plan: SandboxPlan) -> tuple[str, ...]:
-        """Return how a program may do less than planned: a mount expresses all of it."""
+        """Return no folders: mounts express the whole plan."""
         return ()
 
     def problem(self) -> str | None:
@@ -141,7 +140,7 @@ def _kernel_settings() -> Iterator[str]:
 
 def _scratch(plan: SandboxPlan) -> Iterator[str]:
     """Yield empty folders in memory: those for temporary files, and the home folder."""
-    for folder in (*_SCRATCH, plan.home):
+    for folder in (*SCRATCH, plan.home):
         yield from ("--size", str(plan.limits.scratch), "--tmpfs", folder)
 
 

@@ -46,7 +46,7 @@ class BestDriver:
         return "; ".join(problems)
 
     def narrowed(self, plan: SandboxPlan) -> tuple[str, ...]:
-        """Return how a program may do less than planned by the driver in use."""
+        """Return folders in which nothing can be made in spite of the plan."""
         return self._in_use().narrowed(plan)
 
     def confined(

@@ -34,7 +34,7 @@ class SandboxDriver(Protocol):
         ...
 
     def narrowed(self, plan: SandboxPlan) -> tuple[str, ...]:
-        """Return how a program may do less than planned, since the system cannot express it."""
+        """Return folders in which nothing can be made in spite of the plan."""
         ...
 
     def confined(

@@ -82,12 +82,8 @@ class Landlock:
         return f"Landlock does not confine anything here: {run.stderr.strip()[:300] or 'no reason'}"
 
     def narrowed(self, plan: SandboxPlan) -> tuple[str, ...]:
-        """Return how a program may do less than planned."""
-        return tuple(
-            f"nothing can be made, renamed or removed directly in {folder}, since something in it "
-            "stays read-only"
-            for folder in sorted(_around(plan))
-        )
+        """Return folders in which nothing can be made in spite of the plan."""
+        return tuple(sorted(_around(plan)))
 
     @contextmanager
     def confined(self, plan: SandboxPlan, program: tuple[str, ...]) -> Iterator[ConfinedStart]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from policy.processes import LaunchedProgram, Launcher, ProgramToStart, SupervisedLauncher
 from policy.runtime import Threads
+from policy.sandbox.confined_program import ConfinedProgram
 from policy.sandbox.control_groups import counts_processes, groups_for
 from policy.sandbox.driver import SandboxDriver
 from policy.sandbox.network.connecting import Connect
@@ -57,7 +58,7 @@ class ConfinedLauncher:
 
     async def launch(
         self, program: ProgramToStart, *, stdin: int, stdout: int, stderr: int
-    ) -> LaunchedProgram:
+    ) -> ConfinedProgram:
         """Start a program confined; raise SandboxMissing, or another OSError."""
         problem = await self.problem()
         if problem is not None:
@@ -66,10 +67,12 @@ class ConfinedLauncher:
         try:
             plan = self._plan_for(program)
             if plan.network == "hosts":
-                return await self._launch_proxied(plan, program, streams)
-            return await self._launch(plan, program, streams)
+                launched = await self._launch_proxied(plan, program, streams)
+            else:
+                launched = await self._launch(plan, program, streams)
         except (CannotConfine, NoListener) as error:
             raise SandboxMissing(str(error)) from error
+        return ConfinedProgram(launched, plan, driver=self._driver)
 
     async def _launch(
         self,

@@ -46,3 +46,5 @@ ETC = (
     "timezone",
     "wgetrc",
 )
+# Folders that a sandbox with mounts of its own has empty, in memory.
+SCRATCH = ("/tmp", "/run", "/var/tmp", "/dev/shm")  # noqa: S108

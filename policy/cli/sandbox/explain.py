@@ -90,7 +90,8 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     for name, limit in plan["limits"].items():
         if limit is not None:
             yield f"{'limit':<10}{name.replace('_', ' ')}: {limit}"
-    yield from (f"note: {visible(each, _LONGEST)}" for each in found["narrowed"])
+    for each in found["narrowed"]:
+        yield f"note: nothing can be made, renamed or removed directly in {visible(each, _LONGEST)}"
     if found["weak_limit"] is not None:
         yield f"! {found['weak_limit']}"
     for each in plan["unkept"]:

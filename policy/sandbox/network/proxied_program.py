@@ -43,8 +43,3 @@ class ProxiedProgram:
             await self._launched.end()
         finally:
             await self._proxy.close()
-
-
-def refused_connections(program: LaunchedProgram) -> tuple[RefusedConnection, ...]:
-    """Return the connections that a program was refused; none for one without a proxy."""
-    return program.refused if isinstance(program, ProxiedProgram) else ()

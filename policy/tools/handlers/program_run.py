@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
 from policy.processes import KeptOutput, LaunchedProgram
+from policy.sandbox import ConfinedProgram
 
+_LOG = logging.getLogger(__name__)
 # Starts the program with these descriptors as its standard output and standard error.
 Start: TypeAlias = Callable[[int, int], Awaitable[LaunchedProgram]]
 
@@ -15,7 +18,8 @@ Start: TypeAlias = Callable[[int, int], Awaitable[LaunchedProgram]]
 async def run_to_end(start: Start, *, most: int) -> dict[str, Any]:
     """Wait for the program itself to end; processes it left running end with it.
 
-    `most` bytes of each stream are kept.
+    `most` bytes of each stream are kept. Where a sandbox seems to be why it failed, the result says
+    so, beside what it has printed.
     """
     async with KeptOutput(most) as out, KeptOutput(most) as err:
         started = await start(out.write_end, err.write_end)
@@ -32,9 +36,14 @@ async def run_to_end(start: Start, *, most: int) -> dict[str, Any]:
         finally:
             # Also while the call is being cancelled.
             await started.end()
-    return {
+    result = {
         "exit_code": code,
         "stdout": out.text(),
         "stderr": err.text(),
         "truncated": out.cut or err.cut,
     }
+    denial = started.denial(code, err.text()) if isinstance(started, ConfinedProgram) else None
+    if denial is not None:
+        _LOG.info("%s", denial.sentence())
+        result["sandbox"] = denial.record()
+    return result

@@ -147,3 +147,22 @@ def test_wrong_settings_are_reported_with_their_place(
     (found,) = [each for each in store.status.diagnostics if each.severity.value == "error"]
     assert found.place[:2] == ("placet.toml", 2)
     assert said in found.message
+
+
+@needs_bubblewrap
+async def test_a_command_that_fails_by_its_sandbox_says_so_beside_its_output(rules: Path) -> None:
+    service, _ = service_of(rules, ON)
+    found = await output_of(service, "echo x > here; echo y > /usr/x")
+    assert found["exit_code"] == 1
+    assert "Read-only file system" in found["stderr"]
+    assert found["sandbox"]["code"] == "denied-by-sandbox"
+    assert found["sandbox"]["denied"] == [{"verb": "write", "target": "/usr/x", "likely": True}]
+    assert "what it did before stays done" in found["sandbox"]["message"]
+    assert "sandbox" not in await output_of(service, "false")
+
+
+async def test_a_command_without_a_sandbox_is_not_said_to_have_failed_by_one(rules: Path) -> None:
+    service, _ = service_of(rules, "")
+    found = await output_of(service, "cat /nonexistent/x")
+    assert found["exit_code"] == 1
+    assert "sandbox" not in found

@@ -1,0 +1,64 @@
+"""`ConfinedProgram`: a running program in its sandbox, and what its sandbox has denied."""
+
+from __future__ import annotations
+
+from policy.processes import LaunchedProgram
+from policy.sandbox.denials import SandboxDenial, denial_of
+from policy.sandbox.driver import SandboxDriver
+from policy.sandbox.network.connecting import RefusedConnection
+from policy.sandbox.network.proxied_program import ProxiedProgram
+from policy.sandbox.plan import SandboxPlan
+
+
+class ConfinedProgram:
+    """A program that `driver` has confined by a plan."""
+
+    def __init__(
+        self, launched: LaunchedProgram, plan: SandboxPlan, *, driver: SandboxDriver
+    ) -> None:
+        self._launched = launched
+        self._plan = plan
+        self._driver = driver
+
+    @property
+    def pid(self) -> int:
+        """The leader of the program's process group."""
+        return self._launched.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit status; None while it runs."""
+        return self._launched.returncode
+
+    @property
+    def refused(self) -> tuple[RefusedConnection, ...]:
+        """The connections that it was refused so far, each once; none without a proxy."""
+        return self._launched.refused if isinstance(self._launched, ProxiedProgram) else ()
+
+    async def wait(self) -> int:
+        """Wait until the program has ended and return its exit status."""
+        return await self._launched.wait()
+
+    def terminate(self) -> None:
+        """Ask every process of its group to end."""
+        self._launched.terminate()
+
+    async def end(self) -> None:
+        """Kill every process that it has started, itself too."""
+        await self._launched.end()
+
+    def denial(self, status: int, errors: str) -> SandboxDenial | None:
+        """Return why it failed by its sandbox, from its exit status and standard error."""
+        return denial_of(
+            self._plan,
+            tier=self._driver.name,
+            closed=self._driver.narrowed(self._plan),
+            refused=tuple(each.target for each in self.refused),
+            status=status,
+            errors=errors,
+        )
+
+
+def refused_connections(program: LaunchedProgram) -> tuple[RefusedConnection, ...]:
+    """Return the connections that a program was refused; none for one without a proxy."""
+    return program.refused if isinstance(program, ConfinedProgram) else ()
