@@ -49,6 +49,7 @@ OUTER = frozenset(
         "tools",
     }
 )
+_HOW = ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")
 IMPURE = frozenset({"open", "print", "input", "eval", "exec", "__import__", "breakpoint"})
 # Who writes code as text and compiles it: of names and quoted literals alone.
 WRITERS = frozenset({"policy.codegen.layer"})
@@ -91,6 +92,50 @@ REACH_INSIDE = frozenset(
         "tests.service.capabilities.test_plugins",
         # Versions of tools as selectors see them.
         "tests.unit.catalog.test_versions",
+    }
+)
+# What starts programs, by the module and the method.
+STARTING = frozenset(
+    {
+        *(f"os.{name}" for name in ("fork", "forkpty", "popen", "startfile", "system")),
+        *(f"os.{kind}{how}" for kind in ("exec", "spawn") for how in _HOW),
+        "asyncio.create_subprocess_exec",
+        "asyncio.create_subprocess_shell",
+        "multiprocessing.Process",
+        "multiprocessing.get_context",
+        "os.posix_spawn",
+        "os.posix_spawnp",
+        "pty.fork",
+        "pty.spawn",
+        "subprocess.Popen",
+        "subprocess.call",
+        "subprocess.check_call",
+        "subprocess.check_output",
+        "subprocess.getoutput",
+        "subprocess.getstatusoutput",
+        "subprocess.run",
+    }
+)
+# Who starts programs. Whatever a call, a server or a plugin starts goes through the launcher, so
+# that it is confined as configured, and ends with Placet.
+STARTERS = frozenset(
+    {
+        "policy.processes.launcher",
+        # The program between: it ends what it has started.
+        "policy.processes.supervisor",
+        # They become the confined program, and look whether that works here.
+        "policy.sandbox.attempts",
+        "policy.sandbox.bubblewrap",
+        "policy.sandbox.escapes",
+        "policy.sandbox.landlock",
+        "policy.sandbox.landlock_start",
+        # Placet's own interpreter: the daemon that answers hooks.
+        "policy.daemon.launch",
+        # Commands that a person runs, and git with words of our own.
+        "policy.cli.agent_settings.entry",
+        "policy.cli.demo.stage",
+        "policy.cli.git_revision",
+        "policy.environment.git_store",
     }
 )
 EMPTY_NAMES = frozenset({"utils", "util", "helpers", "common", "manager", "misc", "base"})
@@ -212,6 +257,35 @@ def impure_builtins(tree: Modules) -> list[str]:
     return found
 
 
+def starts_programs(tree: Modules) -> set[str]:
+    """Return the modules that start programs themselves."""
+    tops = {name.partition(".")[0] for name in STARTING}
+    found = set()
+    for name, text in tree.items():
+        known = {
+            alias.asname or alias.name: alias.name
+            for node in ast.walk(parsed(text))
+            if isinstance(node, ast.Import)
+            for alias in node.names
+        }
+        used = {
+            f"{known[node.value.id]}.{node.attr}"
+            for node in ast.walk(parsed(text))
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in known
+        }
+        used |= {
+            f"{module}.{one}"
+            for _, module, names in imports(text)
+            if module.partition(".")[0] in tops
+            for one in names
+        }
+        if used & STARTING:
+            found.add(name)
+    return found
+
+
 def nameless(tree: Modules) -> list[str]:
     """Return the modules whose name says nothing of what they hold."""
     return [name for name in tree if name.rpartition(".")[2].strip("_") in EMPTY_NAMES]
@@ -291,6 +365,10 @@ def test_imports_of_modules_point_one_way() -> None:
 
 def test_the_core_calls_no_builtin_that_does_io() -> None:
     assert impure_builtins(modules()) == []
+
+
+def test_programs_are_started_by_the_launcher() -> None:
+    assert starts_programs(modules()) == STARTERS
 
 
 def test_every_package_says_what_it_exports() -> None:
@@ -478,3 +556,18 @@ def test_the_page_names_every_part(where: str, ending: str) -> None:
         if not path.name.startswith(("_", ".")) and path.suffix in {"", ".py"}
     }
     assert {part for part in parts if part.endswith(ending) and part not in ARCHITECTURE} == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import subprocess\nsubprocess.run(['x'])\n",
+        "import subprocess as s\ndef f():\n    return s.Popen(['x'])\n",
+        "from subprocess import check_output\n",
+        "import asyncio\nasync def f(): await asyncio.create_subprocess_exec('x')\n",
+        "def f():\n    import os\n    os.execvp('x', ['x'])\n",
+    ],
+)
+def test_a_program_that_is_started_elsewhere_is_found(text: str) -> None:
+    assert starts_programs({"policy.tools.own": text}) == {"policy.tools.own"}
+    assert starts_programs({"policy.tools.own": "import os\nos.path.join('a')\n"}) == set()
