@@ -129,6 +129,8 @@ STARTERS = frozenset(
         "policy.sandbox.escapes",
         "policy.sandbox.landlock",
         "policy.sandbox.landlock_start",
+        # Placet's own interpreter: what opens a listener inside of a sandbox.
+        "policy.sandbox.network.inside_listener",
         # Placet's own interpreter: the daemon that answers hooks.
         "policy.daemon.launch",
         # Commands that a person runs, and git with words of our own.
