@@ -131,8 +131,9 @@ STARTERS = frozenset(
         "policy.sandbox.landlock_start",
         # Placet's own interpreter: what opens a listener inside of a sandbox.
         "policy.sandbox.network.inside_listener",
-        # Placet's own interpreter: the daemon that answers hooks.
+        # Placet's own interpreter: the daemon that answers hooks, and what proves claims.
         "policy.daemon.launch",
+        "policy.store.proving.process",
         # Commands that a person runs, and git with words of our own.
         "policy.cli.agent_settings.entry",
         "policy.cli.demo.stage",

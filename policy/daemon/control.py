@@ -80,7 +80,7 @@ def own_command() -> list[str]:
     """
     import sys
 
-    from policy.daemon.own_program import isolated
+    from policy.processes import isolated
 
     return [sys.executable, *isolated(), "-m", "policy"]
 

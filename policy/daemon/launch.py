@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from policy.daemon.endpoint import DaemonFiles
-from policy.daemon.own_program import isolated
+from policy.processes import isolated
 
 
 def start(endpoint: DaemonFiles, policy: str, is_there: Callable[[], bool]) -> None:

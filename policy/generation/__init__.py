@@ -42,6 +42,7 @@ from policy.generation.mcp_servers import (
 )
 from policy.generation.mcp_servers import name_problem as server_name_problem
 from policy.generation.plugin_settings import PluginSettings
+from policy.generation.profiles import PROGRAMS_FOLDER
 from policy.generation.protected_files import (
     ProtectedFiles,
     audit_protected,
@@ -72,6 +73,7 @@ __all__ = [
     "DATA_SUFFIXES",
     "LARGEST_FILE",
     "POLICY_SUFFIX",
+    "PROGRAMS_FOLDER",
     "SETTINGS_FILE",
     "ApprovalSettings",
     "Builder",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -38,7 +38,10 @@ from policy.layers import merge
 from policy.model import EMPTY, Source
 from policy.program import ALL_SHORTCUTS, Shortcuts, compile_policy
 from policy.syntax import Engine, Parsed, parse, tables_to_layers, tree
-from policy.verify import Proof, prove, run_examples
+from policy.verify import prove, run_examples
+
+# Proves the claims of a build.
+Proving: TypeAlias = Callable[[Built, Snapshot], Built]
 
 _Table: TypeAlias = tuple[tree.Binding, tuple[tree.Statement, ...], Source]
 
@@ -78,7 +81,8 @@ class Builder:
     Without `remembering`, everything is read and checked each time. `engine` is what parses
     statements; `shortcuts` are those of the program. None of these changes the result.
     `guarded` is what no tool may write besides the policy. `running` are the tools that a program
-    runs, each with the place where it is defined.
+    runs, each with the place where it is defined. Without `testing`, the tests in rule files are
+    not run. `proving` proves the claims of what `build` has built from a snapshot.
     """
 
     def __init__(
@@ -88,19 +92,23 @@ class Builder:
         remembering: bool = True,
         engine: Engine = "tables",
         shortcuts: Shortcuts = ALL_SHORTCUTS,
+        testing: bool = True,
+        proving: Proving | None = None,
     ) -> None:
         self.guarded = guarded
         self.running: Mapping[str, str] = EMPTY
         self._memory = Incremental(engine=engine) if remembering else None
         self._engine = engine
         self._shortcuts = shortcuts
+        self._testing = testing
+        self._proving = proving or _proved
         self._catalogues = Catalogues()
 
     def build(self, snapshot: Snapshot, *, catalog: Catalog, number: int, now: datetime) -> Built:
         """Return the generation `number`, loaded at `now`, or all that is wrong; never raises."""
         try:
             built = self._build(snapshot, catalog=catalog, number=number, now=now)
-            return built.with_proofs(_proofs(built)) if built.has_claims else built
+            return self._proving(built, snapshot) if built.has_claims else built
         except Exception as error:  # noqa: BLE001 — a bug in Placet must not lose the last good one
             return _without_result(error)
 
@@ -169,7 +177,8 @@ class Builder:
             shortcuts=self._shortcuts,
             plans=None if self._memory is None else self._memory.plans,
         )
-        examples = run_examples(checked.suites, program, catalog=tools) if checked.suites else ()
+        suites = checked.suites if self._testing else ()
+        examples = run_examples(suites, program, catalog=tools) if suites else ()
         work.problems += (problem for result in examples for problem in result.diagnostics)
         generation = Generation(
             id=GenerationId(number=number, digest=snapshot.digest),
@@ -265,10 +274,10 @@ class _Reading:
         )
 
 
-def _proofs(built: Built) -> tuple[Proof, ...]:
+def _proved(built: Built, _snapshot: Snapshot) -> Built:
     generation = built.generation
     assert generation is not None, "there are claims only in rules without an error"
-    return tuple(prove(generation, steps=generation.settings.reload.steps))
+    return built.with_proofs(tuple(prove(generation, steps=generation.settings.reload.steps)))
 
 
 def _without_result(error: Exception) -> Built:

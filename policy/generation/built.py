@@ -38,6 +38,20 @@ class Built:
             and any(layer.invariants for layer in generation.program.policy.layers)
         )
 
+    @property
+    def has_unproved_claims(self) -> bool:
+        """Whether claims were left out when the others were proved."""
+        generation = self.generation
+        if generation is None or not self.has_claims:
+            return False
+        layers = generation.program.policy.layers
+        return len(self.proofs) < sum(len(layer.invariants) for layer in layers)
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether a claim is undecided because its proof was interrupted."""
+        return any(proof.because for proof in self.proofs)
+
     def with_proofs(self, proofs: tuple[Proof, ...]) -> Built:
         """Return the build with the proofs of its claims: it fails unless every `prove` holds."""
         generation = self.generation

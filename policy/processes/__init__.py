@@ -2,6 +2,7 @@
 
 from policy.processes.child_process import ChildProcess, named_environment
 from policy.processes.demand_pool import DemandPool
+from policy.processes.isolation import isolated
 from policy.processes.kept_output import KeptOutput
 from policy.processes.launcher import LaunchedProgram, Launcher, ProgramToStart, SupervisedLauncher
 from policy.processes.on_demand import Lost, OnDemand, Open, RestartLimits, Unavailable
@@ -21,6 +22,7 @@ __all__ = [
     "RestartLimits",
     "SupervisedLauncher",
     "Unavailable",
+    "isolated",
     "lines",
     "named_environment",
 ]

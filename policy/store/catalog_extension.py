@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from policy.catalog import Catalog, RunningTool, ToolSpec
 from policy.diagnostics import Diagnostic, Severity
-from policy.generation import Builder, no_collecting
+from policy.generation import Builder
 from policy.model import PolicyInvalid
 from policy.store.publisher import Publisher
 from policy.store.running_tools import Registrar, RunningTools
@@ -74,8 +74,7 @@ class CatalogExtension:
         self._revision += 1
         publisher.in_force = replace(before, catalog=extended, revision=self._revision)
         self._set_running(running)
-        with no_collecting():
-            outcome = publisher.read_files()
+        outcome = publisher.read_files()
         caused = _new_errors(outcome, without)
         if any(found.code != "unknown-tool" or not others_follow for found in caused):
             publisher.in_force = before

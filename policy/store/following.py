@@ -17,6 +17,7 @@ from policy.store.watcher import watch_path
 _POLLS_MISSED = 5
 _OVERDUE = 5.0
 _NOT_READ = "the files could not be looked at since"
+_PROVING = "the claims of an edit are being proved since"
 
 
 class Follower:
@@ -38,7 +39,8 @@ class Follower:
         status = self._publisher.in_force.status
         if status.stale or not self._is_overdue():
             return status
-        return replace(status, stale_since=self._publisher.last_read[1], because=_NOT_READ)
+        because = _PROVING if self._publisher.is_proving else _NOT_READ
+        return replace(status, stale_since=self._publisher.last_read[1], because=because)
 
     @asynccontextmanager
     async def follow(self) -> AsyncIterator[None]:
@@ -97,7 +99,7 @@ class Follower:
             await asyncio.sleep(self._patience / 4)
             now, status = self._publisher.in_force, self.status()
             read = now.status.published
-            is_overdue = status.because == _NOT_READ
+            is_overdue = status.because in (_NOT_READ, _PROVING)
             # A reload in between has notified subscribers itself.
             if is_overdue != was_overdue and (is_overdue or read == before):
                 self._publisher.subscribers.notify(

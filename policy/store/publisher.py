@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from policy.catalog import Catalog
-from policy.diagnostics import Diagnostic, visible
+from policy.diagnostics import Diagnostic, Severity, in_order, visible
 from policy.generation import (
     Builder,
     Built,
@@ -33,8 +33,13 @@ from policy.layers import limits_counting_anew
 from policy.model import EMPTY, Source
 from policy.store.acknowledgements import Loosening
 from policy.store.loosening_gate import LooseningGate, problem_of
+from policy.store.proving.claim_prover import ClaimProver
+from policy.store.proving.process import ProofsUnwanted
+from policy.store.proving.request import ProofRequest
 from policy.store.status import Reloaded, Status, first_error
 from policy.store.subscribers import Subscriber, Subscribers
+from policy.verify import Proof
+from policy.verify import problem_of as claim_problem
 
 _LOG = logging.getLogger(__name__)
 # How often a folder that changes during a build is built again before the last result is published
@@ -95,9 +100,15 @@ class Publisher:
         clock: Callable[[], datetime],
         ticks: Callable[[], float],
         gate: LooseningGate,
+        claims: ClaimProver,
     ) -> None:
         self._path = path
         self._gate = gate
+        self._claims = claims
+        # Whether the claims of an edit are being proved.
+        self.is_proving = False
+        # What the last build with claims was built from.
+        self._request: ProofRequest | None = None
         # An edit that waits to be acknowledged.
         self._waiting: _Waiting | None = None
         self._builder = builder
@@ -122,7 +133,7 @@ class Publisher:
 
     def reload(self) -> Reloaded:
         """Read the files, put them in force if they are changed and valid, notify subscribers."""
-        with self.lock, no_collecting():
+        with self.lock:
             before = self.in_force.status
             outcome = self.read_files()
             self.subscribers.notify_if_changed(outcome, before=before)
@@ -189,7 +200,10 @@ class Publisher:
             if waited is not None and waited[0] == work:
                 built = waited[1]
             else:
-                built = self._build(snapshot, work)
+                try:
+                    built = self._build(snapshot, work, None if last else seen)
+                except ProofsUnwanted:
+                    continue  # the files were edited: the newer edit counts
                 if (built.generation is None or is_cut(self.in_force.files, seen)) and not last:
                     # This may be half a save: it is published if it is still there later.
                     waited = (work, built)
@@ -208,19 +222,48 @@ class Publisher:
         status = replace(self.in_force.status, checked_at=self._clock())
         self.in_force = replace(self.in_force, status=status)
 
-    def _build(self, snapshot: Snapshot, work: BuildInput) -> Built:
+    def _build(self, snapshot: Snapshot, work: BuildInput, seen: Signature | None) -> Built:
+        """Return a build with proofs, which end as soon as the files are not as they were `seen`.
+
+        Raises ProofsUnwanted then.
+        """
         current, good = self.in_force.generation, self.in_force.good
         number = self.next_number
         if current is not None and good is not None and replace(good, guarded=work.guarded) == work:
             number = current.id.number  # the same policy, with more protected files
-        return self._builder.build(
-            snapshot, catalog=self.in_force.catalog, number=number, now=self._clock()
+        with no_collecting():
+            built = self._builder.build_unproved(
+                snapshot, catalog=self.in_force.catalog, number=number, now=self._clock()
+            )
+        if not built.has_claims:
+            return built
+        self._request = self.request(snapshot)
+        self.is_proving = True
+        try:
+            return self._claims.proved(
+                built,
+                self._request,
+                before=current,
+                is_wanted=lambda: seen is None or signature(self._path) == seen,
+            )
+        finally:
+            self.is_proving = False
+
+    def request(self, snapshot: Snapshot) -> ProofRequest:
+        """Return what a process needs to prove claims of these files."""
+        builder = self._builder
+        return ProofRequest(
+            snapshot=snapshot,
+            catalog=self.in_force.catalog,
+            running=dict(builder.running),
+            guarded=builder.guarded,
         )
 
     def _publish(self, built: Built, work: BuildInput, seen: Signature) -> None:
         self.sources = built.sources
         now = self._clock()
-        self.in_force = replace(self.in_force, built=work)
+        # What was interrupted is proved again by the next reload, whether or not files change.
+        self.in_force = replace(self.in_force, built=None if built.is_interrupted else work)
         self._wait_no_longer()
         if built.generation is None:
             self._keep_stale(built.diagnostics, now)
@@ -237,10 +280,38 @@ class Publisher:
         self.in_force = replace(
             self.in_force, generation=built.generation, status=status, good=work, files=seen
         )
+        if built.has_unproved_claims:
+            self._prove_later(built.generation)
         loosened = self._gate.warning(before, built.generation)
         if loosened is not None:
             # Only now: an edit does not wait for a comparison that only warns.
             self.in_force = replace(self.in_force, status=replace(status, loosening=loosened))
+
+    def _prove_later(self, generation: Generation) -> None:
+        """Prove what took effect without: it only tightens, but the next start needs a proof."""
+        assert self._request is not None, "a build has claims"
+        self._claims.prove_later(
+            generation,
+            self._request,
+            is_wanted=lambda: self.in_force.generation is generation,
+            tell=lambda proofs: self._tell_of_claims(generation, proofs),
+        )
+
+    def _tell_of_claims(self, generation: Generation, proofs: tuple[Proof, ...]) -> None:
+        """Add to the status what is wrong with claims that were proved after they took effect."""
+        found = tuple(
+            replace(problem, severity=Severity.WARNING)
+            for problem in map(claim_problem, proofs)
+            if problem is not None
+        )
+        with self.lock:
+            now = self.in_force
+            if now.generation is not generation or now.status.stale or not found:
+                return
+            diagnostics = in_order((*now.status.diagnostics, *found))
+            self.in_force = replace(now, status=replace(now.status, diagnostics=diagnostics))
+        for problem in found:
+            _LOG.warning("with generation %s, %s", generation.id.number, problem.message)
 
     def _edited(self, work: BuildInput) -> Generation | None:
         """Return the generation that files were edited under; None for a first one, and new tools.

@@ -20,8 +20,10 @@ from policy.config_edit import Configured, Witness, configure
 from policy.decision import Answer, Decision
 from policy.generation import (
     Builder,
+    Built,
     Generation,
     ProtectedFiles,
+    Snapshot,
     absolute_path,
     accept_cache,
     audit_protected,
@@ -37,6 +39,7 @@ from policy.store.following import Follower
 from policy.store.freezer import Freezer
 from policy.store.loosening_gate import LooseningGate
 from policy.store.no_generation import refuse_without_generation
+from policy.store.proving.claim_prover import ClaimProver
 from policy.store.publisher import Publisher
 from policy.store.running_tools import Registrar
 from policy.store.status import Reloaded, Status
@@ -93,14 +96,16 @@ class PolicyStore:
         accept_cache(cache)
         protected = self._protected(guarded, audit)
         protected |= ProtectedFiles(settings=frozenset(agent_settings))
+        self._claims = ClaimProver()
+        # The second one builds edits, which do not wait for a reload.
         builder, self._drafts = (
             Builder(
                 guarded=protected,
                 remembering=remembering,
                 engine=chosen_engine(engine, plain=plain),
                 shortcuts=shortcuts,
+                proving=self._proved_draft,
             )
-            # The second one builds edits, which do not wait for a reload.
             for _ in range(2)
         )
         self.acknowledgements = (
@@ -115,6 +120,7 @@ class PolicyStore:
             clock=clock,
             ticks=ticks,
             gate=LooseningGate(self.acknowledgements),
+            claims=self._claims,
         )
         self._tools = CatalogExtension(
             self._publisher,
@@ -137,6 +143,10 @@ class PolicyStore:
         protected = ProtectedFiles(files=files - folders, folders=folders)
         protected |= state_protected() if self._path else ProtectedFiles()
         return protected if audit is None else protected | audit_protected(audit)
+
+    def _proved_draft(self, built: Built, snapshot: Snapshot) -> Built:
+        request = self._publisher.request(snapshot)
+        return self._claims.proved(built, request, before=self.current, is_wanted=lambda: True)
 
     @property
     def path(self) -> str:

@@ -3,6 +3,7 @@
 from policy.verify.difference.changes import Change, Direction
 from policy.verify.difference.comparer import Compared, compare
 from policy.verify.difference.difference import Answer, Difference, ToolDifference
+from policy.verify.difference.tightening import only_tightens
 from policy.verify.difference.witness import Witness
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "ToolDifference",
     "Witness",
     "compare",
+    "only_tightens",
 ]

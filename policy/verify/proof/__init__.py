@@ -1,19 +1,28 @@
 """Proves the claims of a policy, its `prove` and `assume` statements, for every possible call."""
 
+from policy.verify.proof.answer_record import answer_of, answer_record
+from policy.verify.proof.claims import ClaimQuestion, LayerClaim, claims_of, question_digests
 from policy.verify.proof.counterexample import Counterexample
 from policy.verify.proof.dead_rules import DeadRule, dead_rules
 from policy.verify.proof.problems import problem_of
-from policy.verify.proof.proof import STEPS, Proof, Status
-from policy.verify.proof.prover import prove, prove_claim
+from policy.verify.proof.proof import STEPS, Proof, Status, ToolProof
+from policy.verify.proof.prover import answer_to, prove
 
 __all__ = [
     "STEPS",
+    "ClaimQuestion",
     "Counterexample",
     "DeadRule",
+    "LayerClaim",
     "Proof",
     "Status",
+    "ToolProof",
+    "answer_of",
+    "answer_record",
+    "answer_to",
+    "claims_of",
     "dead_rules",
     "problem_of",
     "prove",
-    "prove_claim",
+    "question_digests",
 ]

@@ -8,6 +8,7 @@ from policy.verify.proof.counterexample import Counterexample, given_text
 from policy.verify.proof.proof import Proof
 
 _LONGEST_CALL = 300  # characters
+_LONGEST_CLAIM = 200
 _TOOLS_NAMED = 3
 _WANTED = {Verdict.ASK: "asked about or denied", Verdict.DENY: "denied"}
 
@@ -15,10 +16,11 @@ _WANTED = {Verdict.ASK: "asked about or denied", Verdict.DENY: "denied"}
 def problem_of(proof: Proof) -> Diagnostic | None:
     """Return what is wrong with a claim; None if it holds."""
     claim = proof.invariant
+    said = f"`{visible(claim.text, _LONGEST_CLAIM)}`"
     if proof.counterexample is not None:
         return diagnose(
             "invariant-broken",
-            f"a call breaks this `{claim.kind}`: {_described(proof.counterexample)}",
+            f"a call breaks {said}: {_described(proof.counterexample)}",
             span=claim.span,
             label=f"such a call must be {_WANTED[proof.counterexample.wanted]}",
             help="`placet prove` shows the call as a test; add a rule that restricts it, or say in "
@@ -27,7 +29,7 @@ def problem_of(proof: Proof) -> Diagnostic | None:
     if proof.about_nothing:
         return diagnose(
             "invariant-about-nothing",
-            f"no call meets the conditions of this `{claim.kind}`",
+            f"no call meets the conditions of {said}",
             span=claim.span,
             label="it holds whatever the rules are",
             help="conditions that exclude each other, or a value that the schema never accepts",
@@ -37,10 +39,13 @@ def problem_of(proof: Proof) -> Diagnostic | None:
     code = "invariant-undecided" if claim.kind == "prove" else "assumption-undecided"
     return diagnose(
         code,
-        f"whether this `{claim.kind}` holds is undecided for {_named(proof.undecided)}",
+        f"whether {said} holds is undecided for {_named(proof.undecided)}"
+        + (f": {visible(proof.because, 200)}" if proof.because else ""),
         span=claim.span,
         label="no call that breaks it was found, and no proof that there is none",
-        help="a rule with the very condition of the claim decides it; otherwise claim it of fewer "
+        help="save a file of the policy, and it is proved again"
+        if proof.because
+        else "a rule with the very condition of the claim decides it; otherwise claim it of fewer "
         "tools, and test it for these"
         + ("" if claim.kind == "assume" else ", or write `assume`, which only warns"),
     )

@@ -1,9 +1,10 @@
-"""`Proof`: what is known of one claim."""
+"""`Proof`: what is known of one claim, and `ToolProof`: of one claim about one tool."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from policy.checks import LayerKey, checked
 from policy.verify.proof.counterexample import Counterexample
@@ -18,11 +19,29 @@ Status: TypeAlias = Literal["holds", "broken", "undecided"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolProof:
+    """What is known of one claim about one tool.
+
+    `basis` are rules, defaults and mechanisms that together keep it, none of them superfluous.
+    `about_nothing`: it holds because no call of the tool can meet its conditions. `because` is why
+    it is undecided, empty where neither a proof nor a call was found.
+    """
+
+    status: Status
+    basis: tuple[Basis, ...] = ()
+    about_nothing: bool = False
+    counterexample: Counterexample | None = None
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
     """What is known of one claim: it holds, is broken by a call, or neither could be found.
 
     `basis` are rules, defaults and mechanisms that together keep it, none of them superfluous for
-    all tools. `undecided` are the tools for which nothing was found; `tools` is how many there are.
+    all tools. `about_nothing`: it holds because no call of its tools can meet its conditions.
+    `undecided` are the tools for which nothing was found, and `because` is why, empty where the
+    search found nothing; `tools` is how many there are.
     """
 
     invariant: checked.CheckedInvariant
@@ -30,10 +49,35 @@ class Proof:
     status: Status
     tools: int
     basis: tuple[Basis, ...] = ()
+    about_nothing: bool = False
     counterexample: Counterexample | None = None
     undecided: tuple[str, ...] = ()
+    because: str = ""
 
-    @property
-    def about_nothing(self) -> bool:
-        """Whether it holds because no call of its tools can meet its conditions."""
-        return self.status == "holds" and self.tools > 0 and not self.basis
+    @staticmethod
+    def of(
+        invariant: checked.CheckedInvariant,
+        layer: LayerKey,
+        found: Mapping[str, ToolProof],
+        *,
+        tools: int,
+    ) -> Proof:
+        """Return the proof of a claim from what is known of it about tools, by their names.
+
+        It is broken by the first call that was found, so what comes after may be left out.
+        """
+        known: dict[str, Any] = {"invariant": invariant, "layer": layer, "tools": tools}
+        broken = next((one for one in found.values() if one.status == "broken"), None)
+        if broken is not None:
+            return Proof(**known, status="broken", counterexample=broken.counterexample)
+        undecided = {name: one for name, one in found.items() if one.status == "undecided"}
+        if undecided:
+            because = next((one.because for one in undecided.values() if one.because), "")
+            return Proof(**known, status="undecided", undecided=tuple(undecided), because=because)
+        basis = (kept for one in found.values() for kept in one.basis)
+        return Proof(
+            **known,
+            status="holds",
+            basis=tuple(dict.fromkeys(basis)),
+            about_nothing=bool(found) and all(one.about_nothing for one in found.values()),
+        )

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from policy.catalog import Catalog, ToolSpec
-from policy.checks import checked
 from policy.program import Program
-from policy.verify.proof.proof import STEPS, Proof
+from policy.verify.proof.claims import ClaimQuestion, LayerClaim, claims_of
+from policy.verify.proof.counterexample import Counterexample
+from policy.verify.proof.proof import STEPS, Proof, ToolProof
 
 if TYPE_CHECKING:
-    from policy.symbolic import Basis
+    from policy.symbolic import Situation
 
 
 class Provable(Protocol):
@@ -29,52 +29,40 @@ class Provable(Protocol):
 
 
 def prove(generation: Provable, *, steps: int = STEPS) -> Iterator[Proof]:
-    """Yield the proof of every claim of a policy, in the order of its layers."""
-    program = generation.program
-    for index, layer in enumerate(program.policy.layers):
-        for invariant in layer.invariants:
-            yield prove_claim(program, invariant, index, steps=steps)
+    """Yield the proof of every claim of a policy, in the order of its layers.
 
-
-def prove_claim(
-    program: Program, invariant: checked.CheckedInvariant, index: int, *, steps: int = STEPS
-) -> Proof:
-    """Return the proof of a claim of the layer `index`, about every known tool that it names.
-
-    `steps` bounds the conflicts of the solver for each tool.
+    `steps` bounds the conflicts of the solver, for each claim and tool.
     """
+    for claim in claims_of(generation.program):
+        yield _proved(claim, steps=steps)
+
+
+def _proved(claim: LayerClaim, *, steps: int) -> Proof:
+    found: dict[str, ToolProof] = {}
+    for question in claim.questions():
+        answer = found[question.spec.name] = answer_to(question, steps=steps)
+        if answer.status == "broken":
+            break
+    return claim.proof(found)
+
+
+def answer_to(question: ClaimQuestion, *, steps: int = STEPS) -> ToolProof:
+    """Return what is known of one claim about one tool."""
     # With it comes the solver, which a policy without claims does without.
-    from policy.verify.proof.question import Question
+    from policy.verify.proof.search import ProofSearch
 
-    layer = program.policy.layers[index].key
-    specs = tuple(_matching(program.catalog, invariant))
-    basis: dict[Basis, None] = {}
-    undecided: list[str] = []
-    for spec in specs:
-        question = Question(program, spec, invariant, index, steps=steps)
-        kept = question.what_keeps_it()
-        if isinstance(kept, tuple):
-            basis.update(dict.fromkeys(kept))
-            continue
-        found = question.counterexample(kept)
-        if found is not None:
-            return Proof(
-                invariant=invariant,
-                layer=layer,
-                status="broken",
-                tools=len(specs),
-                counterexample=found,
-            )
-        undecided.append(spec.name)
-    return Proof(
-        invariant=invariant,
-        layer=layer,
-        status="undecided" if undecided else "holds",
-        tools=len(specs),
-        basis=() if undecided else tuple(basis),
-        undecided=tuple(undecided),
-    )
+    search = ProofSearch(question, steps=steps)
+    kept = search.what_keeps_it()
+    if isinstance(kept, tuple):
+        return ToolProof(status="holds", basis=kept, about_nothing=not kept)
+    found = search.counterexample(kept)
+    if found is not None:
+        return ToolProof(status="broken", counterexample=found)
+    return ToolProof(status="undecided")
 
 
-def _matching(catalog: Catalog, invariant: checked.CheckedInvariant) -> Iterator[ToolSpec]:
-    return (spec for spec in catalog.specs if invariant.tools.matches(spec))
+def decide_again(question: ClaimQuestion, situation: Situation) -> Counterexample | None:
+    """Return a call as a counterexample; None if it does not break the claim."""
+    from policy.verify.proof.search import ProofSearch
+
+    return ProofSearch(question, steps=STEPS).decided(situation)

@@ -35,7 +35,7 @@ def test_half_a_save_is_never_reported(folder: Path, monkeypatch: pytest.MonkeyP
 def test_an_older_build_never_follows_a_newer_one(folder: Path) -> None:
     store = open_store(folder)
     (folder / "global.policy").write_text(rules("ask"))
-    build = store._publisher._builder.build
+    build = store._publisher._builder.build_unproved
     saved = iter([rules("allow")])
 
     def slow(*args: object, **options: object) -> object:
@@ -44,7 +44,7 @@ def test_an_older_build_never_follows_a_newer_one(folder: Path) -> None:
             (folder / "global.policy").write_text(text)
         return built
 
-    store._publisher._builder.build = slow  # type: ignore[assignment, method-assign]
+    store._publisher._builder.build_unproved = slow  # type: ignore[assignment, method-assign]
     store.reload()
     assert number(store) == 2
     assert verdict(store) is Verdict.ALLOW

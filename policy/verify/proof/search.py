@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from policy.catalog import ToolSpec
 from policy.checks import checked
-from policy.program import LayerPlan, Program
+from policy.program import LayerPlan
 from policy.solving import Clauses, Model, Search, Unsatisfiable
 from policy.symbolic import (
     AllCalls,
@@ -18,30 +17,25 @@ from policy.symbolic import (
     leaves_of,
     require_violation,
 )
+from policy.verify.proof.claims import ClaimQuestion
 from policy.verify.proof.counterexample import Counterexample
 from policy.verify.proof.replay import decided, smallest
 
 _MOST_REPLAYS = 100
 
 
-class Question:
+class ProofSearch:
     """Whether some call of one tool breaks a claim."""
 
-    def __init__(
-        self,
-        program: Program,
-        spec: ToolSpec,
-        invariant: checked.CheckedInvariant,
-        index: int,
-        *,
-        steps: int,
-    ) -> None:
+    def __init__(self, question: ClaimQuestion, *, steps: int) -> None:
+        asked, spec = question.claim, question.spec
+        program, invariant = asked.program, asked.invariant
         self._program = program
         self._spec = spec
         self._steps = steps
         count = len(program.policy.layers)
         self._layers = tuple(program.layer_plan(number, spec) for number in range(count))
-        here = self._layers[index]
+        here = self._layers[asked.index]
         self._claim = Claim(invariant=invariant, layer=here.key, declared=here.declared)
         self._tests = tuple(_tests(invariant, self._layers))
         self._slots = max(program.slots, invariant.slots)
@@ -106,13 +100,14 @@ class Question:
             if not isinstance(model, Model):
                 return None
             situation, chosen = reading.shown(model)
-            found = self._decided(situation)
+            found = self.decided(situation)
             if found is not None:
-                return smallest(found, self._decided, reading.values_of)
+                return smallest(found, self.decided, reading.values_of)
             search.require(*(-literal for literal in chosen))
         return None
 
-    def _decided(self, situation: Situation) -> Counterexample | None:
+    def decided(self, situation: Situation) -> Counterexample | None:
+        """Return a situation as a counterexample; None if the engine decides otherwise."""
         return decided(self._program, self._claim, situation, slots=self._slots)
 
 

@@ -1,4 +1,4 @@
-"""The options that keep an agent from choosing which modules a hook imports."""
+"""The options that keep an agent from choosing which modules our own processes import."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import site
 import pytest
 
 import policy
-from policy.daemon.own_program import isolated
+from policy.processes import isolated
 
 PACKAGES = os.path.dirname(os.path.dirname(os.path.abspath(policy.__file__)))
 

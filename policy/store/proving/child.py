@@ -1,0 +1,77 @@
+"""The process that proves claims: requests on its input, answers on its output, a line each.
+
+It ends when the process that started it does, whose end of the input closes then, and when nothing
+has been asked for a while.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from queue import Empty, Queue
+from threading import Thread
+from typing import Any
+
+from policy.generation import Builder, no_collecting
+from policy.store.proving.request import DONE, ProofRequest, received, surroundings_of
+from policy.verify import answer_record, answer_to, claims_of, question_digests
+
+# Most edits come soon after another one, and a start takes longer than most proofs.
+_IDLE = 300.0  # seconds
+# Where there are fewer processors than work, calls that are decided go first.
+_NICE = 5
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    os.nice(_NICE)
+    requests: Queue[ProofRequest] = Queue()
+    Thread(target=_receive, args=(requests,), daemon=True).start()
+    builder = Builder(testing=False)
+    while True:
+        try:
+            request = requests.get(timeout=_IDLE)
+        except Empty:
+            return
+        for answer in answers(builder, request):
+            _write(answer)
+        _write(DONE)
+
+
+def answers(builder: Builder, request: ProofRequest) -> Iterator[dict[str, Any]]:
+    """Yield an answer to each question of a request that its policy has."""
+    builder.guarded, builder.running = request.guarded, request.running
+    with no_collecting():
+        built = builder.build_unproved(
+            request.snapshot, catalog=request.catalog, number=1, now=datetime.now(UTC)
+        )
+    generation = built.generation
+    if generation is None:
+        return
+    steps, wanted = generation.settings.reload.steps, frozenset(request.wanted)
+    questions = (one for claim in claims_of(generation.program) for one in claim.questions())
+    surroundings = surroundings_of(generation)
+    for digest, question in question_digests(questions, surroundings=surroundings, steps=steps):
+        if digest in wanted:
+            yield {"question": digest, **answer_record(answer_to(question, steps=steps))}
+
+
+def _receive(requests: Queue[ProofRequest]) -> None:
+    """Pass requests on, and end this process with the one that sends them."""
+    try:
+        while True:
+            requests.put(received(sys.stdin.buffer))
+    except EOFError:
+        os._exit(0)
+    except Exception:  # noqa: BLE001 — whatever it was, no answer follows
+        traceback.print_exc()
+        os._exit(1)
+
+
+def _write(answer: dict[str, Any]) -> None:
+    sys.stdout.write(f"{json.dumps(answer)}\n")
+    sys.stdout.flush()

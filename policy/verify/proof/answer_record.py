@@ -1,0 +1,88 @@
+"""What is known of a claim about a tool as an object of JSON, and back.
+
+So it can be kept, or come from another process. A call that breaks the claim is only a suggestion
+then: the engine decides it again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from policy.catalog import ToolSpec
+from policy.evaluation import ABSENT
+from policy.model import freeze, thaw
+from policy.verify.proof.claims import ClaimQuestion
+from policy.verify.proof.proof import ToolProof
+from policy.verify.proof.prover import decide_again
+
+if TYPE_CHECKING:
+    from policy.symbolic import Situation
+
+_TIME = "time"
+
+
+def answer_record(found: ToolProof) -> dict[str, Any]:
+    """Return what is known of a question as an object of JSON, without what keeps the claim."""
+    shown = found.counterexample
+    record: dict[str, Any] = {"status": found.status, "about_nothing": found.about_nothing}
+    if shown is not None:
+        record["call"] = _call(shown.situation)
+    return record
+
+
+def answer_of(question: ClaimQuestion, record: Mapping[str, Any]) -> ToolProof | None:
+    """Return the answer that a record says; None if it says none that counts for the question."""
+    match record.get("status"):
+        case "holds":
+            return ToolProof(status="holds", about_nothing=record.get("about_nothing") is True)
+        case "undecided":
+            return ToolProof(status="undecided")
+        case "broken":
+            try:
+                shown = decide_again(question, _situation(question.spec, record["call"]))
+            except (KeyError, TypeError, ValueError):
+                return None
+            return None if shown is None else ToolProof(status="broken", counterexample=shown)
+        case _:
+            return None
+
+
+def _call(situation: Situation) -> dict[str, Any] | None:
+    """Return a call with its caller and facts; None if JSON cannot say it."""
+    values = [
+        [list(subject), _written(value)]
+        for subject, value in situation.values.items()
+        # Fields and resources are in the input.
+        if subject[0] not in ("input", "call") and not (subject[0] == "context" and value is ABSENT)
+    ]
+    try:
+        found: dict[str, Any] = json.loads(json.dumps({"input": situation.input, "values": values}))
+    except (TypeError, ValueError):
+        return None
+    return found
+
+
+def _situation(spec: ToolSpec, call: Any) -> Situation:
+    from policy.symbolic import Situation
+
+    values = {tuple(map(str, subject)): _read(value) for subject, value in call["values"]}
+    return Situation(spec=spec, base=dict(call["input"]), values=MappingProxyType(values))
+
+
+def _written(value: Any) -> Any:
+    if value is ABSENT:
+        return None
+    return {_TIME: value.isoformat()} if isinstance(value, datetime) else [thaw(value)]
+
+
+def _read(written: Any) -> Any:
+    if written is None:
+        return ABSENT
+    if isinstance(written, dict):
+        return datetime.fromisoformat(written[_TIME])
+    (value,) = written
+    return freeze(value)

@@ -1,0 +1,285 @@
+"""Claims of a policy that is in force: proved by a process of their own, and known by what matters.
+
+The process is a real one, which tests stop (SIGSTOP) so that a proof takes as long as they like.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policy.catalog import Catalog, Origin, builtin_catalog
+from policy.model import ToolCall, Verdict
+from policy.store import PolicyStore, Reloaded
+from policy.verify import answer_of, answer_record, answer_to, claims_of
+from tests.unit.store.opened import number, open_store
+
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="which processes there are is read from /proc"
+)
+
+PRIVATE = 'private: deny * when reads "/srv/payroll/**"\n'
+RULES = f"""\
+policy for every agent
+
+default deny
+read: allow file_read when reads only "/srv/**"
+{PRIVATE}prove always deny * when reads "/srv/payroll/**"
+"""
+BROKEN = RULES.replace(PRIVATE, "")
+WIDER = RULES + 'more: allow file_list when reads only "/tmp/**"\n'
+WIDEST = RULES + 'more: allow file_list when reads only "/**"\n'
+TIGHTER = RULES + 'no: deny file_read when reads "/srv/new/**"\n'
+CALL = ToolCall(tool="file_read", input={"path": "/srv/new/a"})
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("SECRET", "xyzzy")
+
+
+@pytest.fixture
+def reloading() -> Iterator[Callable[[PolicyStore], Future[Reloaded]]]:
+    with ThreadPoolExecutor(1) as thread:
+        yield lambda store: thread.submit(store.reload)
+
+
+def _opened(tmp_path: Path, text: str = RULES, **options: Any) -> tuple[PolicyStore, Path]:
+    file = tmp_path / "rules" / "global.policy"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    return open_store(file.parent, **options), file
+
+
+def _edited(store: PolicyStore, file: Path, text: str) -> list[str]:
+    file.write_text(text)
+    store.reload()
+    return [found.code for found in store.status.diagnostics]
+
+
+def _prover(store: PolicyStore) -> int:
+    """Return the process that has proved the claims of an edit; it is this one's child."""
+    running = store._claims._process._running
+    assert running is not None
+    return running.process.pid
+
+
+def _stopped(store: PolicyStore, file: Path) -> int:
+    """Return the process that proves claims, stopped: no answer comes until it goes on."""
+    assert _edited(store, file, WIDER) == []
+    pid = _prover(store)
+    os.kill(pid, signal.SIGSTOP)
+    return pid
+
+
+def _is_asked(store: PolicyStore) -> bool:
+    """Return whether a request waits for the stopped process to read it."""
+    running = store._claims._process._running
+    unread = bytearray(4)
+    fcntl.ioctl(running.input, termios.FIONREAD, unread)  # type: ignore[union-attr]
+    return any(unread)
+
+
+def _is_gone(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return True
+    return stat.rpartition(")")[2].split()[0] == "Z"
+
+
+def _soon(holds: Callable[[], bool]) -> bool:
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        if holds():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_a_first_start_with_a_broken_claim_denies_everything(tmp_path: Path) -> None:
+    store, _ = _opened(tmp_path, BROKEN)
+    assert store.current is None
+    assert store.decide(CALL).verdict is Verdict.DENY
+    assert 'a call breaks `prove always deny * when reads "/srv/payroll/**"`: `file_read' in str(
+        store.status.because
+    )
+
+
+def test_an_edit_is_proved_by_a_process_that_gets_no_secret(tmp_path: Path) -> None:
+    store, file = _opened(tmp_path)
+    assert _edited(store, file, BROKEN) == ["invariant-broken"]
+    assert '`file_read {"path": "/srv/payroll"}` is allowed by `read`' in str(store.status.because)
+    assert number(store) == 1
+    pid = _prover(store)
+    assert b"xyzzy" not in Path(f"/proc/{pid}/environ").read_bytes()
+    assert os.readlink(f"/proc/{pid}/cwd") == "/"
+    # The next edit finds it running.
+    assert _edited(store, file, WIDER) == []
+    assert (number(store), _prover(store)) == (2, pid)
+
+
+def test_a_killed_process_leaves_a_claim_undecided_and_the_last_good_rules_in_force(
+    tmp_path: Path, reloading: Callable[[PolicyStore], Future[Reloaded]]
+) -> None:
+    store, file = _opened(tmp_path)
+    pid = _stopped(store, file)
+    file.write_text(WIDEST)
+    waiting = reloading(store)
+    assert _soon(lambda: _is_asked(store))
+    os.kill(pid, signal.SIGKILL)
+    outcome = waiting.result(20)
+    assert [found.code for found in outcome.diagnostics] == ["invariant-undecided"]
+    assert "the process that proves it was ended by SIGKILL" in str(outcome.status.because)
+    assert (number(store), outcome.status.stale) == (2, True)
+    # Nothing is known of the claim, so it is proved again, with and without an edit.
+    assert store.reload().changed
+    assert (number(store), store.status.stale) == (3, False)
+
+
+def test_the_newer_edit_wins_over_a_proof(
+    tmp_path: Path, reloading: Callable[[PolicyStore], Future[Reloaded]]
+) -> None:
+    store, file = _opened(tmp_path)
+    pid = _stopped(store, file)
+    file.write_text(WIDEST)
+    waiting = reloading(store)
+    assert _soon(lambda: _is_asked(store))
+    file.write_text(BROKEN)
+    assert [found.code for found in waiting.result(20).diagnostics] == ["invariant-broken"]
+    assert _is_gone(pid)
+    assert number(store) == 2
+
+
+def test_an_edit_that_only_tightens_waits_for_no_proof(tmp_path: Path) -> None:
+    assumed = "assume never allow file_read when input.path matches /[0-9]{9}/\n"
+    store, file = _opened(tmp_path, RULES + assumed)
+    assert [found.code for found in store.status.diagnostics] == ["assumption-undecided"]
+    os.kill(_stopped(store, file), signal.SIGSTOP)
+    assert _edited(store, file, WIDER + TIGHTER.partition(RULES)[2]) == []
+    assert store.decide(CALL).verdict is Verdict.DENY
+    # The next start would prove it, so whoever edits is told of it soon.
+    store, file = _opened(tmp_path / "again", RULES + assumed)
+    assert _edited(store, file, TIGHTER + assumed) == []
+    assert _soon(lambda: bool(store.status.diagnostics))
+    assert [found.code for found in store.status.diagnostics] == ["assumption-undecided"]
+    assert number(store) == 2
+
+
+def test_a_new_claim_is_proved_though_the_edit_tightens(tmp_path: Path) -> None:
+    store, file = _opened(tmp_path)
+    claim = 'prove always deny file_read when reads "/srv/other/**"\n'
+    assert _edited(store, file, TIGHTER + claim) == ["invariant-broken"]
+    assert (number(store), store.decide(CALL).verdict) == (1, Verdict.ALLOW)
+
+
+def test_what_does_not_matter_to_a_claim_needs_no_proof(tmp_path: Path) -> None:
+    store, file = _opened(tmp_path)
+    os.kill(_stopped(store, file), signal.SIGSTOP)
+    moved = WIDER.replace("default deny", "# moved\n\n\ndefault deny").replace("more:", "other:")
+    assert _edited(store, file, moved) == []
+    (file.parent / "placet.toml").write_text('[timeouts]\ndefault = "9s"\n')
+    assert _edited(store, file, moved) == []
+    # What was in force before is known as well.
+    assert _edited(store, file, RULES) == []
+    assert number(store) == 5
+
+
+def test_the_same_claim_of_another_policy_is_another_question(tmp_path: Path) -> None:
+    """An answer counts for one policy alone, and nothing of it is written anywhere."""
+    store, file = _opened(tmp_path)
+    other, _ = _opened(tmp_path / "other", BROKEN)
+    assert other.current is None
+    assert _edited(store, file, BROKEN) == ["invariant-broken"]
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [
+        file,
+        tmp_path / "other" / "rules" / "global.policy",
+    ]
+
+
+def test_an_answer_that_says_nothing_or_shows_another_call_does_not_count(tmp_path: Path) -> None:
+    store, _ = _opened(tmp_path, BROKEN + "# [reload]\n", tools=())
+    built = _opened(tmp_path / "warned", RULES)[0].current
+    assert built is not None
+    (claim,) = claims_of(built.program)
+    question = next(one for one in claim.questions() if one.spec.name == "file_read")
+    assert answer_to(question).status == "holds"
+    for record in (
+        {},
+        {"status": "probably"},
+        {"status": "broken"},
+        {"status": "broken", "call": {"input": {"path": "/srv/payroll"}, "values": []}},
+        {"status": "broken", "call": {"input": 7, "values": [[1]]}},
+    ):
+        assert answer_of(question, record) is None
+    assert store.current is None
+
+
+def test_a_call_comes_back_as_it_was_found(tmp_path: Path) -> None:
+    text = """\
+policy for every agent
+default deny
+allow file_read when session.role == "owner" and context.level > 3
+prove never allow file_read when "staff" in user.groups and agent.parent is present
+"""
+    settings = '[context]\nlevel = "number"\n[reload]\nproofs = "warn"\n'
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "placet.toml").write_text(settings)
+    (tmp_path / "rules" / "global.policy").write_text(text)
+    store = open_store(tmp_path / "rules")
+    generation = store.current
+    assert generation is not None, store.status
+    (claim,) = claims_of(generation.program)
+    (question,) = claim.questions()
+    found = answer_to(question)
+    again = answer_of(question, answer_record(found))
+    assert again is not None
+    assert found.counterexample is not None and again.counterexample is not None
+    assert again.counterexample.as_test("x") == found.counterexample.as_test("x")
+    assert again.counterexample.decision == found.counterexample.decision
+
+
+def test_a_call_that_a_tool_refuses_by_its_own_code_breaks_no_claim(tmp_path: Path) -> None:
+    """That code is not in the process that proves, so what it shows is decided again."""
+
+    def refuse(given: dict[str, Any]) -> dict[str, Any]:
+        raise ValueError("never")
+
+    known = builtin_catalog().get("file_read")
+    assert known is not None
+    spec = replace(known, name="own_read", origin=Origin(tool="own_read"), coerce=refuse)
+    own = Catalog(specs=(spec,), complete=True)
+    store, file = _opened(tmp_path, RULES.replace("file_read", "own_read"), catalog=own)
+    assert store.status.diagnostics == ()
+    broken = BROKEN.replace("file_read", "own_read")
+    assert _edited(store, file, broken) == ["invariant-undecided"]
+
+
+def test_no_process_outlives_one_that_is_killed(tmp_path: Path) -> None:
+    _, file = _opened(tmp_path)
+    script = (
+        "import sys, time; from policy.store import PolicyStore; from pathlib import Path; "
+        "file = Path(sys.argv[1]); store = PolicyStore(file.parent); file.write_text(sys.argv[2]); "
+        "store.reload(); print(store._claims._process._running.process.pid, flush=True); "
+        "time.sleep(60)"
+    )
+    command = [sys.executable, "-c", script, str(file), WIDER]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        assert not _is_gone(pid)
+        parent.kill()
+    assert _soon(lambda: _is_gone(pid))
