@@ -6,22 +6,14 @@ No tool leads here: the host application calls it, on behalf of an owner at the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from policy.model import Caller, NotFound, PermissionDenied, Reason, ToolError, Verdict
+from policy.model import Caller, NotFound, Reason, ToolError, Verdict
 from policy.runtime import Threads
-from policy.service.facade_operations import (
-    FacadeOperation,
-    Recorded,
-    is_owner_at_root,
-    is_within_call,
-    judged_by,
-)
-from policy.service.in_flight import ArrivedCall, InFlight, carrying, current_call
+from policy.service.facade_operations import OwnerOperations, Recorded
+from policy.service.in_flight import InFlight
 from policy.service.judging.guards import GuardCell
 from policy.store import Acknowledgements, NotWaiting
-from policy.tools import ToolOutput
 
 # The name in records: no tool can have such a name.
 ACKNOWLEDGE: Literal["placet:acknowledge"] = "placet:acknowledge"
@@ -34,15 +26,6 @@ _REFUSED = Reason(
     verdict=Verdict.DENY,
     message="only the owner may let a policy take effect that loosens",
 )
-
-
-@dataclass(slots=True, kw_only=True)
-class _Request:
-    """A digest to acknowledge, whether a running call requested it, and whether it is done."""
-
-    digest: str
-    inside: bool
-    done: bool = False
 
 
 class Acknowledging:
@@ -60,42 +43,31 @@ class Acknowledging:
         reload: Callable[[], object] | None = None,
     ) -> None:
         self._acknowledgements = acknowledgements
-        self._guards = guards
         self._reload = reload
-        self._recorded = recorded(FacadeOperation(self._execute))
+        self._operations = OwnerOperations(
+            guards, allowed=_ALLOWED, refused=_REFUSED, recorded=recorded
+        )
 
     async def acknowledge(self, caller: Caller, digest: str) -> None:
         """Acknowledge a difference; raises PermissionDenied unless by an owner at the root.
 
         Raises NotFound if none with this digest waits. What cannot be recorded is not done.
         """
-        request = _Request(digest=digest, inside=is_within_call())
-        call = InFlight(caller, ArrivedCall(tool=ACKNOWLEDGE, input=request))
-        with carrying(call):
+        is_done = False
+
+        async def acknowledge(call: InFlight) -> None:
+            nonlocal is_done
             try:
-                await self._recorded.execute(ACKNOWLEDGE, {"digest": digest})
-            except ToolError:
-                if request.done:
-                    self._acknowledgements.withdraw(digest)
-                raise
+                self._acknowledgements.acknowledge(digest, by=call.caller.user or call.caller.agent)
+            except NotWaiting as error:
+                raise NotFound(ACKNOWLEDGE, str(error)) from error
+            is_done = True
+
+        try:
+            await self._operations.run(caller, ACKNOWLEDGE, {"digest": digest}, acknowledge)
+        except ToolError:
+            if is_done:
+                self._acknowledgements.withdraw(digest)
+            raise
         if self._reload is not None:
             await _RELOADS.run(self._reload)
-
-    async def _execute(self, name: str, input: Any) -> ToolOutput:
-        """Do what the current call requests, if its caller may."""
-        call = current_call()
-        request = None if call is None or call.raw is None else call.raw.input
-        if call is None or not isinstance(request, _Request):
-            raise NotFound(name, f"no tool is called `{name}` here")
-        may = is_owner_at_root(call.caller) and not request.inside
-        reason = _ALLOWED if may else _REFUSED
-        call.judgement = judged = judged_by(reason, name, input, guards=self._guards)
-        if not may:
-            raise PermissionDenied(name, str(reason.message), decision=judged.decision)
-        by = call.caller.user or call.caller.agent
-        try:
-            self._acknowledgements.acknowledge(request.digest, by=by)
-        except NotWaiting as error:
-            raise NotFound(name, str(error)) from error
-        request.done = True
-        return ToolOutput(value=request.digest)

@@ -8,31 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from policy.config_edit import Configured, Witness, read_value, write_value
-from policy.model import (
-    Caller,
-    ConfigurationRefused,
-    NotFound,
-    PermissionDenied,
-    Reason,
-    ToolError,
-    Verdict,
-)
+from policy.model import Caller, ConfigurationRefused, Reason, ToolError, Verdict
 from policy.runtime import Threads
-from policy.service.facade_operations import (
-    FacadeOperation,
-    Recorded,
-    is_owner_at_root,
-    is_within_call,
-    judged_by,
-)
-from policy.service.in_flight import ArrivedCall, InFlight, carrying, current_call
-from policy.service.judging.adjudicator import Judgement
+from policy.service.facade_operations import OwnerOperations, Recorded
+from policy.service.in_flight import InFlight
 from policy.service.judging.guards import GuardCell
-from policy.tools import ToolOutput
 from policy.values import Unreadable
 
 # The name in records: no tool can have such a name.
@@ -59,23 +42,14 @@ class Configurable(Protocol):
         ...
 
 
-@dataclass(slots=True, kw_only=True)
-class _RequestedEdit:
-    """One requested edit, whether a running call requested it, and its outcome."""
-
-    key: str
-    value: Any
-    dry_run: bool
-    inside: bool
-    made: Configured | None = None
-
-
 class Configurations:
     """Makes edits. `recorded` wraps a service in the audit layer."""
 
     def __init__(self, store: object, guards: GuardCell, *, recorded: Recorded) -> None:
         self._store = store if isinstance(store, Configurable) else None
-        self._recorded = recorded(FacadeOperation(_Editing(self._store, guards).execute))
+        self._operations = OwnerOperations(
+            guards, allowed=_ALLOWED, refused=_REFUSED, recorded=recorded
+        )
 
     async def edit(
         self, caller: Caller, key: str, value: Any, *, dry_run: bool = False
@@ -84,18 +58,42 @@ class Configurations:
 
         Raises PermissionDenied unless the caller is an owner at the root of all calls.
         """
-        wanted = _RequestedEdit(key=key, value=value, dry_run=dry_run, inside=is_within_call())
         written = write_value(value)
         shown = None if isinstance(written, Unreadable) else written
         input = {"key": str(key), "value": shown, "dry_run": dry_run}
-        call = InFlight(caller, ArrivedCall(tool=CONFIGURE, input=wanted))
+        made: Configured | None = None
+
+        async def edit(call: InFlight) -> Configured:
+            nonlocal made
+            made = await self._made(call, input, key=key, value=value, dry_run=dry_run)
+            return made
+
         try:
-            with carrying(call):
-                output = await self._recorded.execute(CONFIGURE, input)
+            done: Configured = await self._operations.run(caller, CONFIGURE, input, edit)
         except ToolError:
-            await self._undo(wanted.made)
+            await self._undo(made)
             raise
-        made: Configured = output.value
+        return done
+
+    async def _made(
+        self, call: InFlight, input: dict[str, Any], *, key: str, value: Any, dry_run: bool
+    ) -> Configured:
+        """Make the edit of a call, and add to its record what it was."""
+        store = self._store
+        if store is None:
+            raise ConfigurationRefused("the service has no policy folder to configure")
+        if not dry_run:
+            call.begins()
+
+        def witness(planned: Configured) -> None:
+            call.judgement = self._operations.allowed(CONFIGURE, _recorded_edit(input, planned))
+
+        made = await _to_its_end(
+            lambda: store.configure(key, value, witness=witness, dry_run=dry_run)
+        )
+        call.judgement = self._operations.allowed(
+            CONFIGURE, _recorded_edit(input, made), generation=made.generation.id
+        )
         return made
 
     async def _undo(self, made: Configured | None) -> None:
@@ -105,46 +103,6 @@ class Configurations:
             return
         before = None if made.before is None else read_value(made.before)
         await _to_its_end(lambda: store.configure(made.key, before))
-
-
-class _Editing:
-    """Runs inside the audit layer, and makes the edit."""
-
-    def __init__(self, store: Configurable | None, guards: GuardCell) -> None:
-        self._store = store
-        self._guards = guards
-
-    async def execute(self, name: str, input: Any) -> ToolOutput:
-        """Make the edit of the current call, if its caller may."""
-        call = current_call()
-        wanted = None if call is None or call.raw is None else call.raw.input
-        if call is None or not isinstance(wanted, _RequestedEdit):
-            raise NotFound(name, f"no tool is called `{name}` here")
-        if wanted.inside or not is_owner_at_root(call.caller):
-            call.judgement = refused = self._judged(input, _REFUSED)
-            raise PermissionDenied(name, str(_REFUSED.message), decision=refused.decision)
-        call.judgement = self._judged(input, _ALLOWED)
-        store = self._store
-        if store is None:
-            raise ConfigurationRefused("the service has no policy folder to configure")
-
-        if not wanted.dry_run:
-            call.begins()
-
-        def witness(planned: Configured) -> None:
-            call.judgement = self._judged(_recorded_edit(input, planned), _ALLOWED)
-
-        made = wanted.made = await _to_its_end(
-            lambda: store.configure(
-                wanted.key, wanted.value, witness=witness, dry_run=wanted.dry_run
-            )
-        )
-        call.judgement = self._judged(_recorded_edit(input, made), _ALLOWED, made=made)
-        return ToolOutput(value=made)
-
-    def _judged(self, input: Any, reason: Reason, *, made: Configured | None = None) -> Judgement:
-        generation = None if made is None else made.generation.id
-        return judged_by(reason, CONFIGURE, input, guards=self._guards, generation=generation)
 
 
 def _recorded_edit(input: Any, edit: Configured) -> dict[str, Any]:

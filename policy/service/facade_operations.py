@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from policy.decision import Decision, GenerationId
-from policy.model import Caller, Facts, Reason, ToolCall
-from policy.service.in_flight import current_call, enclosing_call
+from policy.model import Caller, Facts, NotFound, PermissionDenied, Reason, ToolCall
+from policy.service.in_flight import ArrivedCall, InFlight, carrying, current_call, enclosing_call
 from policy.service.judging.adjudicator import Judgement
 from policy.service.judging.guards import GuardCell
 from policy.tools import ToolDefinition, ToolOutput, ToolService
@@ -38,6 +39,61 @@ class FacadeOperation:
     def describe(self, name: str) -> ToolDefinition | None:
         """Return no tool."""
         return None
+
+
+@dataclass(slots=True, kw_only=True)
+class _Request:
+    """What to do, and whether a running call requests it."""
+
+    do: Callable[[InFlight], Awaitable[Any]]
+    inside: bool
+
+
+class OwnerOperations:
+    """Operations that only an owner at the root may request, outside of any call; on record.
+
+    `allowed` and `refused` are the reasons of their records. `recorded` wraps a service in the
+    audit layer.
+    """
+
+    def __init__(
+        self, guards: GuardCell, *, allowed: Reason, refused: Reason, recorded: Recorded
+    ) -> None:
+        self._guards = guards
+        self._allows, self._refuses = allowed, refused
+        self._recorded = recorded(FacadeOperation(self._execute))
+
+    async def run(
+        self, caller: Caller, name: str, input: Any, do: Callable[[InFlight], Awaitable[Any]]
+    ) -> Any:
+        """Return what `do` does, recorded as a call `name` with this input.
+
+        Raises PermissionDenied, and does nothing, unless the caller may; ToolError if it cannot be
+        recorded, before or after it was done.
+        """
+        request = _Request(do=do, inside=is_within_call())
+        with carrying(InFlight(caller, ArrivedCall(tool=name, input=request))):
+            output = await self._recorded.execute(name, input)
+        return output.value
+
+    def allowed(
+        self, name: str, input: Any, *, generation: GenerationId | None = None
+    ) -> Judgement:
+        """Return the judgement of an operation that was allowed, with more in its record."""
+        return judged_by(self._allows, name, input, guards=self._guards, generation=generation)
+
+    async def _execute(self, name: str, input: Any) -> ToolOutput:
+        """Do what the current call requests, if its caller may."""
+        call = current_call()
+        request = None if call is None or call.raw is None else call.raw.input
+        if call is None or not isinstance(request, _Request):
+            raise NotFound(name, f"no tool is called `{name}` here")
+        may = is_owner_at_root(call.caller) and not request.inside
+        reason = self._allows if may else self._refuses
+        call.judgement = judged = judged_by(reason, name, input, guards=self._guards)
+        if not may:
+            raise PermissionDenied(name, str(reason.message), decision=judged.decision)
+        return ToolOutput(value=await request.do(call))
 
 
 def judged_by(

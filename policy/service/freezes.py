@@ -6,21 +6,18 @@ No tool leads here: the host application calls it, on behalf of an owner at the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Literal
 
-from policy.model import Caller, NotFound, PermissionDenied, Reason, ToolError, Verdict
+from policy.model import Caller, Reason, ToolError, Verdict
 from policy.service.facade_operations import (
-    FacadeOperation,
+    OwnerOperations,
     Recorded,
     is_owner_at_root,
     is_within_call,
-    judged_by,
 )
-from policy.service.in_flight import ArrivedCall, InFlight, carrying, current_call
+from policy.service.in_flight import InFlight
 from policy.service.judging.guards import GuardCell
 from policy.store import Freezer, Freezing
-from policy.tools import ToolOutput
 
 # The names in records: no tool can have such a name.
 FREEZE: Literal["placet:freeze"] = "placet:freeze"
@@ -32,20 +29,14 @@ _REFUSED = Reason(
 )
 
 
-@dataclass(slots=True, kw_only=True)
-class _RequestedAction:
-    """The requested action, and whether a running call requested it."""
-
-    do: Callable[[], Freezing]
-    inside: bool
-
-
 class Freezes:
     """Freezes and unfreezes. `recorded` wraps a service in the audit layer."""
 
     def __init__(self, freezer: Freezer, guards: GuardCell, *, recorded: Recorded) -> None:
         self.freezer = freezer
-        self._recorded = recorded(FacadeOperation(_Freezing(guards).execute))
+        self._operations = OwnerOperations(
+            guards, allowed=_ALLOWED, refused=_REFUSED, recorded=recorded
+        )
 
     async def freeze(
         self, caller: Caller, tools: Iterable[str], *, because: str, cancel: bool
@@ -84,29 +75,8 @@ class Freezes:
     async def _done(
         self, caller: Caller, name: str, input: dict[str, Any], do: Callable[[], Freezing]
     ) -> Freezing:
-        wanted = _RequestedAction(do=do, inside=is_within_call())
-        call = InFlight(caller, ArrivedCall(tool=name, input=wanted))
-        with carrying(call):
-            output = await self._recorded.execute(name, input)
-        found: Freezing = output.value
+        async def freezing(_: InFlight) -> Freezing:
+            return do()
+
+        found: Freezing = await self._operations.run(caller, name, input, freezing)
         return found
-
-
-class _Freezing:
-    """Runs inside the audit layer, and freezes or unfreezes."""
-
-    def __init__(self, guards: GuardCell) -> None:
-        self._guards = guards
-
-    async def execute(self, name: str, input: Any) -> ToolOutput:
-        """Do what the current call requests, if its caller may."""
-        call = current_call()
-        wanted = None if call is None or call.raw is None else call.raw.input
-        if call is None or not isinstance(wanted, _RequestedAction):
-            raise NotFound(name, f"no tool is called `{name}` here")
-        may = is_owner_at_root(call.caller) and not wanted.inside
-        reason = _ALLOWED if may else _REFUSED
-        call.judgement = judged = judged_by(reason, name, input, guards=self._guards)
-        if reason is _REFUSED:
-            raise PermissionDenied(name, str(reason.message), decision=judged.decision)
-        return ToolOutput(value=wanted.do())
