@@ -19,7 +19,7 @@ from policy.cli.loading import (
     read_catalog,
     show_errors,
 )
-from policy.cli.options import catalog_option
+from policy.cli.options import catalog_option, steps_option
 from policy.diagnostics import visible
 from policy.generation import Generation, read_policy
 from policy.verify import compare
@@ -33,11 +33,7 @@ _USUAL = "rules"
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @catalog_option
-@click.option(
-    "--steps",
-    type=click.IntRange(min=1),
-    help="Conflicts that the search may meet for each question; the default is NEW's placet.toml.",
-)
+@steps_option
 @click.option(
     "--format",
     type=click.Choice(["text", "json", "markdown"]),

@@ -49,6 +49,12 @@ catalog_option = click.option(
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Tools besides the built-in ones: an MCP tools/list result, or a list of definitions.",
 )
+steps_option = click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    help="Conflicts that the search may meet for each question; the default is `[reload] steps` "
+    "of the policy, for a comparison of the new one.",
+)
 call_option = click.option(
     "--call",
     "call_file",

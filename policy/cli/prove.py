@@ -22,7 +22,7 @@ from policy.cli.loading import (
     show,
     show_errors,
 )
-from policy.cli.options import catalog_option, path_argument
+from policy.cli.options import catalog_option, path_argument, steps_option
 from policy.diagnostics import Severity, display_name, visible
 from policy.generation import Built, Generation, Snapshot, read_folder, with_file
 from policy.model import Reason
@@ -36,11 +36,7 @@ _FOR_EVERY_AGENT = re.compile(r"^policy for every agent\b", re.MULTILINE)
 @click.command("prove")
 @path_argument
 @catalog_option
-@click.option(
-    "--steps",
-    type=click.IntRange(min=1),
-    help="Conflicts that the search may meet for each tool; the default is that of placet.toml.",
-)
+@steps_option
 @click.option(
     "--write-tests",
     type=click.Path(dir_okay=False, path_type=Path),
