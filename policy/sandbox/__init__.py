@@ -5,8 +5,10 @@ from policy.sandbox.choosing import driver_named
 from policy.sandbox.confined_program import ConfinedProgram, refused_connections
 from policy.sandbox.control_groups import counts_processes, weak_limit
 from policy.sandbox.denials import SandboxDenial
+from policy.sandbox.docker import docker_command
 from policy.sandbox.driver import ConfinedStart, SandboxDriver
 from policy.sandbox.escapes import NotTried, escapes
+from policy.sandbox.fixes import fix_for
 from policy.sandbox.launcher import ConfinedLauncher, SandboxMissing
 from policy.sandbox.network.connecting import (
     Connect,
@@ -20,6 +22,7 @@ from policy.sandbox.network.listed_hosts import ListedHosts
 from policy.sandbox.network.opening import Dial, dial, is_public, open_one
 from policy.sandbox.network.target import Target
 from policy.sandbox.plan import CannotConfine, SandboxPlan, plan_of, protected_paths
+from policy.sandbox.seatbelt import seatbelt_command
 
 __all__ = [
     "Bubblewrap",
@@ -42,13 +45,16 @@ __all__ = [
     "Target",
     "counts_processes",
     "dial",
+    "docker_command",
     "driver_named",
     "escapes",
+    "fix_for",
     "is_public",
     "open_one",
     "plan_of",
     "protected_paths",
     "proxy_environment",
     "refused_connections",
+    "seatbelt_command",
     "weak_limit",
 ]

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import click
 
 from policy.cli.doctor.installation import hooks_of, installation
+from policy.cli.doctor.sandbox import sandbox_of
 from policy.cli.doctor.servers import servers_of
 from policy.cli.doctor.text import lines
 from policy.cli.loading import WRONG_POLICY, as_json
@@ -21,6 +22,7 @@ from policy.cli.wrapping.client_variables import variables_from, wrapped_option
 @click.option(
     "--no-servers", is_flag=True, help="Start and ask no MCP server; show how they are configured."
 )
+@click.option("--no-sandbox", is_flag=True, help="Try no sandbox.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0.1, max=3600),
@@ -34,12 +36,14 @@ def command(
     path: Path,
     *,
     no_servers: bool,
+    no_sandbox: bool,
     timeout: float,
     wrapped: Path | None,
     format: Literal["text", "json"],
 ) -> None:
     """Show what is installed, whether the policy at PATH is in force, and how its servers are.
 
+    What can confine programs on this machine is tried, from inside: what gets out is shown.
     Each MCP server is asked for its tools as a gateway would ask it, and they are compared with
     their pins: new ones need a review, changed ones are denied.
 
@@ -50,7 +54,8 @@ def command(
       placet doctor --no-servers --format json
 
     Exit status: 0 if all is well, 1 if the policy is not in force, a server cannot be reached, has
-    other tools than were accepted, or a hook does not run; 2 wrong usage.
+    other tools than were accepted, a hook does not run, or the configured sandbox does not work; 2
+    wrong usage.
     """
     with variables_from(wrapped):
         servers = servers_of(path, seconds=None if no_servers else timeout)
@@ -59,12 +64,14 @@ def command(
         "policy": {"path": str(path), **status_of_files(path)},
         "hooks": hooks_of(path),
         "servers": servers,
+        "sandbox": None if no_sandbox else sandbox_of(path),
     }
     troubles = [
         found["policy"]["state"] == "down",
         *(hook["problem"] is not None for hook in found["hooks"]),
         *(server["problems"] for server in servers),
         *(server["pins"].get("changed", 0) for server in servers),
+        found["sandbox"] is not None and found["sandbox"]["problem"] is not None,
     ]
     found["well"] = not any(troubles)
     if format == "json":

@@ -23,6 +23,8 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
     yield from _policy(found["policy"])
     yield from _hooks(found["hooks"])
     yield from _servers(found["servers"], _shown(found["policy"]["path"]))
+    if found["sandbox"] is not None:
+        yield from _sandbox(found["sandbox"])
 
 
 def _installation(found: Mapping[str, Any]) -> Iterator[str]:
@@ -80,6 +82,30 @@ def _servers(found: list[Mapping[str, Any]], policy: str) -> Iterator[str]:
             yield f"  ! see `placet pin review {policy} --server {_shown(server['name'])}`"
         elif pins.get("new"):
             yield f"  next: `placet pin accept {policy} --server {_shown(server['name'])}`"
+
+
+def _sandbox(found: Mapping[str, Any]) -> Iterator[str]:
+    configured = found["driver"]
+    if configured == "off":
+        yield "sandbox: commands are not confined, since `[sandbox] driver` is off"
+    elif found["problem"] is None:
+        yield f"sandbox: commands are confined by `{configured}`"
+    else:
+        so = "are not run" if found["required"] else "run unconfined"
+        yield f"! sandbox: {found['problem']}, so commands {so}"
+    for driver in found["drivers"]:
+        yield f"  {driver['name']}: {_how(driver)}"
+        if driver["fix"] is not None:
+            yield f"    {_shown(driver['fix'])}"
+
+
+def _how(driver: Mapping[str, Any]) -> str:
+    if driver["problem"] is not None:
+        return f"does not work here: {_shown(driver['problem'])}"
+    reached = driver["reached"]
+    out = [name for name, got_out in reached.items() if got_out]
+    tried = f"works here; {len(reached)} attempts to get out"
+    return f"{tried}, not stopped: {', '.join(out)}" if out else f"{tried}, all stopped"
 
 
 def _shown(text: object) -> str:

@@ -13,7 +13,7 @@ from policy.cli.loading import as_json
 from policy.cli.options import format_option
 from policy.cli.sandbox.configured import ConfiguredSandbox, configured_sandbox, rules_option
 from policy.diagnostics import visible
-from policy.sandbox import NotTried, driver_named, escapes, weak_limit
+from policy.sandbox import NotTried, driver_named, escapes, fix_for, weak_limit
 
 _LONGEST = 500
 _NETWORK = {
@@ -65,6 +65,7 @@ def sandbox_report(configured: ConfiguredSandbox) -> dict[str, Any]:
         "in_use": driver.name,
         "required": configured.settings.required,
         "problem": problem,
+        "fix": None if problem is None else fix_for(driver.name, problem),
         "plan": asdict(plan),
         "narrowed": [] if problem else [*driver.narrowed(plan)],
         "weak_limit": weak_limit(plan.limits),
@@ -81,6 +82,8 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"commands are confined by {found['in_use']}"
     if found["problem"] is not None:
         yield f"! {visible(found['problem'], _LONGEST)}"
+        if found["fix"] is not None:
+            yield f"  {found['fix']}"
         if found["driver"] != "off":
             yield "  so they are not run" if found["required"] else "! so they run unconfined"
     for title, key in (("read", "reads"), ("write", "writes"), ("read only", "kept")):

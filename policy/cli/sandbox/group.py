@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from policy.cli.sandbox.explain import explain_command
+from policy.cli.sandbox.print import print_command
 from policy.cli.sandbox.run import run_command
 
 
@@ -22,5 +23,5 @@ def command() -> None:
     """
 
 
-for each in (explain_command, run_command):
+for each in (explain_command, run_command, print_command):
     command.add_command(each)

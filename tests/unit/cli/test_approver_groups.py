@@ -27,7 +27,7 @@ COMMANDS = ("check", "status", "doctor")
 
 def noted(command: str, rules: Path) -> str:
     """Return the line of a command that begins with `note:`, if there is one."""
-    more = ("--no-servers",) if command == "doctor" else ()
+    more = ("--no-servers", "--no-sandbox") if command == "doctor" else ()
     ran = run(command, rules, *more)
     assert ran.code == 0, ran.out + ran.err
     lines = f"{ran.out}\n{ran.err}".splitlines()

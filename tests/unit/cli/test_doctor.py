@@ -14,6 +14,7 @@ from policy.pins import Lock, Reviewed, accepted, definitions_of, write_lock
 from policy.version import VERSION
 from tests.mcp_servers.scripted import tool
 from tests.unit.cli.running import Ran, rules_in, run
+from tests.unit.sandbox.confining import needs_bubblewrap, needs_landlock
 
 SERVER = Path(__file__).parents[2] / "mcp_servers" / "scripted.py"
 NAMES = ("echo", "note", "fails", "dies", "waits", "grow", "state")
@@ -42,7 +43,8 @@ def table(name: str, words: list[str]) -> str:
 
 
 def doctor(rules: Path, *more: str) -> Ran:
-    return run("doctor", rules, *more)
+    # Trying what gets out of sandboxes takes seconds.
+    return run("doctor", rules, "--no-sandbox", *more)
 
 
 def as_json(rules: Path, *more: str) -> dict[str, Any]:
@@ -147,3 +149,35 @@ def test_hooks_are_listed_with_their_policy(tmp_path: Path, home: Path) -> None:
     file.write_text("{")
     broken = doctor(tmp_path / "moved")
     assert broken.code == 1 and "the file cannot be read" in broken.out
+
+
+@needs_bubblewrap
+@needs_landlock
+def test_each_sandbox_is_tried(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path)
+    done = run("doctor", rules)
+    assert done.code == 0, done.out
+    lines = done.out[done.out.index("sandbox: ") :].splitlines()
+    assert lines[0] == "sandbox: commands are not confined, since `[sandbox] driver` is off"
+    assert lines[1].startswith("  bubblewrap: works here; ")
+    assert lines[1].endswith("attempts to get out, all stopped")
+    assert "not stopped: change permissions of a file outside" in lines[2]
+
+
+def test_a_sandbox_that_does_not_work_is_wrong_where_it_is_configured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = rules_in(tmp_path)
+    monkeypatch.setattr("policy.sandbox.bubblewrap.PROGRAMS", str(tmp_path))
+    monkeypatch.setattr("policy.sandbox.landlock.version", lambda: 0)
+    monkeypatch.setattr("policy.sandbox.fixes.MODULES", tmp_path / "modules")
+    (tmp_path / "modules").write_text("capability,apparmor\n")
+    assert run("doctor", rules).code == 0
+    (rules / "placet.toml").write_text('[sandbox]\ndriver = "best"\n')
+    done = run("doctor", rules)
+    assert done.code == 1
+    assert "! sandbox: `best` does not work here, so commands are not run" in done.out
+    assert "  bubblewrap: does not work here: `bwrap` is not installed" in done.out
+    assert "    switch Landlock on by the kernel's parameter `lsm=`" in done.out
+    (rules / "placet.toml").write_text('[sandbox]\ndriver = "best"\nrequired = false\n')
+    assert "so commands run unconfined" in run("doctor", rules).out

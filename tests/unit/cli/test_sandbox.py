@@ -97,3 +97,24 @@ def test_a_limit_that_does_not_hold_is_reported(
     for user, said in ((0, "does not hold for root here"), (1000, "counts all of this user's")):
         monkeypatch.setattr("os.geteuid", lambda user=user: user)
         assert f"! `processes` {said}" in run("sandbox", "explain", "--rules", rules).out
+
+
+def test_the_sandbox_is_printed_for_another_program(rules: Path) -> None:
+    more = ("--rules", rules, "--for")
+    done = run("sandbox", "print", *more, "docker", "--image", "python:3.13", "--", "pytest", "-q")
+    assert done.code == 0
+    assert done.out.startswith("docker run --rm ")
+    assert done.out.endswith(" python:3.13 pytest -q\n")
+    assert f"--mount=type=bind,source={rules.parent}/work,target=" in done.out
+    done = run("sandbox", "print", *more, "seatbelt", "--", "git", "status")
+    assert done.out.startswith("/usr/bin/sandbox-exec -p '(version 1)\n(deny default)\n")
+    assert run("sandbox", "print", *more, "docker", "--", "git").code == 2
+    assert run("sandbox", "print", *more, "seatbelt", "--image", "x", "--", "git").code == 2
+
+
+def test_a_limit_that_another_program_does_not_have_is_an_error(rules: Path) -> None:
+    with (rules / "placet.toml").open("a") as file:
+        file.write("[sandbox]\nlimits = { memory = 1_000_000_000 }\n")
+    done = run("sandbox", "print", "--rules", rules, "--for", "seatbelt", "--", "git")
+    assert (done.code, done.out) == (1, "")
+    assert "Seatbelt has no limit for `memory`" in done.err

@@ -1,0 +1,48 @@
+"""What confines programs on this machine: each driver is tried, and what gets out of it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from policy.generation import ConfiningDriver, Reach, configuration, read_folder
+from policy.sandbox import NotTried, driver_named, escapes, fix_for, plan_of
+
+_DRIVERS: tuple[ConfiningDriver, ...] = ("bubblewrap", "landlock")
+
+
+def sandbox_of(policy: Path) -> dict[str, Any]:
+    """Return what confines commands by this policy, and what each driver stops here.
+
+    `problem` is why commands that have to be confined are not run; None if they are.
+    """
+    settings = configuration(read_folder(policy)).settings.sandbox if policy.exists() else None
+    drivers = [_tried(name) for name in _DRIVERS]
+    working = {each["name"] for each in drivers if each["problem"] is None}
+    configured = "off" if settings is None else settings.driver
+    wanted = {"off": working, "best": working}.get(configured, working & {configured})
+    missing = configured != "off" and not wanted
+    return {
+        "driver": configured,
+        "required": settings is None or settings.required,
+        "problem": f"`{configured}` does not work here" if missing else None,
+        "drivers": drivers,
+    }
+
+
+def _tried(name: ConfiningDriver) -> dict[str, Any]:
+    driver = driver_named(name)
+    problem = driver.problem()
+    found: dict[str, Any] = {"name": name, "problem": problem, "fix": None, "reached": None}
+    if problem is not None:
+        return {**found, "fix": fix_for(name, problem)}
+    with tempfile.TemporaryDirectory(prefix="placet-doctor-") as folder:
+        workspace = os.path.realpath(folder)
+        home = os.path.expanduser("~")
+        plan = plan_of(Reach(), folder=workspace, home=home, workspace=workspace)
+        try:
+            return {**found, "reached": escapes(driver, plan)}
+        except NotTried as error:
+            return {**found, "problem": f"nothing could be tried in it: {error}"}

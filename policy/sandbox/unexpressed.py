@@ -1,0 +1,16 @@
+"""What other sandboxes cannot express of a plan, and so refuse: a program never gets more."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from policy.sandbox.plan import CannotConfine, SandboxPlan
+
+
+def require_expressible(plan: SandboxPlan, kind: str, *, without: Collection[str]) -> None:
+    """Raise CannotConfine for a network of single hosts, and for limits that there are not."""
+    if plan.network not in ("none", "all"):
+        raise CannotConfine(f"{kind} knows no hosts: the network is `none` or `all`")
+    for name in without:
+        if getattr(plan.limits, name) is not None:
+            raise CannotConfine(f"{kind} has no limit for `{name}`")
