@@ -582,11 +582,12 @@ def _fact(path: tuple[str, ...], scene: Scene) -> Any:  # noqa: C901 - an arm a 
             return caller.groups
         case ("user", "said"):
             return known(scene.facts.said)
-        case ("sandbox", "tier"):
-            return given(scene.facts.sandbox and scene.facts.sandbox.name)
-        case ("sandbox", "enforces"):
+        case ("sandbox", what):
             sandbox = scene.facts.sandbox
-            return () if sandbox is None else tuple(sorted(sandbox.enforces))
+            names = {spec.name} if sandbox is None or sandbox.tools is None else sandbox.tools
+            if sandbox is None or spec.origin.kind != "host" or spec.name not in names:
+                return ABSENT if what == "tier" else ()
+            return sandbox.name if what == "tier" else tuple(sorted(sandbox.enforces))
         case ("context", name):
             return known(scene.facts.context.get(name))
         case _:

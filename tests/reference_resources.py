@@ -294,6 +294,8 @@ def _enforced(test: tree.ResourceTest, reader: SetReader, spec: ToolSpec) -> boo
     sandbox = reader.facts.sandbox
     if sandbox is None or test.verb not in sandbox.enforces or spec.origin.kind != "host":
         return False
+    if sandbox.tools is not None and spec.name not in sandbox.tools:
+        return False
     return test.verb == "connects" or _is_plain(test.operand, reader)
 
 

@@ -23,6 +23,7 @@ from policy.evaluation import (
     Way,
     Ways,
     all_ways,
+    sandbox_of,
 )
 from policy.model import (
     CONFINED_VERBS,
@@ -55,11 +56,14 @@ def with_confinement(
 def confinement_of(
     program: Program, decision: Decision, *, caller: Caller, facts: Facts
 ) -> Confinement | None:
-    """Return what the code of a call may touch; None for a denial, and for a call without code."""
+    """Return what the code of a call may touch.
+
+    None for a denial, a tool that starts no code, and where no sandbox confines it.
+    """
     if decision.verdict is Verdict.DENY:
         return None
     root = evaluation_of(program, decision.call, caller=caller, facts=facts)
-    if root is None or root.spec.origin.kind != "host":
+    if root is None or sandbox_of(root) is None:
         return None
     found = _Bounds()
     starts_code = False

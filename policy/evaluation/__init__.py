@@ -17,7 +17,7 @@ from policy.evaluation.conditions import compile_test
 from policy.evaluation.declared_outputs import read_output
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.effects import CallEffects, KnownResource
-from policy.evaluation.enforced_sets import is_enforceable
+from policy.evaluation.enforced_sets import is_enforceable, sandbox_of
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import compile_value, constant_value
 from policy.evaluation.floor import Floor, ProtectedFile
@@ -106,6 +106,7 @@ __all__ = [
     "permits_writes_of_inline_code",
     "read_output",
     "resource_tests",
+    "sandbox_of",
     "tool_matcher",
     "true_or_indeterminate",
     "ways_to_keep",

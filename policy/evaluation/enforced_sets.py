@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from policy.checks import checked
 from policy.evaluation.evaluation import Evaluation
-from policy.model import ResourceItem, ResourceSet
+from policy.model import ResourceItem, ResourceSet, SandboxTier
 from policy.values import (
     REDIRECTED,
     PathContext,
@@ -18,13 +18,21 @@ from policy.values import (
 )
 
 
-def sandbox_enforces(verb: str, call: Evaluation) -> bool:
-    """Return whether a sandbox bounds what the programs of a call do with this verb.
+def sandbox_of(call: Evaluation) -> SandboxTier | None:
+    """Return the sandbox that confines the programs of a call, None if nothing does.
 
     Placet starts programs only for tools of its own and of the host application.
     """
     sandbox = call.facts.sandbox
-    return sandbox is not None and verb in sandbox.enforces and call.spec.origin.kind == "host"
+    if sandbox is None or call.spec.origin.kind != "host":
+        return None
+    return sandbox if sandbox.tools is None or call.spec.name in sandbox.tools else None
+
+
+def sandbox_enforces(verb: str, call: Evaluation) -> bool:
+    """Return whether a sandbox bounds what the programs of a call do with this verb."""
+    sandbox = sandbox_of(call)
+    return sandbox is not None and verb in sandbox.enforces
 
 
 def is_enforceable(values: checked.ValueSet, paths: PathContext) -> bool:

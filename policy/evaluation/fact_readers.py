@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from policy.evaluation.declared_resources import DeclaredResources
+from policy.evaluation.enforced_sets import sandbox_of
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.truth import ABSENT, Indeterminate, PartialList, Unknown, Value
 from policy.values import UserMessages, normalise, role_of
@@ -37,6 +38,16 @@ def _said(call: Evaluation) -> Value:
     return PartialList(said.texts, said.missing, sure_from=len(said.texts) + 1)
 
 
+def _tier(call: Evaluation) -> Value:
+    sandbox = sandbox_of(call)
+    return ABSENT if sandbox is None else sandbox.name
+
+
+def _enforced(call: Evaluation) -> Value:
+    sandbox = sandbox_of(call)
+    return () if sandbox is None else tuple(sorted(sandbox.enforces))
+
+
 _READERS: dict[tuple[str, ...], Reader] = {
     ("input",): lambda call: call.input,
     ("result",): lambda call: call.result,
@@ -57,12 +68,8 @@ _READERS: dict[tuple[str, ...], Reader] = {
     ("user", "id"): lambda call: ABSENT if call.caller.user is None else call.caller.user,
     ("user", "groups"): lambda call: call.caller.groups,
     ("user", "said"): _said,
-    ("sandbox", "tier"): lambda call: (
-        ABSENT if call.facts.sandbox is None else call.facts.sandbox.name
-    ),
-    ("sandbox", "enforces"): lambda call: (
-        () if call.facts.sandbox is None else tuple(sorted(call.facts.sandbox.enforces))
-    ),
+    ("sandbox", "tier"): _tier,
+    ("sandbox", "enforces"): _enforced,
     ("workspace",): lambda call: call.facts.workspace or _UNKNOWN_FOLDER,
     ("now",): lambda call: call.facts.now or _UNKNOWN_TIME,
 }

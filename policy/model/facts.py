@@ -185,11 +185,13 @@ class SandboxTier:
     """The sandbox that confines the programs which a call starts.
 
     `enforces` are the verbs of which it keeps all that code does within a bound that it is given:
-    of files, folders with everything below them; of connections, any set of hosts.
+    of files, folders with everything below them; of connections, any set of hosts. `tools` are the
+    names of the tools whose programs it confines, None: all tools of the host application.
     """
 
     name: str
     enforces: frozenset[ConfinedVerb] = frozenset()
+    tools: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,8 +206,7 @@ class Facts:
     `server_folders` has the folders in which MCP servers run, by server, from which they resolve
     relative paths; None is an unknown folder. Tools of other servers work in `cwd`.
 
-    `sandbox` confines the programs that Placet starts for this call. None: nothing does, or the
-    call starts none.
+    `sandbox` confines the programs that Placet starts for the call; None: nothing does.
     """
 
     cwd: str | None = None

@@ -23,6 +23,7 @@ from policy.sandbox.network.opening import Dial, dial, is_public, open_one
 from policy.sandbox.network.target import Target
 from policy.sandbox.plan import CannotConfine, SandboxPlan, plan_of, protected_paths
 from policy.sandbox.seatbelt import seatbelt_command
+from policy.sandbox.tier import tier_of
 
 __all__ = [
     "Bubblewrap",
@@ -56,5 +57,6 @@ __all__ = [
     "proxy_environment",
     "refused_connections",
     "seatbelt_command",
+    "tier_of",
     "weak_limit",
 ]

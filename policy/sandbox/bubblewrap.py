@@ -104,7 +104,9 @@ class Bubblewrap:
                     *("--proc", "/proc", "--dev", "/dev"),
                     *_kernel_settings(),
                     *_scratch(plan),
+                    *_start_folder(plan),
                     *_mounts(plan, paths),
+                    *_masks(plan),
                     # Both are in memory, and have no size.
                     *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", plan.folder, "--"),
                     *_limited(plan.limits),
@@ -158,6 +160,26 @@ def _mounts(plan: SandboxPlan, opened: Mapping[str, int]) -> Iterator[str]:
     writable = {*plan.writes, *plan.immovable} - set(plan.kept)
     for path, descriptor in opened.items():
         yield from ("--bind-fd" if path in writable else "--ro-bind-fd", str(descriptor), path)
+
+
+def _start_folder(plan: SandboxPlan) -> tuple[str, ...]:
+    """Return an empty folder where a program starts that may not read what is there."""
+    seen = (*plan.reads, *plan.writes)
+    inside = any(plan.folder == each or plan.folder.startswith(f"{each}/") for each in seen)
+    return () if inside else ("--dir", plan.folder)
+
+
+def _masks(plan: SandboxPlan) -> Iterator[str]:
+    """Yield empty folders, and a file that nobody can open, over what may not be read."""
+    for path in plan.masked:
+        if os.path.isdir(path):
+            yield from ("--perms", "0000", "--size", _EMPTY, "--tmpfs", path, "--remount-ro", path)
+        else:
+            yield from ("--ro-bind", "/dev/null", path)
+
+
+# The size of a folder in memory that holds nothing; less is none at all.
+_EMPTY = "4096"
 
 
 def _limited(limits: ProcessLimits) -> Iterator[str]:

@@ -90,6 +90,8 @@ class Landlock:
         """Return how `program` starts confined, in the block; raise CannotConfine."""
         if plan.network not in ("none", "all"):
             raise CannotConfine("Landlock knows no hosts: the network is `none` or `all`")
+        if plan.masked:
+            raise CannotConfine(f"Landlock hides nothing in a folder: {plan.masked[0]}")
         temporary = tempfile.mkdtemp(prefix="placet-sandbox-")
         try:
             with _started(

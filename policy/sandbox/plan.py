@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from policy.evaluation import Floor
 from policy.generation import Network, ProcessLimits, Reach
+from policy.model import Confinement
+from policy.sandbox.narrowing import narrowed_paths
 
 # What is read-only in every folder that may be written: code in them runs without being called.
 # Settings of git name programs, too: `core.hooksPath`, `core.fsmonitor`.
@@ -31,7 +33,8 @@ class SandboxPlan:
     `kept` are read-only in spite of `writes`, and the folders between (`immovable`) keep their
     names: otherwise a program could move them away, and put others in their place. `unkept` would
     be kept, but do not exist: the program may make them. `folder` is where it starts, `home` its
-    home folder, which is empty unless it is among the paths.
+    home folder, which is empty unless it is among the paths. `masked` cannot be read, in spite of
+    `reads` and `writes`.
     """
 
     reads: tuple[str, ...]
@@ -43,21 +46,35 @@ class SandboxPlan:
     home: str
     network: Network
     limits: ProcessLimits
+    masked: tuple[str, ...] = ()
 
 
 def plan_of(
-    reach: Reach, *, folder: str, home: str, workspace: str | None, kept: Iterable[str] = ()
+    reach: Reach,
+    *,
+    folder: str,
+    home: str,
+    workspace: str | None,
+    kept: Iterable[str] = (),
+    confinement: Confinement | None = None,
 ) -> SandboxPlan:
     """Return what a program may touch that starts in `folder`; raise CannotConfine.
 
     `workspace` may be written, None: there is none. The paths in `kept`, those that run code
     without being called, such as `.git/hooks`, and those of `reads` are read-only also in a folder
-    that may be written.
+    that may be written. A `confinement` narrows all of it.
     """
     writes = [_existing(path, home) for path in reach.writes]
     if workspace is not None:
         writes.append(_existing(workspace, home))
     reads = [_existing(path, home) for path in reach.reads]
+    masked: tuple[str, ...] = ()
+    if confinement is not None:
+        narrowed = narrowed_paths(reads, writes, confinement)
+        if isinstance(narrowed, str):
+            raise CannotConfine(narrowed)
+        reads, writes, masked = [*narrowed.reads], [*narrowed.writes], narrowed.masked
+        kept = (*kept, *narrowed.kept)
     guarded = {*kept, *(path for each in writes for path in _run_without_call(each))}
     guarded |= set(reads) - set(writes)
     inside = sorted(path for path in guarded if _is_within(path, writes))
@@ -73,9 +90,15 @@ def plan_of(
         unkept=tuple(path for path in inside if path not in there),
         folder=folder,
         home=home,
-        network=reach.network,
+        network=_network(reach, confinement),
         limits=reach.limits,
+        masked=masked,
     )
+
+
+def _network(reach: Reach, confinement: Confinement | None) -> Network:
+    connects = None if confinement is None else confinement.connects
+    return "none" if connects is not None and connects.is_nothing else reach.network
 
 
 def protected_paths(floor: Floor) -> frozenset[str]:

@@ -20,7 +20,7 @@ from policy.generation import (
     Settings,
     server_folders,
 )
-from policy.model import EMPTY, Caller
+from policy.model import EMPTY, Caller, SandboxTier
 from policy.processes import Launcher
 from policy.runtime import Clock, utc_now
 from policy.service.acknowledging import Acknowledging
@@ -53,7 +53,12 @@ from policy.service.layers.pin import PinLayer
 from policy.service.layers.stop import StopLayer
 from policy.service.layers.time_limits import TimeLimits
 from policy.service.layers.timeout import SecondsFor, TimeoutLayer
-from policy.service.program_launcher import InForce, ProgramLauncher
+from policy.service.program_launcher import (
+    InForce,
+    ProgramLauncher,
+    confinement_of_running_call,
+    confining,
+)
 from policy.service.recording.events import Events
 from policy.service.recording.recorder import Recorder
 from policy.service.sessions import Hearing, JudgedHistory, SessionLog, open_session_log
@@ -68,6 +73,7 @@ from policy.store import Acknowledgements, Freezer
 from policy.tools import (
     Authored,
     Limits,
+    Registration,
     ToolRegistry,
     ToolService,
     builtin_handlers,
@@ -210,6 +216,7 @@ def build_tool_service(
         tools=registry.snapshot,
         stale=lambda: store is not None and bool(store.status.stale),
         freezer=stops.freezer,
+        sandbox=partial(_sandbox, tools=registry.snapshot) if launcher is None else lambda _: None,
     )
     asking = Asking(
         ledger=ledger,
@@ -259,7 +266,12 @@ def build_tool_service(
         workspace=folder,
         env=_environment(folder, at_home),
         launcher=launcher
-        or ProgramLauncher(partial(_confinement, source), workspace=folder, home=at_home),
+        or ProgramLauncher(
+            partial(_in_force, source),
+            workspace=folder,
+            home=at_home,
+            confinement=confinement_of_running_call,
+        ),
     )
 
 
@@ -295,12 +307,19 @@ def _layers(
     )
 
 
-def _confinement(source: Callable[[], Judge | None]) -> InForce:
+def _in_force(source: Callable[[], Judge | None]) -> InForce:
     """Return what confines programs by the policy in force; without one, nothing is started."""
     judge = source()
     if isinstance(judge, Generation):
         return InForce(settings=judge.settings.sandbox, floor=judge.floor)
     return InForce(settings=SandboxSettings(), floor=Floor())
+
+
+def _sandbox(
+    judge: Judge, *, tools: Callable[[], Mapping[str, Registration]]
+) -> SandboxTier | None:
+    """Return what confines the programs of built-in tools by a policy."""
+    return confining(judge.settings.sandbox, tools()) if isinstance(judge, Generation) else None
 
 
 def _freezer_of(store: Store | None) -> Freezer:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from policy.environment import look_up_host
 from policy.evaluation import Floor
 from policy.generation import ConfiningDriver, SandboxSettings
+from policy.model import Confinement, SandboxTier
 from policy.processes import LaunchedProgram, Launcher, ProgramToStart, SupervisedLauncher
 from policy.sandbox import (
     ConfinedLauncher,
@@ -19,9 +20,14 @@ from policy.sandbox import (
     driver_named,
     plan_of,
     protected_paths,
+    tier_of,
 )
+from policy.service.in_flight import enclosing_call
+from policy.tools import NativeHandler, Registration
 
 _LOG = logging.getLogger(__name__)
+# The built-in tools that start programs by the launcher of their context.
+STARTS_PROGRAMS = ("bash_exec", "code_exec")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +42,7 @@ class ProgramLauncher:
     """A launcher that asks for each program how it is confined: an edit applies to the next one.
 
     Programs may write in `workspace`, and find an empty folder at `home` unless it is configured.
+    `confinement` returns what the rules let the program touch that is to be started.
     """
 
     def __init__(
@@ -45,8 +52,10 @@ class ProgramLauncher:
         workspace: str,
         home: str,
         unconfined: Launcher | None = None,
+        confinement: Callable[[], Confinement | None] = lambda: None,
     ) -> None:
         self._in_force = in_force
+        self._confinement = confinement
         self._workspace = workspace
         self._home = home
         self._unconfined = unconfined or SupervisedLauncher()
@@ -58,6 +67,7 @@ class ProgramLauncher:
     ) -> LaunchedProgram:
         """Start a program; raise SandboxMissing where it has to be confined and cannot be."""
         settings = self._in_force().settings
+        _require_enforced(self._confinement(), settings)
         if settings.driver == "off":
             if program.needs_sandbox and settings.required:
                 raise SandboxMissing("it runs in a sandbox alone, and `[sandbox] driver` is off")
@@ -93,6 +103,7 @@ class ProgramLauncher:
             home=self._home,
             workspace=self._workspace,
             kept=protected_paths(now.floor),
+            confinement=self._confinement(),
         )
 
     def _connect(self, program: ProgramToStart) -> Connect:
@@ -103,3 +114,32 @@ class ProgramLauncher:
         if text != self._warned_of:
             self._warned_of = text
             _LOG.warning("%s", text)
+
+
+def _require_enforced(confinement: Confinement | None, settings: SandboxSettings) -> None:
+    """Raise for a call that is allowed because of a sandbox that an edit has taken away."""
+    tier = tier_of(settings, tools=frozenset())
+    enforced = frozenset[str]() if tier is None else tier.enforces
+    missing = () if confinement is None else set(confinement.relied_on) - enforced
+    if missing:
+        verbs = " and ".join(sorted(missing))
+        raise SandboxMissing(f"rules allow it only if a sandbox limits what it {verbs}")
+
+
+def confinement_of_running_call() -> Confinement | None:
+    """Return what the rules let the programs of the call touch whose tool is running here."""
+    call = enclosing_call()
+    judgement = None if call is None else call.judgement
+    return None if judgement is None else judgement.decision.confinement
+
+
+def confining(settings: SandboxSettings, tools: Mapping[str, Registration]) -> SandboxTier | None:
+    """Return what confines the programs of those of the tools that start some by the launcher."""
+    if settings.driver == "off":
+        return None
+    own = (name for name in STARTS_PROGRAMS if _is_native(tools.get(name)))
+    return tier_of(settings, tools=frozenset(own))
+
+
+def _is_native(entry: Registration | None) -> bool:
+    return entry is not None and isinstance(entry.handler, NativeHandler)

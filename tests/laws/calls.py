@@ -275,6 +275,8 @@ WORLDS = (
         cwd="/srv",
         home="/root",
         history=(),
-        sandbox=SandboxTier(name="other", enforces=frozenset({"writes"})),
+        sandbox=SandboxTier(
+            name="other", enforces=frozenset({"writes"}), tools=frozenset({"code", "note"})
+        ),
     ),
 )

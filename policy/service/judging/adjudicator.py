@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from msgspec import structs
@@ -16,7 +16,7 @@ from msgspec import structs
 from policy.catalog import ToolSpec
 from policy.decision import Decision, Visibility
 from policy.diagnostics import visible
-from policy.environment import FactSource
+from policy.environment import FactSource, JudgedHosts
 from policy.evaluation import Keep
 from policy.generation import Generation
 from policy.model import (
@@ -30,6 +30,7 @@ from policy.model import (
     NotFound,
     Reason,
     ReleasedCall,
+    SandboxTier,
     ToolCall,
     ToolError,
     ValidationFailed,
@@ -138,6 +139,7 @@ class Adjudicator:
         tools: Callable[[], ReadyTools] | None = None,
         stale: Callable[[], bool] = lambda: False,
         freezer: Freezer | None = None,
+        sandbox: Callable[[Judge], SandboxTier | None] = lambda judge: None,
     ) -> None:
         self._source = source
         self.guards = guards or GuardCell()
@@ -145,6 +147,7 @@ class Adjudicator:
         self._tools = tools
         self._stale = stale
         self._freezer = freezer or Freezer()
+        self._sandbox = sandbox
         self._known_tools = KnownTools()
         self._lapsed = LapsedScopes()
 
@@ -164,7 +167,7 @@ class Adjudicator:
         meant = None if tools is None else tools.meant(tool)
         name = tool if meant is None else meant.name
         try:
-            facts, hosts = self._fact_source.facts_for_call(caller)
+            facts, hosts = self._facts(caller, judge)
             caller = self._lapsed.seen_on(caller, facts.now)
             answer = judge.answer(name, input, caller=caller, facts=facts)
             if hosts.has_pending:
@@ -213,6 +216,12 @@ class Adjudicator:
             by=self,
         )
 
+    def _facts(self, caller: Caller, judge: Judge) -> tuple[Facts, JudgedHosts]:
+        """Return the facts of a call, with the sandbox that confines what it starts."""
+        facts, hosts = self._fact_source.facts_for_call(caller)
+        sandbox = self._sandbox(judge)
+        return facts if sandbox is None else replace(facts, sandbox=sandbox), hosts
+
     def foreseen(self, tool: str, input: Any, caller: Caller) -> Visibility:
         """Return what the verdict on a call is likely to be, without looking up host names.
 
@@ -222,7 +231,7 @@ class Adjudicator:
         if judge is None:
             return Visibility.HIDDEN
         try:
-            facts, hosts = self._fact_source.facts_for_call(caller)
+            facts, hosts = self._facts(caller, judge)
             caller = self._lapsed.seen_on(caller, facts.now)
             answer = judge.answer(tool, input, caller=caller, facts=facts)
             if hosts.has_pending and answer.refused is None:

@@ -1,0 +1,20 @@
+"""Which sandbox is in force by a configuration, and which verbs it enforces."""
+
+from __future__ import annotations
+
+from policy.generation import SandboxSettings
+from policy.model import ConfinedVerb, SandboxTier
+
+
+def tier_of(settings: SandboxSettings, *, tools: frozenset[str]) -> SandboxTier | None:
+    """Return what confines the programs of `tools`; None where they may also run unconfined.
+
+    Connections are bounded where there are none at all: the other networks do not ask the rules
+    that allow a call.
+    """
+    if settings.driver == "off" or not settings.required:
+        return None
+    enforces: set[ConfinedVerb] = {"reads", "writes"}
+    if settings.reach.network == "none":
+        enforces.add("connects")
+    return SandboxTier(name=settings.driver, enforces=frozenset(enforces), tools=tools)

@@ -1,0 +1,98 @@
+"""Rules bound what the code of `bash_exec` touches, in a real sandbox."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policy import PermissionDenied, PolicyStore
+from policy.audit import JsonlSink
+from policy.evaluation import Floor
+from policy.generation import SandboxSettings
+from policy.model import Bound, Confinement, NamedResources, ResourceSet
+from policy.processes import ProgramToStart
+from policy.sandbox import SandboxMissing
+from policy.service import GovernedService, build_tool_service
+from policy.service.program_launcher import InForce, ProgramLauncher
+from tests.unit.sandbox.confining import needs_bubblewrap
+
+POLICY = """\
+policy for every agent
+
+default deny
+build: allow bash_exec when runs only "make *" and reads only workspace and writes only "out/**"
+no-keys: deny * when reads "keys/**"
+"""
+MAKEFILE = """\
+all:
+\t-cat ../data/d
+\t-cat keys/k
+\t-cat open
+\t-echo x > src
+\t-echo y > out/made
+"""
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    for folder in ("rules", "work/out", "work/keys", "data"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "data" / "d").write_text("of data\n")
+    (tmp_path / "work" / "keys" / "k").write_text("of keys\n")
+    (tmp_path / "work" / "open").write_text("of the workspace\n")
+    (tmp_path / "work" / "Makefile").write_text(MAKEFILE)
+    (tmp_path / "rules" / "global.policy").write_text(POLICY, encoding="utf-8")
+    return tmp_path / "rules"
+
+
+def _service(rules: Path, settings: str, audit: Path | None = None) -> GovernedService:
+    (rules / "placet.toml").write_text(settings, encoding="utf-8")
+    sink = None if audit is None else JsonlSink(audit)
+    return build_tool_service(PolicyStore(rules), workspace=rules.parent / "work", audit=sink)
+
+
+async def _make(service: GovernedService) -> Any:
+    return (await service.execute("bash_exec", {"command": "make"})).value
+
+
+ON = '[sandbox]\ndriver = "bubblewrap"\nreads = ["../data"]\n'
+
+
+@needs_bubblewrap
+async def test_code_touches_what_the_rule_covers(rules: Path, tmp_path: Path) -> None:
+    service = _service(rules, ON, tmp_path / "audit.jsonl")
+    found = await _make(service)
+    assert "of the workspace\n" in found["stdout"]
+    assert "of keys" not in found["stdout"]
+    assert "of data" not in found["stdout"]
+    assert (tmp_path / "work" / "out" / "made").read_text() == "y\n"
+    assert not (tmp_path / "work" / "src").exists()
+    records = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
+    assert records[-1]["confinement"]["relied_on"] == ["reads", "writes"]
+
+
+async def test_without_a_sandbox_the_rule_does_not_hold(rules: Path) -> None:
+    with pytest.raises(PermissionDenied):
+        await _make(_service(rules, ""))
+
+
+async def test_a_sandbox_that_is_not_required_enforces_nothing(rules: Path) -> None:
+    with pytest.raises(PermissionDenied):
+        await _make(_service(rules, f"{ON}required = false\n"))
+
+
+async def test_a_call_that_relies_on_a_sandbox_does_not_start_without(tmp_path: Path) -> None:
+    nothing = NamedResources(rule="r", resources=ResourceSet(included=()))
+    relying = Confinement(connects=Bound(within=((nothing,),)), relied_on=("connects",))
+    launcher = ProgramLauncher(
+        lambda: InForce(settings=SandboxSettings(), floor=Floor()),
+        workspace=str(tmp_path),
+        home=str(tmp_path),
+        confinement=lambda: relying,
+    )
+    program = ProgramToStart(arguments=("true",), env={}, folder=str(tmp_path))
+    with pytest.raises(SandboxMissing, match="connects"):
+        await launcher.launch(program, stdin=0, stdout=1, stderr=2)

@@ -1,0 +1,92 @@
+"""What is configured, as the rules that allow a call narrow it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from policy.generation import Reach
+from policy.model import Bound, Confinement, NamedResources, ResourceSet
+from policy.sandbox import CannotConfine, SandboxPlan, plan_of
+
+
+def _set(*items: str) -> NamedResources:
+    return NamedResources(rule="r", resources=ResourceSet(included=items))
+
+
+def _only(*items: str) -> Bound:
+    return Bound(within=((_set(*items),),))
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    for folder in ("home", "data/a", "work/src", "work/keys"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "work" / "notes.md").touch()
+    return tmp_path / "work"
+
+
+def _plan(work: Path, confinement: Confinement, **reach: object) -> SandboxPlan:
+    data = str(work.parent / "data")
+    return plan_of(
+        Reach(reads=(data,), **reach),  # type: ignore[arg-type]
+        folder=str(work),
+        home=str(work.parent / "home"),
+        workspace=str(work),
+        confinement=confinement,
+    )
+
+
+def test_without_bounds_the_plan_is_as_configured(work: Path) -> None:
+    plan = _plan(work, Confinement())
+    assert (plan.reads, plan.writes) == ((str(work.parent / "data"),), (str(work),))
+
+
+def test_reads_are_the_parts_that_the_rules_cover(work: Path) -> None:
+    plan = _plan(work, Confinement(reads=_only(f"{work}/src/**", f"{work.parent}/data/a/**")))
+    assert plan.writes == (f"{work}/src",)
+    assert plan.reads == (f"{work.parent}/data/a",)
+
+
+def test_what_may_not_be_written_is_read_only(work: Path) -> None:
+    plan = _plan(work, Confinement(writes=_only(f"{work}/src/**")))
+    assert plan.writes == (f"{work}/src",)
+    assert str(work) in plan.reads
+
+
+def test_what_is_not_configured_is_not_added(work: Path) -> None:
+    plan = _plan(work, Confinement(reads=_only("/**"), writes=_only("/**")))
+    assert (plan.reads, plan.writes) == ((str(work.parent / "data"),), (str(work),))
+
+
+def test_nothing_is_nothing(work: Path) -> None:
+    plan = _plan(work, Confinement(reads=_only(), connects=_only()), network="all")
+    assert (plan.reads, plan.writes, plan.network) == ((), (), "none")
+
+
+def test_a_file_is_mounted_and_a_folder_that_is_named_without_its_contents_is_not(
+    work: Path,
+) -> None:
+    plan = _plan(work, Confinement(writes=_only(f"{work}/notes.md", f"{work}/src", f"{work}/no")))
+    assert plan.writes == (f"{work}/notes.md",)
+
+
+def test_what_rules_deny_is_hidden_or_read_only(work: Path) -> None:
+    taken = (_set(f"{work}/keys/**", "**/.env", f"{work}/missing"), _set("/etc/**"))
+    plan = _plan(work, Confinement(reads=Bound(without=taken), writes=Bound(without=taken)))
+    assert plan.masked == (f"{work}/keys",)
+    assert f"{work}/keys" in plan.kept
+
+
+def test_a_link_in_a_rule_leads_where_it_leads(work: Path) -> None:
+    (work.parent / "link").symlink_to(work / "src")
+    plan = _plan(work, Confinement(reads=_only(f"{work.parent}/link/**")))
+    assert plan.writes == (f"{work}/src",)
+
+
+def test_what_cannot_be_mounted_is_refused_only_if_a_rule_relies_on_it(work: Path) -> None:
+    notes = _only("**/*.md")
+    assert _plan(work, Confinement(reads=notes)).writes == (str(work),)
+    with pytest.raises(CannotConfine, match="reads"):
+        _plan(work, Confinement(reads=notes, relied_on=("reads",)))
