@@ -488,7 +488,7 @@ class _Asked:
         return _clauses(limit.clauses, scene, grants=absent is None, permits=False)
 
     def value(self, expr: tree.Expr, call: OneCall) -> Any:
-        return value_of(expr, self._scene(call))
+        return value_of(expr, replace(self._scene(call), counting=True))
 
     def spec_of(self, past: PastCall) -> ToolSpec:
         return next(spec for spec in self.specs if spec.name == past.tool)

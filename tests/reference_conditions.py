@@ -66,6 +66,7 @@ class Scene:
     redirections_covered: bool = False
     variables: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     permits: bool = False
+    counting: bool = False
 
     def sets_reader(self) -> SetReader:
         return SetReader(sets=self.sets, facts=self.facts)
@@ -510,7 +511,10 @@ def _selected(expr: tree.Selection, scene: Scene) -> Any:
         total: Any = Fraction(0)
         for _, within in scenes:
             amount = value_of(expr.test, within)
-            # A sum that leaves something out is not known to be small.
+            # A sum that leaves something out is not known to be small, and in a limit nothing makes
+            # room for something else.
+            if scene.counting and isinstance(amount, int | float | Fraction) and amount < 0:
+                amount = UNREADABLE
             total = _computed("+", total, UNREADABLE if amount is ABSENT else amount)
         return total
     if expr.function == "latest":

@@ -21,10 +21,12 @@ class ConditionScope:
 
     `absent_is_false`: a test of an absent value is false (the `when` of a rule that restricts),
     else indeterminate. `covering`: the rule is an `allow`, whose redirections other clauses may
-    cover. `test` compiles the tests inside selections.
+    cover. `test` compiles the tests inside selections. `counting`: the value is what a limit
+    counts, so that no part of a sum may be negative and make room for another.
     """
 
     declared: DeclaredResources
     absent_is_false: bool
     covering: bool
     test: Callable[[checked.Test, ConditionScope], TestOf]
+    counting: bool = False

@@ -254,7 +254,8 @@ def bind_variable(
 def _selected(node: checked.Selected, place: ConditionScope) -> ValueOf:
     if node.function == "sum":
         source = compile_value(node.source, place)
-        return _sum(node, source, compile_value(_as_value(node.test), place))
+        amount = compile_value(_as_value(node.test), place)
+        return _sum(node, source, amount, counting=place.counting)
     source = compile_candidates(node.source, node.slot, _as_test(node.test), place)
     test = place.test(_as_test(node.test), place)
     if node.function == "latest":
@@ -318,7 +319,7 @@ def _latest(node: checked.Selected, source: ValueOf, test: TestOf) -> ValueOf:
     return read
 
 
-def _sum(node: checked.Selected, source: ValueOf, amount: ValueOf) -> ValueOf:
+def _sum(node: checked.Selected, source: ValueOf, amount: ValueOf, *, counting: bool) -> ValueOf:
     def read(call: Evaluation) -> Value:
         items = elements(source(call))
         if isinstance(items, (Absent, Indeterminate)):
@@ -330,10 +331,16 @@ def _sum(node: checked.Selected, source: ValueOf, amount: ValueOf) -> ValueOf:
             if isinstance(addend, Absent):
                 # Skipping it would lower the sum, and an absent sum would prevent a deny.
                 return Indeterminate("an amount of a sum is absent")
+            if counting and _is_negative(addend):
+                return Indeterminate("an amount of a sum is negative")
             total = arithmetic("+", total, addend)
         return total
 
     return read
+
+
+def _is_negative(value: Value) -> bool:
+    return isinstance(value, int | float | Decimal) and value < 0
 
 
 _NONE_FOUND = Unknown("`latest` found nothing")

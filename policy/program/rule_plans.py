@@ -151,7 +151,9 @@ def limit_plan(
         limit=limit,
         closures=Closures(partial(_compiled, limit, declared, grants=False), lambda _: any_truth),
         reason=reason,
-        amount=None if limit.amount is None else compile_value(limit.amount, place),
+        amount=None
+        if limit.amount is None
+        else compile_value(limit.amount, replace(place, counting=True)),
         payers=compile_payers(limit, declared),
         counts=tool_matcher(limit.tools),
         may_match=_may_match(limit, place),
