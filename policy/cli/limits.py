@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import click
 
+from policy.cli.approvals.text import span
 from policy.cli.history_store import generation_at, is_empty, store_of
 from policy.cli.limit_uses import BudgetUse, LimitUses, limit_uses, meters_of
 from policy.cli.loading import exit_with, prefix
@@ -121,5 +122,5 @@ def _payer(scope: str, use: BudgetUse) -> str:
 
 def _state(capacity: object, use: BudgetUse) -> str:
     left = f"{use.left} left" if use.left >= 0 else f"{-use.left} too much"
-    frees = "" if use.frees is None else f"; the oldest counts for {ceil(use.frees)} s more"
+    frees = "" if use.frees is None else f"; the oldest counts for {span(ceil(use.frees))} more"
     return f"{use.used} of {capacity} used, {left}{frees}"

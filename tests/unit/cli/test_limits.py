@@ -89,7 +89,7 @@ def test_what_is_used_and_left_is_shown_for_each_budget(rules: Path) -> None:
         "  limit search, pay to 100 per hour",
         "    5 of 100 used, 95 left",
     ]
-    assert "; the oldest counts for 3600 s more" in shown.out
+    assert "; the oldest counts for 1h more" in shown.out
     few, spend, _ = run("limits", rules, "--format", "json").record["limits"]
     assert few["budgets"] == [
         {
