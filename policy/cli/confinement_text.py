@@ -12,14 +12,12 @@ _LONGEST_ITEM = 200
 
 
 def confinement_lines(confinement: Confinement) -> Iterator[str]:
-    """Yield what the code may do, verb by verb, with the rules that bound it."""
+    """Yield what the code may do by the rules, verb by verb, with those that bound it."""
     for verb in CONFINED_VERBS:
         bound = confinement.bound(verb)
-        relied = " (which allows the call)" if verb in confinement.relied_on else ""
-        if bound is None:
-            yield f"{verb} anything"
-        else:
-            yield f"{verb} {_bound(bound)}{relied}"
+        said = "connects to" if verb == "connects" else verb
+        relied = "; the call is allowed because of that" if verb in confinement.relied_on else ""
+        yield f"{said} {'anything' if bound is None else _bound(bound)}{relied}"
 
 
 def _bound(bound: Bound) -> str:

@@ -32,6 +32,7 @@ from policy.cli.options import (
     lexical_option,
     path_argument,
 )
+from policy.cli.sandbox_in_force import with_sandbox
 from policy.cli.workspace import Workspace, with_workspace
 from policy.daemon import AGENT_NAMES
 from policy.decision import Explanation, ResourceUse, explain
@@ -141,6 +142,7 @@ def command(
     if generation is None:
         show_errors_in_short(built, path, note=_NO_RULES)
     facts, where = with_workspace(asked.facts, generation)
+    facts = with_sandbox(facts, generation)
     explanation = _explained(generation, replace(asked, facts=facts))
     is_in_force = built.generation is not None
     if format == "json" and is_in_force:

@@ -131,7 +131,7 @@ class _Account:
         if confinement is None:
             return
         yield ""
-        yield "its code"
+        yield "its code, by the rules"
         for line in confinement_lines(confinement):
             yield from self._text(line, indent=2, hanging=4)
 

@@ -439,3 +439,18 @@ def test_a_path_with_nothing_there_says_what_to_do(
         assert found.code == 2
         assert "name the folder of a policy, or write one with `placet init`" in found.err
         assert ("--command" in found.err) is (words[0] == "explain")
+
+
+def test_what_code_may_touch_is_told_where_a_sandbox_is_configured(tmp_path: Path) -> None:
+    rule = 'build: allow bash_exec when runs only "make *" and writes only "out/**"\n'
+    keys = 'keys: deny * when reads "**/.env"\n'
+    text = f"policy for every agent\ndefault deny\n{rule}{keys}"
+    rules = rules_in(tmp_path, text, placet__toml='[sandbox]\ndriver = "bubblewrap"\n')
+    out = told(rules, "bash_exec", {"command": "make"})
+    assert out.startswith("allow")
+    lines = out.partition("its code, by the rules\n")[2].splitlines()
+    assert lines[:3] == [
+        "  reads nothing of **/.env (keys)",
+        "  writes only /srv/work/out/** (build); the call is allowed because of that",
+        "  connects to anything",
+    ]

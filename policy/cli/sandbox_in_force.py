@@ -1,0 +1,18 @@
+"""The sandbox of a policy's own commands, as `explain` tells what a service would decide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from policy.catalog import builtin_catalog
+from policy.generation import Generation
+from policy.model import Facts
+from policy.sandbox import tier_of
+
+
+def with_sandbox(facts: Facts, generation: Generation) -> Facts:
+    """Return the facts with the sandbox that `[sandbox]` configures, unless the call names one."""
+    if facts.sandbox is not None:
+        return facts
+    own = frozenset(spec.name for spec in builtin_catalog().specs if spec.exec_class)
+    return replace(facts, sandbox=tier_of(generation.settings.sandbox, tools=own))
