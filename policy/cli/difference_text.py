@@ -12,6 +12,10 @@ from policy.diagnostics import visible
 from policy.verify import Difference, ToolDifference, Witness
 
 _LONGEST_CALL = 400  # characters
+# A comment on GitHub has at most 65,536 characters.
+_LONGEST_COMMENT = 60_000
+_HEAD_OF_CALLS = ("| | tool | layer | call | was | now |", "|---|---|---|---|---|---|")
+_HEAD_OF_CHANGES = ("| | what | layer | change |", "|---|---|---|---|")
 _ORDER = ("looser", "both", "undecided", "tighter", "same")
 _NO_CALL = {
     "looser": "whether a call is decided less strictly is undecided",
@@ -44,21 +48,31 @@ def text(found: Difference) -> str:
 def markdown(found: Difference, *, old: str, new: str) -> str:
     """Return a difference for a pull request; no text of a policy is read as Markdown or HTML."""
     lines = [f"### Policy: {_code(old)} → {_code(new)}", "", _summary(found), ""]
-    rows = [
-        row
-        for one in _changed(found)
-        for what, witness in _shown(one)
-        for row in [_row(one, what, witness)]
+    rows = [_row(one, what, witness) for one in _changed(found) for what, witness in _shown(one)]
+    changes = [
+        f"| {_word(change.direction)} | {change.kind} | {_code(change.layer)} "
+        f"| {_code(change.what)} |"
+        for change in found.changes
     ]
-    if rows:
-        lines += ["| | tool | layer | call | was | now |", "|---|---|---|---|---|---|", *rows, ""]
-    if found.changes:
-        lines += ["| | what | layer | change |", "|---|---|---|---|"]
-        for change in found.changes:
-            cells = (_word(change.direction), change.kind, _code(change.layer), _code(change.what))
-            lines.append(f"| {' | '.join(cells)} |")
-        lines.append("")
+    left = _LONGEST_COMMENT
+    for head, each in ((_HEAD_OF_CALLS, rows), (_HEAD_OF_CHANGES, changes)):
+        shown = list(_fitting(each, left))
+        left -= sum(map(len, shown))
+        if shown:
+            lines += [*head, *shown, ""]
+        if len(shown) < len(each):
+            more = counted(len(each) - len(shown), "more row")
+            lines += [f"{more}: `placet diff` shows all of them at a terminal.", ""]
     return "\n".join(lines).rstrip("\n")
+
+
+def _fitting(rows: list[str], left: int) -> Iterator[str]:
+    """Yield the first rows, as long as all of them have no more characters than are left."""
+    for row in rows:
+        left -= len(row)
+        if left < 0:
+            return
+        yield row
 
 
 def record(found: Difference) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import posixpath
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,17 +20,24 @@ _SECONDS = 60
 def extract(revision: str, path: Path, into: Path) -> None:
     """Write what a revision has below `path`, a folder or file of a repository, into a folder.
 
-    Ends the command if there is none. Links are not followed, so they end it, too.
+    The folder need not be there any more. Ends the command if the revision does not have it, or if
+    it holds a link or a submodule, which are not followed.
     """
-    here = path if path.is_dir() else path.parent
-    if not here.is_dir():
-        exit_with(f"{here} is not a folder, so no revision of it can be read")
+    folder = path.parent if path.suffix == ".policy" else path
+    here = _existing(folder)
+    named = visible(str(folder), 200)
     commit = _git(
         here, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
     )
     if commit is None:
-        exit_with(f"git has no revision `{visible(revision, 100)}` of {here}")
-    files = list(_files(here, commit.decode().strip(), revision))
+        exit_with(f"git has no revision `{visible(revision, 100)}` of {named}")
+    tree = _tree(here, commit.decode().strip(), folder)
+    if tree is None:
+        exit_with(
+            f"revision `{visible(revision, 100)}` has no folder {named}; if it had another name "
+            f"there, write {PREFIX}{visible(revision, 100)}:NAME"
+        )
+    files = list(_files(here, tree, named))
     content = _contents(here, [sha for sha, _ in files])
     for (_, name), text in zip(files, content, strict=True):
         target = into / name
@@ -36,24 +45,43 @@ def extract(revision: str, path: Path, into: Path) -> None:
         target.write_bytes(text)
 
 
-def _files(here: Path, commit: str, revision: str) -> Iterator[tuple[str, str]]:
-    """Yield the object and the name of each file below the folder."""
-    listed = _git(here, "ls-tree", "-r", "-z", "--long", commit)
+def _existing(folder: Path) -> Path:
+    """Return the folder, or the nearest one above it that is there."""
+    above = Path(os.path.abspath(folder))
+    return next(each for each in (above, *above.parents) if each.is_dir())
+
+
+def _tree(here: Path, commit: str, folder: Path) -> str | None:
+    """Return the object of a folder in a commit; None if there is no such folder."""
+    prefix = _git(here, "rev-parse", "--show-prefix")
+    below = Path(os.path.abspath(folder)).relative_to(here).as_posix()
+    above = os.fsdecode(prefix or b"").strip("\n")
+    inside = posixpath.normpath(posixpath.join(above, below))
+    spelled = f"{commit}^{{tree}}" if inside == "." else f"{commit}:{inside}"
+    found = _git(here, "rev-parse", "--verify", "--quiet", "--end-of-options", spelled)
+    tree = (found or b"").decode().strip()
+    return tree if tree and _git(here, "cat-file", "-t", tree) == b"tree\n" else None
+
+
+def _files(here: Path, tree: str, named: str) -> Iterator[tuple[str, str]]:
+    """Yield the object and the name of each file in a tree."""
+    # Without the prefix of the folder that git runs in.
+    listed = _git(here, "ls-tree", "-r", "-z", "--long", "--full-tree", tree)
     entries = [entry for entry in (listed or b"").split(b"\0") if entry]
     total = 0
-    if not entries:
-        exit_with(f"revision `{visible(revision, 100)}` has no files in {here}")
     for number, entry in enumerate(entries):
         described, _, name = entry.partition(b"\t")
         mode, kind, sha, size = described.decode().split()
+        where = visible(name.decode("utf-8", "replace"), 200)
         if kind != "blob":
-            continue  # a submodule: its files are in another repository
+            exit_with(
+                f"`{where}` is a submodule in this revision, whose files are in another repository"
+            )
         if mode == "120000":
-            where = visible(name.decode("utf-8", "replace"), 200)
             exit_with(f"`{where}` is a symbolic link in this revision, which is not followed")
         total += int(size)
         if number >= _MOST_FILES or total > _MOST_BYTES:
-            exit_with(f"{here} has too many files in this revision to be a policy")
+            exit_with(f"{named} has too many files in this revision to be a policy")
         yield sha, name.decode("utf-8", "surrogateescape")
 
 

@@ -176,6 +176,45 @@ def test_a_git_revision_is_read_without_its_attributes(tmp_path: Path) -> None:
     assert "symbolic link" in refused.err
 
 
+def test_a_folder_is_read_in_a_revision_where_it_had_another_name(tmp_path: Path) -> None:
+    for name, text in (("old/global.policy", BASE), ("elsewhere/broken.policy", "nonsense\n")):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    _git(tmp_path, "init", "-q")
+    _git(tmp_path, "add", "-A")
+    _git(tmp_path, "commit", "-qm", "before")
+    _git(tmp_path, "mv", "old", "new")
+    (tmp_path / "new" / "global.policy").rename(tmp_path / "new" / "main.policy")
+    new, old = tmp_path / "new", f"git:HEAD:{tmp_path / 'old'}"
+    assert run("diff", old, new).out == "no tool changed, 16 the same\n"
+    ran = run("diff", "git:HEAD", new)
+    assert ran.code == 2
+    assert "write git:HEAD:NAME" in ran.err
+    _git(tmp_path, "clone", "-q", "--bare", ".", "bare.git")
+    bare = tmp_path / "bare.git"
+    assert run("diff", f"git:HEAD:{bare / 'old'}", new).code == 0
+    # What is in another repository is not left out in silence.
+    submodule = f"160000,{'1' * 40},new/packs"
+    _git(tmp_path, "add", "-A")
+    _git(tmp_path, "update-index", "--add", "--cacheinfo", submodule)
+    _git(tmp_path, "commit", "-qm", "after")
+    ran = run("diff", "git:HEAD", new)
+    assert ran.code == 2
+    assert "`packs` is a submodule" in ran.err
+
+
+def test_a_large_difference_fits_into_a_comment(tmp_path: Path) -> None:
+    more = "".join(
+        f"claim{n}: assume never allow file_delete when input.path == {'x' * 300!r}\n".replace(
+            "'", '"'
+        ).replace("xxx", f"x{n}x", 1)
+        for n in range(150)
+    )
+    ran = _diff(tmp_path, ("keys: redact", f"{more}keys: redact"), more=("--format", "markdown"))
+    assert 40_000 < len(ran.out) < 65_536
+    assert "more rows: `placet diff` shows all" in ran.out
+
+
 def test_a_policy_that_does_not_load_is_not_compared(tmp_path: Path) -> None:
     ran = _diff(tmp_path, ("default deny", "default perhaps"))
     assert ran.code == 1
