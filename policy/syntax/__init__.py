@@ -11,9 +11,11 @@ from policy.syntax.inline_printer import (
     print_limit,
     print_matching,
     print_path,
+    print_tool,
     print_tools,
 )
 from policy.syntax.known_rules import parse_known, without_parts
+from policy.syntax.literals import write_number, write_text
 from policy.syntax.parser import Parsed, parse
 from policy.syntax.printer import print_tree
 from policy.syntax.toml_table import TableRules, tables_to_layers
@@ -34,9 +36,12 @@ __all__ = [
     "print_limit",
     "print_matching",
     "print_path",
+    "print_tool",
     "print_tools",
     "print_tree",
     "tables_to_layers",
     "tree",
     "without_parts",
+    "write_number",
+    "write_text",
 ]

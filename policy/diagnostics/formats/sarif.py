@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
@@ -12,6 +13,7 @@ from policy.diagnostics.diagnostic import Diagnostic, Fix
 from policy.diagnostics.display_path import display_name, is_shipped
 from policy.model import Span
 
+_LINK = re.compile(r"\[(?=[^]]*\]\()")
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -51,17 +53,22 @@ def _result(diagnostic: Diagnostic, index: int, *, root: str) -> dict[str, Any]:
         "ruleId": diagnostic.code,
         "ruleIndex": index,
         "level": str(diagnostic.severity),
-        "message": {"text": text},
+        "message": _message(text),
         "locations": _locations(diagnostic, root=root),
     }
     if diagnostic.labels:
         result["relatedLocations"] = [
-            {**_location(label.span, root=root), "id": number, "message": {"text": label.text}}
+            {**_location(label.span, root=root), "id": number, "message": _message(label.text)}
             for number, label in enumerate(diagnostic.labels, start=1)
         ]
     if diagnostic.fix is not None:
         result["fixes"] = [_fix(diagnostic.fix, root=root)]
     return result
+
+
+def _message(text: str) -> dict[str, str]:
+    """Return a message in which nothing is a link: `[text](target)` is one even in plain text."""
+    return {"text": _LINK.sub(r"\\[", text)}
 
 
 def _locations(diagnostic: Diagnostic, *, root: str) -> list[dict[str, Any]]:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from policy.decision import Decision
-from policy.model import Caller, Verdict
+from policy.model import Caller, Source, Span, Verdict
+from policy.syntax import print_path, print_tool, tree, write_number, write_text
+from policy.values import role_of
 
 if TYPE_CHECKING:
     from policy.symbolic import Situation
 
 _USUAL = Caller()
+_NOWHERE = Span(Source(name="", text=""), 0, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +38,7 @@ class Counterexample:
         A claim `never allow` is content with `ask` as well; the test says `deny`.
         """
         given = given_text(self.situation)
-        lines = [f"test {json.dumps(title)}"]
+        lines = [f"test {write_text(title)}"]
         lines += [f"  given {given}"] if given else []
         return "\n".join([*lines, f"  {call_text(self.situation)} -> deny"])
 
@@ -46,8 +50,14 @@ class Counterexample:
 def call_text(situation: Situation) -> str:
     """Return a call as a test in a rule file spells it."""
     spec = situation.spec
-    name = spec.name if spec.origin.kind == "host" else spec.names_in_rules[-1]
-    return f"{name} {_data(situation.input)}"
+    name = tree.ToolRef(origin=None, pattern=spec.name, span=_NOWHERE)
+    if spec.origin.kind != "host":
+        name = tree.ToolRef(
+            origin=spec.origin.kind,
+            pattern=f"{spec.origin.server}/{spec.names_at_origin[-1]}",
+            span=_NOWHERE,
+        )
+    return f"{print_tool(name)} {_data(situation.input)}"
 
 
 def given_text(situation: Situation) -> str:
@@ -64,7 +74,7 @@ def given_of(situation: Situation) -> Iterator[tuple[str, Any]]:
         yield "agent.parent", caller.parent.agent
     if caller.role != _USUAL.role:
         yield "session.role", caller.role
-        if caller.role == "guest":
+        if role_of(caller.role) == "guest":
             yield "session.scope", {"allowed_tools": ["*"]}
     if caller.session != _USUAL.session:
         yield "session.id", caller.session
@@ -75,12 +85,25 @@ def given_of(situation: Situation) -> Iterator[tuple[str, Any]]:
     if facts.now is not None:
         yield "now", facts.now.isoformat().replace("+00:00", "Z")
     for name, value in facts.context.items():
-        yield f"context.{name}", value
+        yield _fact("context", name), value
+
+
+def _fact(*steps: str) -> str:
+    return print_path(tree.FieldPath(root=steps[0], steps=steps[1:], span=_NOWHERE))
 
 
 def _data(value: Any) -> str:
-    return json.dumps(value, default=_plain, ensure_ascii=False)
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else dict(value)
+    """Return data as a test spells it: JSON, but for escapes and exponents."""
+    match value:
+        case str():
+            return write_text(value)
+        case float():
+            return write_number(Decimal(repr(value)))
+        case bool() | int() | None:
+            return json.dumps(value)
+        case Decimal():
+            return write_number(value)
+        case Mapping():
+            return f"{{{', '.join(f'{write_text(k)}: {_data(v)}' for k, v in value.items())}}}"
+        case _:
+            return f"[{', '.join(map(_data, value))}]"

@@ -201,3 +201,55 @@ def test_broken_claims_are_results_for_code_review_tools(tmp_path: Path) -> None
     (result,) = json.loads(ran.out)["runs"][0]["results"]
     assert result["ruleId"] == "invariant-broken"
     assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
+
+
+# Strings with an escape sequence, a change of direction, markup, a line break and a letter.
+HOSTILE = (
+    r"\u{1b}[31mred",
+    r"\u{202e}live",
+    r"`<img src=x>`|**a**|[l](http://e.example)",
+    r"a\nb",
+    "é",
+    "${b}".replace("$", "$$"),
+)
+
+
+def _hostile(tmp_path: Path) -> Path:
+    """Return rules that let agents and a role with hostile names write, against as many claims."""
+    tests = [f'agent.name == "{name}"' for name in HOSTILE] + [f'session.role == "{HOSTILE[2]}"']
+    claims = [
+        f'prove never allow file_write when {test} and input.content == "{HOSTILE[2]}"'
+        for test in tests
+    ]
+    rule = f"some: allow file_write when {' or '.join(tests)}"
+    return _rules(tmp_path, "\n".join([BASE, rule, *claims]) + "\n")
+
+
+def test_hostile_names_are_escaped_wherever_they_are_shown(tmp_path: Path) -> None:
+    rules = _hostile(tmp_path)
+    written = tmp_path / "written.policy"
+    ran = run("prove", rules, "--write-tests", written)
+    assert ran.out.count("broken ") == len(HOSTILE) + 1
+    for text in (ran.out, written.read_text(encoding="utf-8")):
+        assert all(char.isprintable() or char == "\n" for char in text)
+    log = json.loads(run("prove", rules, "--format", "sarif").out)
+    messages = [result["message"]["text"] for result in log["runs"][0]["results"]]
+    assert len(messages) == len(HOSTILE) + 1
+    assert all(message.isprintable() for message in messages)
+    assert not any("[l](" in message.replace("\\[", "") for message in messages)
+
+
+def test_tests_that_are_written_mean_the_calls_that_were_shown(tmp_path: Path) -> None:
+    rules = _hostile(tmp_path)
+    written = tmp_path / "written.policy"
+    run("prove", rules, "--write-tests", written)
+    text = (rules / "global.policy").read_text(encoding="utf-8")
+    without = "".join(line for line in text.splitlines(True) if not line.startswith("prove"))
+    tests = written.read_text(encoding="utf-8")
+    ran = run("test", _rules(tmp_path, without + tests))
+    assert ran.out.endswith(f"0 passed, {len(HOSTILE) + 1} failed\n"), ran.err
+    mended = without.replace("some: allow", "some: deny")
+    assert (
+        run("test", _rules(tmp_path, mended + tests)).out
+        == f"{len(HOSTILE) + 1} passed, 0 failed\n"
+    )
