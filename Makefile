@@ -30,7 +30,7 @@ DOCS         := $(VENV)/.docs-$(call checksum,requirements/dev.txt requirements/
 PEERS        := $(VENV)/.peers-$(call checksum,requirements/dev.txt requirements/bench.txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-long demo setup docs check-format lint types imports unit rules fmt laws coverage attack attack-quick corpus kills bench bench-quick bench-peers \
+.PHONY: help test test-long demo setup docs check-format lint types imports unit rules fmt laws solvers coverage attack attack-quick corpus kills bench bench-quick bench-peers \
         manuals picture gate gate-counts gate-accept mcp-servers pin clean
 
 help:
@@ -42,6 +42,7 @@ help:
 	@echo 'make lint       ruff, mypy and the import order'
 	@echo 'make unit       the tests alone; CASES=tests/unit/values for a part'
 	@echo 'make laws       the laws with all of their examples; EXAMPLES=long: 5,000 and more each'
+	@echo 'make solvers    the laws that compare proofs with those of another solver, which it installs'
 	@echo 'make coverage   the tests alone, and which lines they run; COVERAGE=1 does so in `make test`'
 	@echo 'make attack     run what the rules allow of 200,000 scripts; SCRIPTS=2000 SEED=7: others'
 	@echo 'make attack-quick  the 2,000 scripts that CI takes'
@@ -133,6 +134,11 @@ fmt: $(PACKAGE)
 
 laws: $(PACKAGE)
 	$(BIN)/pytest $(PARALLEL) --hypothesis-profile=$(EXAMPLES) -m 'hypothesis or counted'
+
+# The solver is larger than everything else that tests need.
+solvers: $(PACKAGE)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/solvers.txt
+	$(BIN)/pytest --hypothesis-profile=$(EXAMPLES) tests/laws/test_other_solvers.py
 
 coverage:
 	@$(MAKE) --no-print-directory unit COVERAGE=1
