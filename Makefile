@@ -193,7 +193,7 @@ gate-accept: $(PACKAGE)
 # Extras stay in the pins: without them pip looks for a newer version of the package for its extra,
 # which has no hash, and refuses the whole set as soon as one is published.
 pin:
-	@for set in core dev bench docs; do \
+	@for set in core dev bench docs solvers; do \
 	  uv pip compile --quiet --upgrade --generate-hashes --no-strip-extras --no-header --no-annotate --python-version 3.11 \
 	    --no-emit-index-url --no-emit-find-links requirements/$$set.in -o requirements/$$set.txt || exit 1; done
 

@@ -44,7 +44,10 @@ from policy.values import compare_numbers, compile_text_glob, is_number
 
 
 def outcomes(test: Test, context: ConditionContext) -> Outcomes:
-    """Return the possible outcomes of a test; numbers beyond a double are not considered."""
+    """Return the possible outcomes of a test.
+
+    Numbers beyond a double and strings with invisible characters are not considered.
+    """
     judge = _JUDGES.get(type(test))
     return ANY if judge is None else judge(test, context)
 
