@@ -65,19 +65,20 @@ class Clauses:
             self.require(gate, -part)
         return gate
 
-    def exactly_one(self, literals: Sequence[Literal]) -> None:
-        """Require that exactly one of these holds.
+    def exactly_one(self, literals: Sequence[Literal]) -> list[Literal]:
+        """Require that exactly one of these holds; return, for each, that it or one before it does.
 
         A chain of variables, each of which says that one of the literals so far holds, takes three
         clauses for each literal, instead of one for each pair (Sinz, *Towards an Optimal CNF
         Encoding of Boolean Cardinality Constraints*, 2005).
         """
         self.require(*literals)
-        before: Literal | None = None
+        chain: list[Literal] = []
         for literal in literals:
             so_far = self.variable()
             self.require(-literal, so_far)
-            if before is not None:
-                self.require(-before, so_far)
-                self.require(-literal, -before)
-            before = so_far
+            if chain:
+                self.require(-chain[-1], so_far)
+                self.require(-literal, -chain[-1])
+            chain.append(so_far)
+        return chain

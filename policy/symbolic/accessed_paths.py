@@ -16,7 +16,7 @@ from policy.catalog import ToolSpec, Verb
 from policy.checks import checked
 from policy.evaluation import DeclaredResources
 from policy.solving import Clauses
-from policy.symbolic.patterns.globs import as_path
+from policy.symbolic.patterns.globs import PRINTED_PATHS, as_path
 from policy.symbolic.patterns.path_sets import (
     SetLanguages,
     all_paths,
@@ -84,7 +84,8 @@ class AccessedPaths:
 
     def examples(self, holding: frozenset[int]) -> Iterator[str]:
         """Yield paths that an assignment says there are, in the folders of a shown call."""
-        return map(as_path, self._spelled.examples(holding, paths_of_a_call(HOME, WORKSPACE)))
+        within = paths_of_a_call(HOME, WORKSPACE)
+        return map(as_path, self._spelled.examples(holding, within, PRINTED_PATHS))
 
     def _note_of_files(
         self, languages: SetLanguages, folded: SetLanguages, form: Form, truth: Truths

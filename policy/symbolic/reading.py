@@ -33,37 +33,65 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One value of a field or fact, the literal that the call has it, and such a call."""
+    """One value of a field or fact, the literal that the call has it, and such a call.
+
+    `before` is the literal that the call has a value that is earlier in the list of choices, and
+    `so_far` that it has this value or an earlier one.
+    """
 
     value: Any
     literal: int
     call: Evaluation
+    before: int
+    so_far: int
 
 
 def choices(
     clauses: Clauses, base: Situation, subject: Subject, values: Iterable[Any], *, slots: int
 ) -> list[Choice]:
     """Return a choice for each value, of which a call has exactly one; none without values."""
-    found = [
-        Choice(value, clauses.variable(), base.having({subject: value}).evaluation(slots=slots))
-        for value in values
+    values = tuple(values)
+    if not values:
+        return []
+    literals = [clauses.variable() for _ in values]
+    chain = clauses.exactly_one(literals)
+    situations = (base.having({subject: value}) for value in values)
+    return [
+        Choice(value, literal, situation.evaluation(slots=slots), before, so_far)
+        for value, literal, situation, before, so_far in zip(
+            values, literals, situations, (clauses.false, *chain), chain, strict=False
+        )
     ]
-    if found:
-        clauses.exactly_one([choice.literal for choice in found])
-    return found
 
 
 def table(clauses: Clauses, test: TestOf, among: Iterable[Choice]) -> Truths:
     """Return the truth of a test by what it gives for each value."""
-    holding: list[int] = []
-    failing: list[int] = []
+    holding: list[Choice] = []
+    failing: list[Choice] = []
     for choice in among:
         truth = test(choice.call)
         if truth is True:
-            holding.append(choice.literal)
+            holding.append(choice)
         elif truth is False:
-            failing.append(choice.literal)
-    return Truths(clauses.any_of(holding), clauses.any_of(failing))
+            failing.append(choice)
+    return Truths(one_of(clauses, holding), one_of(clauses, failing))
+
+
+def one_of(clauses: Clauses, chosen: Iterable[Choice]) -> int:
+    """Return the literal that the value of the call is one of these, in the order of the choices.
+
+    A test is often true for neighbours in the list; however many, two literals are enough for them.
+    """
+    runs: list[tuple[Choice, Choice]] = []
+    for choice in chosen:
+        if runs and runs[-1][1].so_far == choice.before:
+            runs[-1] = (runs[-1][0], choice)
+        else:
+            runs.append((choice, choice))
+    return clauses.any_of(
+        first.literal if first is last else clauses.all_of([last.so_far, -first.before])
+        for first, last in runs
+    )
 
 
 def fixed(clauses: Clauses, test: TestOf, call: Evaluation) -> Truths:

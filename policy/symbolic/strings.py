@@ -113,7 +113,7 @@ class Strings:
             return None
         found, used = smallest_conflict(inside, outside)
         self._left -= used
-        return found
+        return found if isinstance(found, tuple) else None
 
     def _clauses_of(
         self, conflict: tuple[tuple[Language, ...], tuple[Language, ...]]
@@ -140,10 +140,11 @@ def _sides(
 @lru_cache(maxsize=8192)
 def smallest_conflict(
     inside: tuple[Language, ...], outside: tuple[Language, ...]
-) -> tuple[tuple[tuple[Language, ...], tuple[Language, ...]] | None, int]:
+) -> tuple[tuple[tuple[Language, ...], tuple[Language, ...]] | str | None, int]:
     """Return languages that no string is in, and outside of, none superfluous; and the steps used.
 
-    The steps count although the answer is kept: what is found must not depend on earlier questions.
+    If some string is, return that in place of languages; None if neither was found. The steps count
+    although the answer is kept: what is found must not depend on earlier questions.
     """
     steps = Steps(MOST_STATES)
     try:
@@ -151,7 +152,7 @@ def smallest_conflict(
     except OutOfSteps:
         return None, MOST_STATES
     if met.text is not None:
-        return None, MOST_STATES - steps.left
+        return met.text, MOST_STATES - steps.left
     ins, outs = [inside[at] for at in met.inside], [outside[at] for at in met.outside]
     for side in (outs, ins):
         for one in tuple(side):
