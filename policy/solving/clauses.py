@@ -32,6 +32,7 @@ class Clauses:
     def __init__(self) -> None:
         self.all: list[list[Literal]] = []
         self.count = 0
+        self.preferred: list[Literal] = []
         self.theories: list[Theory] = []
         self.true: Literal = self.variable()
         self.false: Literal = -self.true
@@ -45,6 +46,10 @@ class Clauses:
     def require(self, *literals: Literal) -> None:
         """Require that at least one of these holds."""
         self.all.append(list(literals))
+
+    def prefer(self, literal: Literal) -> None:
+        """Let assignments be tried first in which a literal holds."""
+        self.preferred.append(literal)
 
     def all_of(self, literals: Iterable[Literal]) -> Literal:
         """Return a literal that holds exactly if all of these do."""

@@ -43,6 +43,7 @@ class Search:
         from pysat.solvers import Solver  # type: ignore[import-untyped]
 
         self._solver: Any = Solver(name=_SOLVER, bootstrap_with=clauses.all)
+        self._solver.set_phases(clauses.preferred)
         self._theories = clauses.theories
         self.steps = steps
 

@@ -1,6 +1,7 @@
 """Rules as Boolean formulas: which calls break a claim, of all calls or of some that are shown."""
 
 from policy.symbolic.all_calls import AllCalls
+from policy.symbolic.known_truths import KnownTruths
 from policy.symbolic.leaves import leaves_of
 from policy.symbolic.reading import Reading
 from policy.symbolic.set_relations import includes
@@ -26,6 +27,7 @@ __all__ = [
     "AnyPlan",
     "Basis",
     "Claim",
+    "KnownTruths",
     "Reading",
     "RuleReader",
     "ShownCalls",

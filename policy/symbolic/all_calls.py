@@ -24,13 +24,14 @@ from policy.model import Caller, GuestScope
 from policy.program import RulePlan
 from policy.solving import Clauses, Model
 from policy.symbolic.field_values import accepted_values, bounds_in, is_always_there
+from policy.symbolic.known_truths import KnownTruths
 from policy.symbolic.patterns.texts import language_of
 from policy.symbolic.reading import Choice, Scope, choices, compiled, fixed, table
 from policy.symbolic.resource_facts import ResourceFacts
 from policy.symbolic.samples import complete_samples, constants_of, is_strange, simple_subject
 from policy.symbolic.situation import Situation
 from policy.symbolic.strings import Strings
-from policy.symbolic.subjects import Subject, meaning_of, plain_subject, subjects_of
+from policy.symbolic.subjects import Subject, plain_subject, subjects_of
 from policy.symbolic.text_value import TextValue
 from policy.symbolic.truths import Truths, constant, unknown
 from policy.values import is_ordinary
@@ -57,7 +58,8 @@ _STRINGS = _ALWAYS_THERE | {("user", "id"), ("agent", "parent")}
 class AllCalls:
     """A reading of the conditions about one tool, for every call.
 
-    `tests` are all tests that will be asked about; `layers` the keys of all layers.
+    `tests` are all tests that will be asked about; `layers` the keys of all layers; `known` is what
+    earlier such readings of the tool have found.
     """
 
     def __init__(
@@ -69,8 +71,10 @@ class AllCalls:
         tests: Iterable[checked.Test],
         layers: Iterable[LayerKey],
         slots: int,
+        known: KnownTruths | None = None,
     ) -> None:
         self.clauses = clauses
+        self._truths = known or KnownTruths()
         # That values are such as people write, and that paths are read as they are spelled.
         self.ordinary = clauses.variable()
         self._spec = spec
@@ -95,7 +99,7 @@ class AllCalls:
 
     def leaf(self, test: checked.Test, scope: Scope) -> Truths:
         """Return the truth of a test that is no combination of others."""
-        meaning = meaning_of(test)
+        meaning = self._truths.meaning_of(test)
         if isinstance(test, checked.ResourceTest):
             answer = known_answer(test, scope.declared)
             if answer is not None:
@@ -131,14 +135,20 @@ class AllCalls:
         subject = simple_subject(test)
         matched = self._matched_subject(test) if subject is None else subject
         if matched in self._patterns and matched is not None:
-            return self._text(matched).truth_of(test, compiled(test, scope))
+            row = self._truths.row((self._truths.meaning_of(test), scope))
+            return self._text(matched).truth_of(test, compiled(test, scope), row)
         if matched is not None and self._is_one_of_few(matched):
-            return table(self.clauses, compiled(test, scope), self._choices_of(matched))
+            return self._table(test, scope, matched)
         if subject is not None and subject in self._simple:
-            return table(self.clauses, compiled(test, scope), self._choices_of(subject))
+            return self._table(test, scope, subject)
         if subjects_of(test):
             return self._unknown(test, scope)
         return fixed(self.clauses, compiled(test, scope), self._base.evaluation(slots=self._slots))
+
+    def _table(self, test: checked.Test, scope: Scope, subject: Subject) -> Truths:
+        row = self._truths.row((self._truths.meaning_of(test), scope))
+        among = self._choices_of(subject)
+        return table(self.clauses, lambda: compiled(test, scope), among, row)
 
     def suggested(self, model: Model) -> dict[Subject, Any]:
         """Return values of an assignment with which a call may be shown."""
@@ -214,7 +224,12 @@ class AllCalls:
         found = self._choices.get(subject)
         if found is None:
             found = self._choices[subject] = choices(
-                self.clauses, self._base, subject, self._values(subject), slots=self._slots
+                self.clauses,
+                self._base,
+                subject,
+                self._values(subject),
+                slots=self._slots,
+                known=self._truths,
             )
             for choice in found:
                 if is_strange(choice.value):

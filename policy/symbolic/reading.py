@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ from policy.evaluation import (
 )
 from policy.program import RulePlan
 from policy.solving import Clauses
+from policy.symbolic.known_truths import KnownTruths, Row, result
 from policy.symbolic.situation import Situation
 from policy.symbolic.subjects import Subject
 from policy.symbolic.truths import Truths, all_of, any_of, constant
@@ -35,19 +36,26 @@ class Scope:
 class Choice:
     """One value of a field or fact, the literal that the call has it, and such a call.
 
-    `before` is the literal that the call has a value that is earlier in the list of choices, and
+    `number` is that of the call among the known ones. `before` is the literal that the call has a value that is earlier in the list of choices, and
     `so_far` that it has this value or an earlier one.
     """
 
     value: Any
     literal: int
+    number: int
     call: Evaluation
     before: int
     so_far: int
 
 
 def choices(
-    clauses: Clauses, base: Situation, subject: Subject, values: Iterable[Any], *, slots: int
+    clauses: Clauses,
+    base: Situation,
+    subject: Subject,
+    values: Iterable[Any],
+    *,
+    slots: int,
+    known: KnownTruths,
 ) -> list[Choice]:
     """Return a choice for each value, of which a call has exactly one; none without values."""
     values = tuple(values)
@@ -55,21 +63,31 @@ def choices(
         return []
     literals = [clauses.variable() for _ in values]
     chain = clauses.exactly_one(literals)
-    situations = (base.having({subject: value}) for value in values)
+    befores = (clauses.false, *chain)
+    calls = [known.call(base, subject, value, slots=slots) for value in values]
     return [
-        Choice(value, literal, situation.evaluation(slots=slots), before, so_far)
-        for value, literal, situation, before, so_far in zip(
-            values, literals, situations, (clauses.false, *chain), chain, strict=False
+        Choice(value, literal, number, call, before, so_far)
+        for value, literal, (number, call), before, so_far in zip(
+            values, literals, calls, befores, chain, strict=False
         )
     ]
 
 
-def table(clauses: Clauses, test: TestOf, among: Iterable[Choice]) -> Truths:
-    """Return the truth of a test by what it gives for each value."""
+def table(
+    clauses: Clauses, test: Callable[[], TestOf], among: Iterable[Choice], row: Row
+) -> Truths:
+    """Return the truth of a test by what it gives for each value.
+
+    `test` returns the engine's test, and `row` has the results that are known.
+    """
     holding: list[Choice] = []
     failing: list[Choice] = []
+    compiled: TestOf | None = None
     for choice in among:
-        truth = test(choice.call)
+        if choice.number not in row:
+            compiled = compiled or test()
+            row[choice.number] = result(compiled, choice.call)
+        truth = row[choice.number]
         if truth is True:
             holding.append(choice)
         elif truth is False:

@@ -8,7 +8,7 @@ tests say of all resources.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from policy.catalog import ToolSpec, Verb
@@ -26,12 +26,13 @@ from policy.values import PathContext
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fact:
-    """One resource test and its truth."""
+    """One resource test and its truth; `is_exact`: literals say all that is known of its set."""
 
     test: checked.ResourceTest
     declared: DeclaredResources
     truth: Truths
     key: tuple[object, ...]
+    is_exact: bool
 
 
 class ResourceFacts:
@@ -41,7 +42,7 @@ class ResourceFacts:
         self._ordinary = ordinary
         self._clauses = clauses
         self._spec = spec
-        self._facts: list[_Fact] = []
+        self._facts: dict[tuple[object, ...], list[_Fact]] = {}
         self._paths: list[tuple[Verb, AccessedPaths]] = []
 
     def truth_of(self, test: checked.ResourceTest, scope: Scope) -> Truths:
@@ -51,20 +52,32 @@ class ResourceFacts:
         absent_is_false = scope.absent_is_false and form == "only"
         covering = (scope.covering or test.any_redirection) and test.verb == "runs"
         key = (test.verb, form, test.operand, test.beside, test.surely, absent_is_false, covering)
-        for fact in self._facts:
-            if fact.key == key and fact.declared.says_the_same(scope.declared):
+        for fact in self._facts.get(key, ()):
+            if fact.declared.says_the_same(scope.declared):
                 return fact.truth
-        made = _Fact(test, scope.declared, unknown(self._clauses), key)
-        for fact in self._facts:
+        truth = unknown(self._clauses)
+        values, is_exact = test.operand, False
+        if values is not None and values.kind == "paths" and form != "any":
+            paths = self._paths_of(test.verb, scope.declared)
+            is_exact = paths.note(values, form, truth, absent=absent_is_false)
+        made = _Fact(test, scope.declared, truth, key, is_exact)
+        for fact in self._related(made):
             if fact.declared.says_the_same(made.declared):
                 self._relate(fact, made)
                 self._relate(made, fact)
-        self._facts.append(made)
-        values = test.operand
-        if values is not None and values.kind == "paths" and form != "any":
-            paths = self._paths_of(test.verb, scope.declared)
-            paths.note(values, form, made.truth, absent=absent_is_false)
-        return made.truth
+        self._facts.setdefault(key, []).append(made)
+        return truth
+
+    def _related(self, fact: _Fact) -> Iterator[_Fact]:
+        """Yield facts that may imply something about another one.
+
+        Of sets that are modelled exactly, that is known but for what an absent argument means.
+        """
+        if fact.is_exact:
+            other = (*fact.key[:5], not fact.key[5], *fact.key[6:])
+            yield from self._facts.get(other, ())
+        for facts in self._facts.values():
+            yield from (each for each in facts if not (fact.is_exact and each.is_exact))
 
     def examples(self, holding: frozenset[int]) -> dict[Subject, tuple[str, ...]]:
         """Return paths that an assignment says there are, by the verb that accesses them."""

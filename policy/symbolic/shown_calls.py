@@ -24,11 +24,12 @@ from policy.program import RulePlan
 from policy.solving import Clauses, Model
 from policy.symbolic.all_calls import NAME, ROLE
 from policy.symbolic.field_values import accepted_values, bounds_in
+from policy.symbolic.known_truths import KnownTruths, Row
 from policy.symbolic.reading import Choice, Scope, choices, compiled, fixed, table
 from policy.symbolic.resource_samples import argument_samples
 from policy.symbolic.samples import complete_samples, guessed_samples, is_strange, times
 from policy.symbolic.situation import NOTHING, SETTABLE, Situation, Values, accepted_input
-from policy.symbolic.subjects import RESOURCES, Subject, meaning_of, subjects_of
+from policy.symbolic.subjects import RESOURCES, Subject, subjects_of
 from policy.symbolic.truths import Truths, unknown
 
 _MOST_VALUES = 60  # of one field or fact
@@ -38,7 +39,8 @@ class ShownCalls:
     """A reading of the conditions about one tool, for calls of a few values.
 
     `tests` are all tests that will be asked about; `layers` the keys of all layers; `declared` what
-    they know of the tool's resources; `suggested` are values that are tried as well.
+    they know of the tool's resources; `suggested` are values that are tried as well; `known` is what
+    earlier such readings of the tool have found.
     """
 
     def __init__(
@@ -52,8 +54,10 @@ class ShownCalls:
         declared: Iterable[DeclaredResources],
         slots: int,
         suggested: Values = NOTHING,
+        known: KnownTruths | None = None,
     ) -> None:
         self.clauses = clauses
+        self._truths = known or KnownTruths()
         # That values are such as people write.
         self.ordinary = clauses.variable()
         self._view = view
@@ -72,10 +76,12 @@ class ShownCalls:
 
     def leaf(self, test: checked.Test, scope: Scope) -> Truths:
         """Return the truth of a test that is no combination of others."""
-        key = (meaning_of(test), scope)
+        key = (self._truths.meaning_of(test), scope)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self._table(compiled(test, scope), self._subjects(test))
+            subjects = self._subjects(test)
+            found = self._table(lambda: compiled(test, scope), subjects, self._truths.row(key))
+            self._known[key] = found
         return found
 
     def covered(self, plan: RulePlan, declared: DeclaredResources) -> int:
@@ -84,8 +90,9 @@ class ShownCalls:
         key = (tests, declared)
         found = self._known.get(key)
         if found is None:
-            cover = compile_cover(tests, declared)
-            found = self._known[key] = self._table(cover, frozenset({RESOURCES}))
+            row = self._truths.row(key)
+            found = self._table(lambda: compile_cover(tests, declared), frozenset({RESOURCES}), row)
+            self._known[key] = found
         return found.holds
 
     def applies(self, layer: LayerKey) -> int:
@@ -128,20 +135,25 @@ class ShownCalls:
             RESOURCES if subject in self._of_resources else subject for subject in subjects_of(test)
         )
 
-    def _table(self, test: TestOf, subjects: frozenset[Subject]) -> Truths:
+    def _table(self, test: Callable[[], TestOf], subjects: frozenset[Subject], row: Row) -> Truths:
         settable = [subject for subject in subjects if self._choices_of(subject)]
         if len(settable) > 1:
             return unknown(self.clauses)
         if not settable:
-            return fixed(self.clauses, test, self._base.evaluation(slots=self._slots))
-        return table(self.clauses, test, self._choices_of(settable[0]))
+            return fixed(self.clauses, test(), self._base.evaluation(slots=self._slots))
+        return table(self.clauses, test, self._choices_of(settable[0]), row)
 
     def _choices_of(self, subject: Subject) -> list[Choice]:
         """Return the values of a subject; none if it is the same for every call that is shown."""
         found = self._choices.get(subject)
         if found is None:
             found = self._choices[subject] = choices(
-                self.clauses, self._base, subject, self._values(subject), slots=self._slots
+                self.clauses,
+                self._base,
+                subject,
+                self._values(subject),
+                slots=self._slots,
+                known=self._truths,
             )
             for choice in found:
                 if is_strange(choice.value):

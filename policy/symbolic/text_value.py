@@ -12,6 +12,7 @@ from typing import Any
 from policy.checks import checked
 from policy.evaluation import Indeterminate, TestOf
 from policy.solving import Clauses, Language
+from policy.symbolic.known_truths import Row
 from policy.symbolic.patterns.texts import any_of_these, language_of
 from policy.symbolic.reading import Choice, table
 from policy.symbolic.strings import Strings
@@ -37,9 +38,12 @@ class TextValue:
         self._bare = strings.word(self._is_text)
         self._ordinary = ordinary
 
-    def truth_of(self, test: checked.Test, compiled: TestOf) -> Truths:
-        """Return the truth of a test of this value alone, which the engine computes as compiled."""
-        among_others = table(self._clauses, compiled, self._others)
+    def truth_of(self, test: checked.Test, compiled: TestOf, row: Row) -> Truths:
+        """Return the truth of a test of this value alone, which the engine computes as compiled.
+
+        `row` has the results that are known.
+        """
+        among_others = table(self._clauses, lambda: compiled, self._others, row)
         of_texts = self._of_texts(test, compiled)
         any_of = self._clauses.any_of
         return Truths(

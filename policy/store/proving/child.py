@@ -55,9 +55,12 @@ def answers(builder: Builder, request: ProofRequest) -> Iterator[dict[str, Any]]
     steps, wanted = generation.settings.reload.steps, frozenset(request.wanted)
     questions = (one for claim in claims_of(generation.program) for one in claim.questions())
     surroundings = surroundings_of(generation)
+    # What one question has found that the next ones can use.
+    known: dict[Any, Any] = {}
     for digest, question in question_digests(questions, surroundings=surroundings, steps=steps):
         if digest in wanted:
-            yield {"question": digest, **answer_record(answer_to(question, steps=steps))}
+            answer = answer_to(question, steps=steps, known=known)
+            yield {"question": digest, **answer_record(answer)}
 
 
 def _receive(requests: Queue[ProofRequest]) -> None:

@@ -17,6 +17,7 @@ from policy.verify.proof.proof import STEPS, Proof, ToolProof
 
 if TYPE_CHECKING:
     from policy.symbolic import Situation
+    from policy.verify.proof.search import Known
 
 
 class Provable(Protocol):
@@ -33,25 +34,31 @@ def prove(generation: Provable, *, steps: int = STEPS) -> Iterator[Proof]:
 
     `steps` bounds the conflicts of the solver, for each claim and tool.
     """
+    known: Known = {}
     for claim in claims_of(generation.program):
-        yield _proved(claim, steps=steps)
+        yield _proved(claim, steps=steps, known=known)
 
 
-def _proved(claim: LayerClaim, *, steps: int) -> Proof:
+def _proved(claim: LayerClaim, *, steps: int, known: Known) -> Proof:
     found: dict[str, ToolProof] = {}
     for question in claim.questions():
-        answer = found[question.spec.name] = answer_to(question, steps=steps)
+        answer = found[question.spec.name] = answer_to(question, steps=steps, known=known)
         if answer.status == "broken":
             break
     return claim.proof(found)
 
 
-def answer_to(question: ClaimQuestion, *, steps: int = STEPS) -> ToolProof:
-    """Return what is known of one claim about one tool."""
+def answer_to(
+    question: ClaimQuestion, *, steps: int = STEPS, known: Known | None = None
+) -> ToolProof:
+    """Return what is known of one claim about one tool.
+
+    `known` keeps what questions about the same program have in common, from one to the next.
+    """
     # With it comes the solver, which a policy without claims does without.
     from policy.verify.proof.search import ProofSearch
 
-    search = ProofSearch(question, steps=steps)
+    search = ProofSearch(question, steps=steps, known=known)
     kept = search.what_keeps_it()
     if isinstance(kept, tuple):
         return ToolProof(status="holds", basis=kept, about_nothing=not kept)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 from policy.checks import checked
 from policy.program import LayerPlan
@@ -11,6 +12,7 @@ from policy.symbolic import (
     AllCalls,
     Basis,
     Claim,
+    KnownTruths,
     ShownCalls,
     Situation,
     Values,
@@ -22,12 +24,15 @@ from policy.verify.proof.counterexample import Counterexample
 from policy.verify.proof.replay import decided, smallest
 
 _MOST_REPLAYS = 100
+# What conditions give for values, by the tool and by the class that reads them.
+Known: TypeAlias = dict[tuple[str, type], KnownTruths]
 
 
 class ProofSearch:
-    """Whether some call of one tool breaks a claim."""
+    """Whether some call of one tool breaks a claim; `known` is kept for other claims."""
 
-    def __init__(self, question: ClaimQuestion, *, steps: int) -> None:
+    def __init__(self, question: ClaimQuestion, *, steps: int, known: Known | None = None) -> None:
+        self._known: Known = {} if known is None else known
         asked, spec = question.claim, question.spec
         program, invariant = asked.program, asked.invariant
         self._program = program
@@ -53,6 +58,7 @@ class ProofSearch:
             tests=self._tests,
             layers=[layer.key for layer in self._layers],
             slots=self._slots,
+            known=self._known.setdefault((self._spec.name, AllCalls), KnownTruths()),
         )
         wrong = require_violation(self._claim, self._spec, self._layers, reading)
         with Search(clauses, steps=self._steps) as search:
@@ -79,6 +85,7 @@ class ProofSearch:
             declared=[layer.declared for layer in self._layers],
             slots=self._slots,
             suggested=suggested,
+            known=self._known.setdefault((self._spec.name, ShownCalls), KnownTruths()),
         )
         wrong = require_violation(self._claim, self._spec, self._layers, reading)
         with Search(clauses, steps=self._steps) as search:

@@ -19,7 +19,7 @@ RESEARCH, CODER = "agents/research.policy", "agents/coder.policy"
 # What was thought, the edit, and a part of the call that shows what it does.
 EDITS = (
     # "the agent needs to read the system's configuration"
-    (GLOBAL, "reads only workspace", 'reads only [workspace, "/etc/**"]', "file_read", "/etc/"),
+    (GLOBAL, "reads only workspace", 'reads only [workspace, "/etc/**"]', "file_read", "/etc"),
     # "approving each deletion is tedious"
     (GLOBAL, "  with approval\n", "", "file_delete", "file_delete"),
     # "the code owners' file is only text"
