@@ -36,8 +36,8 @@ class Scope:
 class Choice:
     """One value of a field or fact, the literal that the call has it, and such a call.
 
-    `number` is that of the call among the known ones. `before` is the literal that the call has a value that is earlier in the list of choices, and
-    `so_far` that it has this value or an earlier one.
+    `number` is that of the call among the known ones. `before` is the literal that the value of the
+    call is earlier in the list of choices, and `so_far` that it is this one or an earlier one.
     """
 
     value: Any

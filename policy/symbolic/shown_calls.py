@@ -39,8 +39,8 @@ class ShownCalls:
     """A reading of the conditions about one tool, for calls of a few values.
 
     `tests` are all tests that will be asked about; `layers` the keys of all layers; `declared` what
-    they know of the tool's resources; `suggested` are values that are tried as well; `known` is what
-    earlier such readings of the tool have found.
+    they know of the tool's resources; `suggested` are values that are tried as well; `known` is
+    what earlier such readings of the tool have found.
     """
 
     def __init__(
