@@ -15,6 +15,7 @@ from policy.catalog import ToolSpec, Verb
 from policy.checks import checked
 from policy.evaluation import DeclaredResources, is_enforceable
 from policy.solving import Clauses
+from policy.symbolic.accessed_hosts import AccessedHosts
 from policy.symbolic.accessed_paths import AccessedPaths, certain_verbs
 from policy.symbolic.reading import Scope
 from policy.symbolic.set_relations import includes, shares_nothing
@@ -44,6 +45,7 @@ class ResourceFacts:
         self._spec = spec
         self._facts: dict[tuple[object, ...], list[_Fact]] = {}
         self._paths: list[tuple[Verb, AccessedPaths]] = []
+        self._hosts: list[AccessedHosts] = []
 
     def truth_of(self, test: checked.ResourceTest, scope: Scope) -> Truths:
         """Return the truth of a test."""
@@ -60,6 +62,8 @@ class ResourceFacts:
         if values is not None and values.kind == "paths" and form != "any":
             paths = self._paths_of(test.verb, scope.declared)
             is_exact = paths.note(values, form, truth, absent=absent_is_false)
+        if values is not None and values.kind == "hosts" and form != "any":
+            self._hosts_of(scope.declared).note(values, form, truth, absent=absent_is_false)
         made = _Fact(test, scope.declared, truth, key, is_exact)
         for fact in self._related(made):
             if fact.declared.says_the_same(made.declared):
@@ -80,10 +84,12 @@ class ResourceFacts:
             yield from (each for each in facts if not (fact.is_exact and each.is_exact))
 
     def examples(self, holding: frozenset[int]) -> dict[Subject, tuple[str, ...]]:
-        """Return paths that an assignment says there are, by the verb that accesses them."""
+        """Return paths and URLs that an assignment says there are, by their verbs."""
         found: dict[Subject, list[str]] = {}
         for verb, paths in self._paths:
             found.setdefault(("call", verb), []).extend(paths.examples(holding))
+        for hosts in self._hosts:
+            found.setdefault(("call", "connects"), []).extend(hosts.examples(holding))
         return {subject: tuple(texts) for subject, texts in found.items()}
 
     def covered(self, tests: Iterable[checked.ResourceTest], declared: DeclaredResources) -> int:
@@ -103,6 +109,14 @@ class ResourceFacts:
                 return paths
         made = AccessedPaths(self._clauses, self._spec, verb, declared, ordinary=self._ordinary)
         self._paths.append((verb, made))
+        return made
+
+    def _hosts_of(self, declared: DeclaredResources) -> AccessedHosts:
+        for hosts in self._hosts:
+            if hosts.declared.says_the_same(declared):
+                return hosts
+        made = AccessedHosts(self._clauses, self._spec, declared, ordinary=self._ordinary)
+        self._hosts.append(made)
         return made
 
     def _relate(self, one: _Fact, other: _Fact) -> None:

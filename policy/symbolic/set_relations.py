@@ -29,6 +29,9 @@ def includes(larger: checked.ValueSet, smaller: checked.ValueSet) -> bool:
     if larger == smaller:
         return True
     kept = [part for part in larger.excluded if part not in smaller.excluded]
+    if kept and larger.kind != "paths":
+        # A name may have an address of any network, and a command match patterns unlike its own.
+        return False
     exceptions = _items(checked.ValueSet(kind=larger.kind, included=tuple(kept)))
     return all(
         any(_includes_item(larger.kind, other, item) for other in _items(larger))

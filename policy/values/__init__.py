@@ -18,7 +18,7 @@ from policy.values.globs import (
     literal_text,
     path_segments,
 )
-from policy.values.hosts.address import NETWORK_WORDS, read_address
+from policy.values.hosts.address import METADATA_NAMES, NETWORK_WORDS, Network, read_address
 from policy.values.hosts.endpoint import DEFAULT_PORTS, Endpoint, read_endpoint
 from policy.values.hosts.links_in_text import links_in
 from policy.values.hosts.pattern import (
@@ -134,6 +134,7 @@ __all__ = [
     "DEFAULT_MESSAGE_BOUNDS",
     "DEFAULT_PORTS",
     "DEFAULT_REPLACEMENT",
+    "METADATA_NAMES",
     "NETWORK_WORDS",
     "REDIRECTED",
     "SHOWING",
@@ -147,6 +148,7 @@ __all__ = [
     "JsonLimits",
     "MayBeRedirected",
     "MessageBounds",
+    "Network",
     "Path",
     "PathContext",
     "PathPattern",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from policy.solving import (
     ALL,
     PRINTABLE,
+    Characters,
     Either,
     Expression,
     OneOf,
@@ -51,6 +52,21 @@ def path_glob(pattern: str) -> Expression:
 def glob_in_a_folder(pattern: str, ends: str) -> Expression:
     """Return the paths that match a glob in the folder whose end is marked by a character."""
     return Row((_ANYWHERE, _MARKS, literal(ends), _below(path_segments(pattern)), _MARKS))
+
+
+def url_path_glob(pattern: str, marks: Characters) -> Expression:
+    """Return the paths of URLs that a glob matches, `/` as the empty string.
+
+    `marks` are characters of no path. Unlike the names of files, segments may be empty.
+    """
+    in_a_segment = OneOf(without(characters((*these("/"), *marks))))
+    segment = Row((literal("/"), Times(in_a_segment)))
+    return Row(
+        tuple(
+            Times(segment) if each == "**" else Row((literal("/"), _flat(each, in_a_segment)))
+            for each in path_segments(pattern)[1:]
+        )
+    )
 
 
 def paths_at(home: str, workspace: str) -> tuple[Expression, Expression]:
