@@ -30,7 +30,7 @@ class ProgramToStart:
     `descriptors` are those of this process that it gets besides the standard streams, under the
     same numbers. `groups` are folders of control groups that it joins, and `temporary` are folders;
     both are removed when it has ended. With `needs_sandbox` it is started only where something
-    confines it.
+    confines it. Without `core_dumps`, none is left of it.
     """
 
     arguments: tuple[str, ...]
@@ -39,6 +39,7 @@ class ProgramToStart:
     descriptors: tuple[int, ...] = ()
     groups: tuple[str, ...] = ()
     temporary: tuple[str, ...] = ()
+    core_dumps: bool = True
     needs_sandbox: bool = False
 
 
@@ -121,6 +122,7 @@ def _settings(watched: int, program: ProgramToStart) -> tuple[str, ...]:
         *(f"--descriptor={each}" for each in program.descriptors),
         *(f"--group={each}" for each in program.groups),
         *(f"--temporary={each}" for each in program.temporary),
+        *(() if program.core_dumps else ("--no-core",)),
         "--",
     )
 

@@ -1,14 +1,14 @@
 """Runs one command and ends everything that it started; a separate program.
 
     python -I -S supervisor.py DESCRIPTOR [--descriptor=NUMBER]... [--group=FOLDER]...
-        [--temporary=FOLDER]... -- PROGRAM ARGUMENT...
+        [--temporary=FOLDER]... [--no-core] -- PROGRAM ARGUMENT...
 
 The descriptor is a pipe whose other end the server holds and never writes to. Where it closes, the
 server is gone (killed with -9, too) or wants the command ended, and every process that descends
 from the command is killed. The same happens where the command has ended by itself. The command gets
 the standard streams and the descriptors that are named; the supervisor keeps none of them open. The
 command joins the control groups that are named, and they are removed after it, with the temporary
-folders.
+folders. With `--no-core` it leaves no core dump, which a program of the system would read.
 
 On Linux the supervisor adopts orphans, so a process that started its own session is found as well,
 and the command dies with the supervisor. Elsewhere the processes of its group are killed.
@@ -43,7 +43,7 @@ def main(server: int, settings: Settings, command: list[str]) -> NoReturn:
     supervisor = os.getpid()
     child = os.fork()
     if child == 0:
-        _become(command, supervisor, settings.groups)
+        _become(command, supervisor, settings)
     _leave_streams(settings.descriptors)
     status = _watched(child, woken, server)
     _end_descendants()
@@ -61,12 +61,15 @@ class Settings:
         named = [argument.partition("=") for argument in arguments]
         self.descriptors = [int(value) for name, _, value in named if name == "--descriptor"]
         self.groups = [value for name, _, value in named if name == "--group"]
+        self.core = "--no-core" not in arguments
         self.temporary = [value for name, _, value in named if name == "--temporary"]
 
 
-def _become(command: list[str], supervisor: int, groups: list[str]) -> NoReturn:
+def _become(command: list[str], supervisor: int, settings: Settings) -> NoReturn:
     try:
-        for group in groups:
+        if not settings.core:
+            _leave_no_core()
+        for group in settings.groups:
             with open(f"{group}/cgroup.procs", "w", encoding="ascii") as members:
                 members.write("0")
         _set_process(_PR_SET_PDEATHSIG, signal.SIGKILL)

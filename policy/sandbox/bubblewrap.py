@@ -17,11 +17,12 @@ from contextlib import contextmanager
 
 from policy.generation import ProcessLimits
 from policy.sandbox.driver import ConfinedStart
+from policy.sandbox.etc_files import etc_files
 from policy.sandbox.pinned_paths import pinned
 from policy.sandbox.plan import CannotConfine, SandboxPlan
 from policy.sandbox.seccomp.filter_file import open_filter
 from policy.sandbox.seccomp.refusals import refusals
-from policy.sandbox.system_files import ETC, SCRATCH, SYSTEM
+from policy.sandbox.system_files import SCRATCH, SYSTEM
 
 _SECONDS = 10.0
 _KERNEL = ("acpi", "bus", "fs", "irq", "mtrr", "scsi", "sys", "sysrq-trigger")
@@ -92,7 +93,11 @@ class Bubblewrap:
         found = shutil.which("bwrap", path=PROGRAMS)
         if found is None:
             raise CannotConfine(_MISSING)
-        with open_filter(refusals()) as seccomp, pinned(_paths(plan)) as paths:
+        with (
+            open_filter(refusals()) as seccomp,
+            pinned(_paths(plan)) as paths,
+            etc_files() as etc,
+        ):
             yield ConfinedStart(
                 arguments=(
                     found,
@@ -100,7 +105,7 @@ class Bubblewrap:
                     *_network(plan),
                     *("--seccomp", str(seccomp)),
                     *_system(),
-                    *_etc(),
+                    *etc.arguments,
                     *("--proc", "/proc", "--dev", "/dev"),
                     *_kernel_settings(),
                     *_scratch(plan),
@@ -112,7 +117,7 @@ class Bubblewrap:
                     *_limited(plan.limits),
                     *program,
                 ),
-                descriptors=(seccomp, *paths.values()),
+                descriptors=(seccomp, *etc.descriptors, *paths.values()),
             )
 
 
@@ -128,15 +133,9 @@ def _system() -> Iterator[str]:
             yield from ("--ro-bind", folder, folder)
 
 
-def _etc() -> Iterator[str]:
-    for name in ETC:
-        path = f"/etc/{name}"
-        yield from ("--ro-bind-try", path, path)
-
-
 def _kernel_settings() -> Iterator[str]:
     """Yield read-only mounts over what root may write in /proc, also without any capability."""
-    for name in _KERNEL:
+    for name in _KERNEL if os.geteuid() == 0 else ():
         yield from ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")
 
 
@@ -190,8 +189,9 @@ def _limited(limits: ProcessLimits) -> Iterator[str]:
         "nproc": limits.processes,
         "fsize": limits.file_size,
         "nofile": limits.open_files,
-        "core": 0,
     }
+    if all(value is None for value in values.values()):
+        return
     yield shutil.which("prlimit", path=PROGRAMS) or "prlimit"
     for name, value in values.items():
         if value is not None:

@@ -95,6 +95,7 @@ class ConfinedLauncher:
                     descriptors=(*program.descriptors, *start.descriptors),
                     groups=groups,
                     temporary=start.temporary,
+                    core_dumps=False,
                     # The sandbox itself starts in a folder that is there in any case.
                     folder="/",
                 ),

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 
 from policy.sandbox.seccomp.filter import filter_of
 from policy.sandbox.seccomp.refusals import Refusal
 
 
 @contextmanager
-def open_filter(refused: Iterable[Refusal]) -> Iterator[int]:
+def open_filter(refused: tuple[Refusal, ...]) -> Iterator[int]:
     """Open the filter that refuses these calls, in memory; raise CannotConfine."""
-    content = filter_of(refused)
+    content = _filter_of(refused)
     descriptor = os.memfd_create("filter")
     try:
         os.write(descriptor, content)
@@ -21,3 +22,8 @@ def open_filter(refused: Iterable[Refusal]) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+@lru_cache(maxsize=8)
+def _filter_of(refused: tuple[Refusal, ...]) -> bytes:
+    return filter_of(refused)

@@ -1,0 +1,117 @@
+"""What a sandbox costs a program: `python -m bench.sandboxing`, half a minute.
+
+Each subject starts `true` and waits for its end. The launcher's own supervisor is measured beside
+it, since every program has that, confined or not. The exit status is 1 where a goal is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+from time import perf_counter_ns
+
+from policy.generation import ConfiningDriver, Reach
+from policy.processes import Launcher, ProgramToStart, SupervisedLauncher
+from policy.sandbox import ConfinedLauncher, SandboxPlan, driver_named, plan_of
+
+_PROGRAM = ("/usr/bin/true",)
+# The same namespaces, and what `true` needs to run.
+_BARE = (
+    *("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"),
+    *("--new-session", "--die-with-parent", "--ro-bind", "/usr", "/usr"),
+    *("--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64"),
+    *("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"),
+)
+_PLAIN, _BWRAP = "nothing", "bubblewrap alone"
+# What may be how many times as long as what.
+_GOALS = (("driver bubblewrap", _BWRAP, 1.5),)
+
+
+def main() -> int:
+    """Print the table; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m bench.sandboxing", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=100)
+    rounds = parser.parse_args().rounds
+    with tempfile.TemporaryDirectory() as folder, asyncio.Runner() as runner:
+        taken = _taken(_subjects(_plan(Path(folder)), runner), rounds)
+    print("| | ms | × nothing | × bubblewrap alone |\n|---|--:|--:|--:|")
+    for name, nanoseconds in taken.items():
+        beside = (taken[name] / taken[each] for each in (_PLAIN, _BWRAP))
+        ratios = " | ".join(f"{each:.2f}" for each in beside)
+        print(f"| {name} | {nanoseconds / 1e6:.1f} | {ratios} |")
+    missed = [goal for goal in _GOALS if taken[goal[0]] > goal[2] * taken[goal[1]]]
+    for name, against, most in missed:
+        print(f"missed: {name} takes more than {most} × {against}")
+    return 1 if missed else 0
+
+
+def _plan(folder: Path) -> SandboxPlan:
+    (folder / ".git" / "hooks").mkdir(parents=True)
+    home = os.path.expanduser("~")
+    workspace = os.path.realpath(folder)
+    return plan_of(Reach(), folder=workspace, home=home, workspace=workspace)
+
+
+def _subjects(plan: SandboxPlan, runner: asyncio.Runner) -> Mapping[str, Callable[[], None]]:
+    bwrap = shutil.which("bwrap") or "bwrap"
+
+    def launched(launcher: Launcher) -> Callable[[], None]:
+        return lambda: runner.run(_launched(launcher))
+
+    return {
+        _PLAIN: lambda: _run(_PROGRAM),
+        _BWRAP: lambda: _run((bwrap, *_BARE, "--", *_PROGRAM)),
+        "driver bubblewrap": lambda: _confined("bubblewrap", plan),
+        "driver landlock": lambda: _confined("landlock", plan),
+        "launcher, not confined": launched(SupervisedLauncher()),
+        "launcher, bubblewrap": launched(
+            ConfinedLauncher(driver_named("bubblewrap"), lambda _: plan)
+        ),
+        "launcher, landlock": launched(ConfinedLauncher(driver_named("landlock"), lambda _: plan)),
+    }
+
+
+def _run(arguments: tuple[str, ...], descriptors: tuple[int, ...] = ()) -> None:
+    subprocess.run(arguments, check=True, pass_fds=descriptors, stdin=subprocess.DEVNULL)
+
+
+def _confined(driver: ConfiningDriver, plan: SandboxPlan) -> None:
+    with ExitStack() as started:
+        start = started.enter_context(driver_named(driver).confined(plan, _PROGRAM))
+        _run(start.arguments, start.descriptors)
+        for folder in start.temporary:
+            os.rmdir(folder)
+
+
+async def _launched(launcher: Launcher) -> None:
+    program = ProgramToStart(arguments=_PROGRAM, env={})
+    started = await launcher.launch(program, stdin=0, stdout=1, stderr=2)
+    try:
+        if await started.wait():
+            raise RuntimeError("the program has failed")
+    finally:
+        await started.end()
+
+
+def _taken(subjects: Mapping[str, Callable[[], None]], rounds: int) -> dict[str, float]:
+    """Return the median of each subject, in nanoseconds; they take turns."""
+    found: dict[str, list[int]] = {name: [] for name in subjects}
+    for number in range(rounds + 1):
+        for name, run in subjects.items():
+            before = perf_counter_ns()
+            run()
+            if number:
+                found[name].append(perf_counter_ns() - before)
+    return {name: median(times) for name, times in found.items()}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
