@@ -17,6 +17,7 @@ from policy.catalog.names_elsewhere import NAMES_ELSEWHERE
 from policy.catalog.operation_tag import OperationTag, operations_in
 from policy.catalog.pattern import ToolPattern, ToolSelector, select_name
 from policy.catalog.pattern_inclusion import includes, part_includes, patterns_of
+from policy.catalog.sandbox_requests import SANDBOX_CONNECT
 from policy.catalog.schemas.differences import schema_differences
 from policy.catalog.schemas.fields import (
     FieldInfo,
@@ -77,6 +78,7 @@ __all__ = [
     "OPEN",
     "READ_RESOURCE",
     "SAMPLE",
+    "SANDBOX_CONNECT",
     "SERVER_REQUESTS",
     "VERBS",
     "VERSION_MARK",

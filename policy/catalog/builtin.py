@@ -11,6 +11,7 @@ from policy.catalog.catalog import Catalog
 from policy.catalog.client_requests import client_requests
 from policy.catalog.encodings import Encoding, listed_encoding
 from policy.catalog.markers import Connects, Reads, Runs, Writes
+from policy.catalog.sandbox_requests import sandbox_requests
 from policy.catalog.server_requests import server_requests
 
 
@@ -118,6 +119,7 @@ _BUILTIN = Catalog(
         tool_of(GetToolSchema, category="meta", read_only=True, destructive=False),
         *server_requests(),
         *client_requests(),
+        *sandbox_requests(),
     )
 )
 

@@ -14,7 +14,7 @@ from policy.catalog.tool import VERBS, Resource, Verb
 from policy.values import quote
 
 _FLAGS = ("complete", "unseen")
-_MORE = ("path", "tree", "tree_field", "only_for", "uri")
+_MORE = ("path", "tree", "tree_field", "only_for", "uri", "open_path")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,17 +73,17 @@ def _resource(verb: Verb, entry: Any) -> Resource:
     more = entry if isinstance(entry, Mapping) else {"path": entry}
     steps, only_for = _steps(more.get("path")), more.get("only_for")
     tree, tree_field = more.get("tree", False), more.get("tree_field")
-    uri = more.get("uri", False)
+    flags = {name: more.get(name, False) for name in ("uri", "open_path")}
     if (
         not steps
         or not isinstance(tree, bool)
-        or not isinstance(uri, bool)
+        or not all(isinstance(flag, bool) for flag in flags.values())
         or not isinstance(tree_field, str | None)
         or any(key not in _MORE for key in more)
     ):
         raise BadResources(
             f"`resources.{verb}` has an entry that is neither the path of an argument nor an "
-            "object with `path`, and `tree`, `tree_field`, `only_for` or `uri`"
+            "object with `path`, and `tree`, `tree_field`, `only_for`, `uri` or `open_path`"
         )
     return Resource(
         verb=verb,
@@ -91,7 +91,7 @@ def _resource(verb: Verb, entry: Any) -> Resource:
         tree=tree,
         tree_field=tree_field,
         only_for=_only_for(verb, only_for),
-        uri=uri,
+        **flags,
     )
 
 
@@ -127,4 +127,6 @@ def _entry(resource: Resource) -> Any:
         more["only_for"] = {field: list(values)}
     if resource.uri:
         more["uri"] = True
+    if resource.open_path:
+        more["open_path"] = True
     return dotted if more == {"path": dotted} else more

@@ -24,6 +24,7 @@ class _Marker:
     verb: Verb
     tree: bool = False
     tree_field: str | None = None
+    open_path: bool = False
 
 
 def Reads(*, tree: bool = False, tree_field: str | None = None) -> _Marker:  # noqa: N802
@@ -41,9 +42,12 @@ def Runs() -> _Marker:  # noqa: N802
     return _Marker(verb="runs")
 
 
-def Connects() -> _Marker:  # noqa: N802
-    """Mark a URL or host that the tool connects to."""
-    return _Marker(verb="connects")
+def Connects(*, open_path: bool = False) -> _Marker:  # noqa: N802
+    """Mark a URL or host that the tool connects to.
+
+    `open_path`: the argument names the host alone, and not what is asked there.
+    """
+    return _Marker(verb="connects", open_path=open_path)
 
 
 def Sends() -> _Marker:  # noqa: N802
@@ -111,7 +115,13 @@ def _of_model(
 def _of_metadata(metadata: Any, steps: tuple[str, ...]) -> Iterator[Resource]:
     for said in metadata:
         if isinstance(said, _Marker):
-            yield Resource(verb=said.verb, steps=steps, tree=said.tree, tree_field=said.tree_field)
+            yield Resource(
+                verb=said.verb,
+                steps=steps,
+                tree=said.tree,
+                tree_field=said.tree_field,
+                open_path=said.open_path,
+            )
         elif any(said is maker for maker in _MAKERS):
             raise TypeError(f"the marker of `{'.'.join(steps)}` must be called: `{_said(said)}()`")
 

@@ -57,7 +57,7 @@ class Resource:
     argument that decides so per call (a recursive listing). `only_for` names a field and its values
     for which the argument is a resource: that of some operations only. A `uri` is a resource of
     this verb if its scheme says so: `file:` names a path, `https:` a host. What any other scheme
-    names is not known.
+    names is not known. `open_path`: of a URL only the host is known, and not what is asked there.
     """
 
     verb: Verb
@@ -66,6 +66,7 @@ class Resource:
     tree_field: str | None = None
     only_for: tuple[str, tuple[str, ...]] | None = None
     uri: bool = False
+    open_path: bool = False
 
     def counts_in(self, input: Mapping[str, Any]) -> bool:
         """Return whether the argument may be a resource of this call."""

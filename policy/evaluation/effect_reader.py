@@ -117,7 +117,16 @@ def _add_leaf(
             effects.add(access)
     elif leaf.__class__ is str and verb != "runs" and resource.tree_field is None:
         meant = _tree_of(resource) if resource.tree else None
-        effects.add(Access(verb, leaf, tree=resource.tree, steps=resource.steps, meant=meant))
+        effects.add(
+            Access(
+                verb,
+                leaf,
+                tree=resource.tree,
+                steps=resource.steps,
+                meant=meant,
+                open_path=resource.open_path,
+            )
+        )
     elif not isinstance(leaf, str):
         why = leaf.reason if isinstance(leaf, Unreadable) else "not a string"
         _add_unknown(effects, _ALL if verb == "runs" else (verb,), why=why)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from policy.catalog import Catalog, ToolSelector
+from policy.catalog import SANDBOX_CONNECT, Catalog, ToolSelector
 from policy.checks import CheckedPolicy, LayerKey, checked
 from policy.diagnostics import Diagnostic, Severity, diagnose, did_you_mean, in_order
 from policy.layers.grants import GrantedTools
@@ -236,6 +236,8 @@ class _Grants:
         specs = self._overlaps.matching(tools)
         if any(self._passes(spec.name, layer) for spec in specs):
             return True
+        if any(spec.name == SANDBOX_CONNECT for spec in specs):
+            return True  # allowed by the rule of the call whose program connects
         if self._overlaps.catalog.complete:
             return not specs
         return self._may_pass_unknown(tools, self._everyone) and (

@@ -9,12 +9,12 @@ from policy.model import ConfinedVerb, SandboxTier
 def tier_of(settings: SandboxSettings, *, tools: frozenset[str]) -> SandboxTier | None:
     """Return what confines the programs of `tools`; None where they may also run unconfined.
 
-    Connections are bounded where there are none at all: the other networks do not ask the rules
-    that allow a call.
+    Connections are bounded where there are none at all, and where each of them is judged by the
+    rules that allow the call.
     """
     if settings.driver == "off" or not settings.required:
         return None
     enforces: set[ConfinedVerb] = {"reads", "writes"}
-    if settings.reach.network == "none":
+    if settings.reach.network != "all":
         enforces.add("connects")
     return SandboxTier(name=settings.driver, enforces=frozenset(enforces), tools=tools)

@@ -61,6 +61,7 @@ from policy.service.program_launcher import (
 )
 from policy.service.recording.events import Events
 from policy.service.recording.recorder import Recorder
+from policy.service.sandbox_connections import running_call, sandbox_connect_handler
 from policy.service.sessions import Hearing, JudgedHistory, SessionLog, open_session_log
 from policy.service.visible_tools import (
     Expected,
@@ -192,6 +193,8 @@ def build_tool_service(
     recorder.close_interrupted()
     for handler in handlers:
         registry.register_known(handler)
+    if any(handler.spec.exec_class for handler in handlers):
+        registry.register_known(sandbox_connect_handler())
     hearing = Hearing(sessions)
     fact_source = FactSource(
         workspace=folder,
@@ -216,6 +219,7 @@ def build_tool_service(
         tools=registry.snapshot,
         stale=lambda: store is not None and bool(store.status.stale),
         freezer=stops.freezer,
+        running=running_call,
         sandbox=partial(_sandbox, tools=registry.snapshot) if launcher is None else lambda _: None,
     )
     asking = Asking(

@@ -23,6 +23,7 @@ from policy.sandbox import (
     tier_of,
 )
 from policy.service.in_flight import enclosing_call
+from policy.service.sandbox_connections import connections_of_running_call
 from policy.tools import NativeHandler, Registration
 
 _LOG = logging.getLogger(__name__)
@@ -107,6 +108,10 @@ class ProgramLauncher:
         )
 
     def _connect(self, program: ProgramToStart) -> Connect:
+        """Return what connects a program: by calls of its own if a call has started it."""
+        judged = connections_of_running_call()
+        if judged is not None:
+            return judged
         return ListedHosts(self._in_force().settings.reach.connects, look_up_host)
 
     def _warn(self, text: str) -> None:

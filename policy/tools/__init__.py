@@ -16,6 +16,7 @@ from policy.tools.handlers.builtin import builtin_handlers
 from policy.tools.handlers.limits import Limits
 from policy.tools.handlers.native import NativeHandler
 from policy.tools.handlers.shell import CALL_VARIABLE
+from policy.tools.handlers.web_address import addresses_of
 from policy.tools.not_as_listed import NotAsListed
 from policy.tools.provider_schemas import PROVIDERS, Provider, provider_schemas
 from policy.tools.registry import ToolRegistry, running_tool
@@ -85,6 +86,7 @@ __all__ = [
     "Unregistered",
     "Usage",
     "Watch",
+    "addresses_of",
     "as_json",
     "builtin_handlers",
     "call_json",

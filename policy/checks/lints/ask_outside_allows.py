@@ -6,7 +6,7 @@ approval`, gets a denial by default.
 
 from __future__ import annotations
 
-from policy.catalog import ToolSpec
+from policy.catalog import SANDBOX_CONNECT, ToolSpec
 from policy.checks.checked import CheckedPolicy, CheckedRule
 from policy.checks.lints.context import LintContext
 from policy.checks.satisfiability.disjoint import never_meet
@@ -64,6 +64,8 @@ def _check(
 
 def _is_given_elsewhere(spec: ToolSpec, everyone: CheckedPolicy) -> bool:
     """Return whether something other than an `allow` may grant a tool."""
+    if spec.name == SANDBOX_CONNECT:
+        return True  # the rule of the call whose program connects
     scoped = (one.tools for one in everyone.defaults if one.tools is not None)
     delegated = (one.tools for one in everyone.delegations)
     return any(tools.matches(spec) for tools in (*scoped, *delegated))

@@ -11,7 +11,8 @@ class ProxyBounds:
 
     `connections` are open at a time; others wait. `head` is the size of the header of a request or
     an answer, in bytes. A client has `opening` seconds to say what it wants, and a connection is
-    closed after `idle` seconds in which nothing has passed. `transfer` is how many bytes pass in
+    closed after `idle` seconds in which nothing has passed. `hosts` is how often it may connect to
+    a host, or be refused: each time is judged and recorded. `transfer` is how many bytes pass in
     total, in both directions. `refusals` is how many refused connections are kept.
     """
 
@@ -19,6 +20,7 @@ class ProxyBounds:
     head: int = 32_768
     opening: float = 15.0
     idle: float = 300.0
+    hosts: int = 20_000
     transfer: int = 20_000_000_000
     refusals: int = 100
 

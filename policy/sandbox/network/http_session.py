@@ -209,8 +209,10 @@ class HttpSession:
 
     async def _next(self, http: h11.Connection, peer: Peer) -> Any:
         while (event := http.next_event()) is h11.NEED_DATA:
+            # What has arrived as a whole is not limited by the parser.
+            most = CHUNK if http.their_state is h11.SEND_BODY else self._bounds.head
             async with asyncio.timeout(self._bounds.idle):
-                chunk = await peer.reader.read(CHUNK)
+                chunk = await peer.reader.read(most)
             self._meter.count(len(chunk))
             http.receive_data(chunk)
         return event

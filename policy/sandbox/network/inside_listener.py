@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import socket
 import sys
 from asyncio.subprocess import DEVNULL, Process
@@ -84,7 +85,8 @@ class InsideListener:
         self._open.close()
         if helper is not None:
             with suppress(ProcessLookupError):
-                helper.kill()
+                if helper.returncode is None:
+                    os.kill(helper.pid, signal.SIGKILL)  # `kill` would take its status away
             await helper.wait()
 
     async def listener(self) -> socket.socket:

@@ -52,8 +52,8 @@ class ListedHosts:
                 raise NotPermitted(_UNLISTED)
             return _LOCALHOST
         named = self._permits(target, None)
-        if not named and not any(pattern.networks for pattern in self._patterns):
-            raise NotPermitted(_UNLISTED)
+        if not named and not any(_may_hold(pattern, target) for pattern in self._patterns):
+            raise NotPermitted(_UNLISTED)  # a name that is looked up may carry something out
         found = await self._look_up(target.host) or ()
         if not found:
             raise NotReached("its name does not resolve")
@@ -76,3 +76,12 @@ class ListedHosts:
             scheme=target.scheme, host=host, port=target.port, path=None, address=read
         )
         return host_in(endpoint, self._patterns, (), None) is True
+
+
+def _may_hold(pattern: HostPattern, target: Target) -> bool:
+    """Return whether the address of a name may be in the networks of a pattern."""
+    return (
+        bool(pattern.networks)
+        and pattern.port in (None, target.port)
+        and pattern.scheme in (None, target.scheme)
+    )

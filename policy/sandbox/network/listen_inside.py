@@ -13,11 +13,11 @@ namespace. It ends before the confined program starts.
 
 from __future__ import annotations
 
+# `socket` and `json` import so much that they would take longer than all that is done here.
+import _socket
 import ctypes
 import fcntl
-import json
 import os
-import socket
 import sys
 
 # <linux/nsfs.h>, <linux/sched.h>
@@ -28,25 +28,30 @@ _LONGEST = 65_536
 _WAITING = 128  # connections that nobody has accepted yet
 
 
-def main(report: int, handover: socket.socket, port: int) -> None:
+def main(report: int, handover: int, port: int) -> None:
     """Hand out a listener on the loopback address, or say why not."""
+    service = _socket.socket(fileno=handover)
     try:
         _enter_network(_process_in(report))
-        with socket.create_server(("127.0.0.1", port), backlog=_WAITING) as listener:
-            socket.send_fds(handover, [b"+"], [listener.fileno()])
-    except (OSError, ValueError, KeyError) as error:
-        handover.sendall(f"-{error}".encode())
+        listener = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+        listener.bind(("127.0.0.1", port))
+        listener.listen(_WAITING)
+        number = listener.fileno().to_bytes(4, sys.byteorder)
+        service.sendmsg([b"+"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, number)])
+    except (OSError, ValueError) as error:
+        service.sendall(f"-{error}".encode())
 
 
 def _process_in(report: int) -> int:
-    """Return the number of the process that bubblewrap reports."""
+    """Return the number of the process that bubblewrap reports, in JSON."""
     read = b""
     while b"}" not in read and len(read) < _LONGEST:
         more = os.read(report, 4_096)
         if not more:
             raise ValueError("bubblewrap has ended")
         read += more
-    return int(json.loads(read)["child-pid"])
+    _, _, rest = read.partition(b'"child-pid":')
+    return int(rest.partition(b",")[0].strip(b" }\n"))
 
 
 def _enter_network(process: int) -> None:
@@ -65,4 +70,4 @@ def _enter(namespace: int, kind: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), socket.socket(fileno=int(sys.argv[2])), int(sys.argv[3]))
+    main(*map(int, sys.argv[1:]))

@@ -8,6 +8,7 @@ from ipaddress import ip_address
 from typing import TypeAlias
 
 from policy.sandbox.network.connecting import NotReached, Peer
+from policy.sandbox.network.relaying import CHUNK
 from policy.values import (
     NETWORK_WORDS,
     Endpoint,
@@ -27,7 +28,7 @@ Dial: TypeAlias = Callable[[str, int], Awaitable[Peer]]
 
 async def dial(address: str, port: int) -> Peer:
     """Connect to an address, never by a name."""
-    return Peer.of(await asyncio.open_connection(address, port))
+    return Peer.of(await asyncio.open_connection(address, port, limit=CHUNK))
 
 
 async def open_one(addresses: Iterable[str], port: int, *, dial: Dial = dial) -> Peer:

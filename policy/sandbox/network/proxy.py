@@ -45,6 +45,7 @@ class HostProxy:
         self._slots = asyncio.Semaphore(bounds.connections)
         self._serving: set[asyncio.Task[None]] = set()
         self._accepting: asyncio.Task[None] | None = None
+        self._asked = 0
         self._refused: dict[RefusedConnection, None] = {}
         self._tunnels = Tunnels(self._connected, self._note, bounds=bounds, meter=self._meter)
 
@@ -93,7 +94,7 @@ class HostProxy:
 
     async def _serve(self, accepted: socket.socket) -> None:
         try:
-            client = Peer.of(await asyncio.open_connection(sock=accepted))
+            client = Peer.of(await asyncio.open_connection(sock=accepted, limit=CHUNK))
         except BaseException:
             accepted.close()
             raise
@@ -155,7 +156,10 @@ class HostProxy:
             server.abort()
 
     async def _connected(self, target: Target) -> Peer:
+        self._asked += 1
         try:
+            if self._asked > self._bounds.hosts:
+                raise NotPermitted("the program has made too many connections")
             return await self._connect(target)
         except NotPermitted as error:
             self._note(target, str(error), rule=error.rule)

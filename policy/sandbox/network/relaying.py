@@ -7,7 +7,8 @@ import asyncio
 from policy.sandbox.network.bounds import Meter, ProxyBounds, TransferUsedUp
 from policy.sandbox.network.connecting import Peer
 
-CHUNK = 65_536
+# What is read at a time; a stream holds up to twice as much until it is passed on.
+CHUNK = 262_144
 
 
 async def relay(one: Peer, other: Peer, *, bounds: ProxyBounds, meter: Meter) -> None:

@@ -69,7 +69,7 @@ class Tunnels:
 
     async def _opening(self, client: Peer, target: Target, first: bytes) -> tuple[Scheme, bytes]:
         """Return what a client speaks, and what it has sent by now; raise NotPermitted."""
-        first = first or await client.reader.read(CHUNK)
+        first = first or await client.reader.read(self._bounds.head)
         if first[:1] == bytes((HANDSHAKE,)):
             return "https", await self._require_name(client, target, first)
         if not first:

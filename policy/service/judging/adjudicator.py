@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from msgspec import structs
 
-from policy.catalog import ToolSpec
+from policy.catalog import SANDBOX_CONNECT, ToolSpec
 from policy.decision import Decision, Visibility
 from policy.diagnostics import visible
 from policy.environment import FactSource, JudgedHosts
@@ -36,6 +36,7 @@ from policy.model import (
     ValidationFailed,
     Verdict,
 )
+from policy.service.judging.connections import ConnectionJudge, FindRunning
 from policy.service.judging.guards import GuardCell, Guards
 from policy.service.judging.identity import LapsedScopes
 from policy.service.judging.joining import joined
@@ -140,7 +141,9 @@ class Adjudicator:
         stale: Callable[[], bool] = lambda: False,
         freezer: Freezer | None = None,
         sandbox: Callable[[Judge], SandboxTier | None] = lambda judge: None,
+        running: FindRunning = lambda: None,
     ) -> None:
+        self._running = running
         self._source = source
         self.guards = guards or GuardCell()
         self._fact_source = fact_source or FactSource()
@@ -166,14 +169,15 @@ class Adjudicator:
         # The newest version is the newest with a handler, whatever others the policy knows.
         meant = None if tools is None else tools.meant(tool)
         name = tool if meant is None else meant.name
+        deciding = judge if name != SANDBOX_CONNECT else self._of_connections(judge)
         try:
             facts, hosts = self._facts(caller, judge)
             caller = self._lapsed.seen_on(caller, facts.now)
-            answer = judge.answer(name, input, caller=caller, facts=facts)
+            answer = deciding.answer(name, input, caller=caller, facts=facts)
             if hosts.has_pending:
 
                 def ask(known: Facts = facts) -> PolicyAnswer:
-                    return judge.answer(name, input, caller=caller, facts=known)
+                    return deciding.answer(name, input, caller=caller, facts=known)
 
                 answer = await self._fact_source.with_disk_lookups(ask, hosts, answer)
             if hosts.pending:
@@ -253,6 +257,9 @@ class Adjudicator:
         names = () if spec is None else spec.names_in_rules
         freeze = freezing.on((decision.call.tool, decision.asked.tool, *names))
         return decision if freeze is None else frozen_by(freeze, decision)
+
+    def _of_connections(self, judge: Judge) -> Judge:
+        return ConnectionJudge(judge, self._running(), tier=self._sandbox(judge))
 
     def is_another(self, name: str, judge: Judge | None) -> bool:
         """Return whether every call of a tool is denied, as the policy has another definition."""

@@ -7,7 +7,7 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from policy.catalog import SERVER_REQUESTS, ToolSpec
+from policy.catalog import SANDBOX_CONNECT, SERVER_REQUESTS, ToolSpec
 from policy.diagnostics import visible
 from policy.model import SENTENCES, NotFound, PermissionDenied, freeze, thaw
 from policy.service.in_flight import HERE, InFlight, current_call
@@ -101,12 +101,17 @@ class CoreDispatch:
     def list(self) -> builtins.list[ToolDefinition]:
         """Return the definitions of all registered tools, by name: the newest of versions."""
         called = self._registry.snapshot().called()
-        return [shown_as(name, entry.handler) for name, entry in called.items()]
+        return [shown_as(name, entry.handler) for name, entry in called.items() if _is_shown(name)]
 
     def describe(self, name: str) -> ToolDefinition | None:
         """Return a registered tool's definition, of the version that the name asks for."""
         handler = self._registry.get(name)
-        return None if handler is None else shown_as(name, handler)
+        return None if handler is None or not _is_shown(name) else shown_as(name, handler)
+
+
+def _is_shown(name: str) -> bool:
+    """Return whether a tool is one that somebody may call."""
+    return name != SANDBOX_CONNECT
 
 
 def shown_as(name: str, handler: ToolHandler) -> ToolDefinition:

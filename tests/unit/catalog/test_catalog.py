@@ -93,6 +93,7 @@ def test_built_in_tools_say_what_they_do_to_which_argument() -> None:
         "mcp_elicit": [("connects", ("url",), False, None)],
         "mcp_sample": [],
         "mcp_list_roots": [],
+        "sandbox_connect": [("connects", ("url",), False, None)],
     }
     assert all(spec.pinned for spec in catalog.specs)
     assert [spec.name for spec in catalog.specs if spec.unseen] == ["mcp_complete"]
@@ -100,4 +101,4 @@ def test_built_in_tools_say_what_they_do_to_which_argument() -> None:
     assert {spec.name for spec in catalog.specs if not spec.complete} == open
     assert [spec.name for spec in catalog.specs if spec.exec_class] == ["bash_exec"]
     assert not catalog.complete
-    assert set(catalog.categories) == {"file", "code", "web", "meta", "mcp"}
+    assert set(catalog.categories) == {"file", "code", "web", "meta", "mcp", "sandbox"}

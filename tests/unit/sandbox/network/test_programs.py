@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +27,13 @@ from policy.sandbox import (
     SandboxMissing,
     refused_connections,
 )
-from tests.unit.sandbox.confining import needs_bubblewrap, plan_in
+from tests.unit.sandbox.confining import (
+    as_nobody,
+    needs_bubblewrap,
+    plan_in,
+    wait_until,
+    working_in,
+)
 from tests.unit.sandbox.network.stand_ins import (
     Elsewhere,
     answering,
@@ -307,32 +314,27 @@ asyncio.run(main())
 def test_nothing_is_left_of_a_service_that_was_killed(tmp_path: Path) -> None:
     service = subprocess.Popen([sys.executable, "-c", SERVICE, str(tmp_path)])
     try:
-        _until((tmp_path / "started").exists)
+        wait_until((tmp_path / "started").exists)
     finally:
         service.send_signal(signal.SIGKILL)
         service.wait()
-    _until(lambda: not _working_in(tmp_path))
+    wait_until(lambda: not working_in(tmp_path))
 
 
-def _until(happened: object) -> None:
-    import time
+def test_another_user_than_root_finds_the_same_network() -> None:
+    async def fetched(folder: str) -> str:
+        async with elsewhere() as hosts:
+            await hosts.serve("a.test", 80, answering)
+            script = "curl -sS http://a.test/x; echo; curl -sS http://b.test/"
+            return (await confined(hosts, Path(folder), script)).out
 
-    assert callable(happened)
-    ends = time.monotonic() + 30
-    while not happened():
-        assert time.monotonic() < ends
-        time.sleep(0.02)
+    def tried() -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            return asyncio.run(fetched(folder))
 
-
-def _working_in(folder: Path) -> list[str]:
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if os.readlink(f"/proc/{pid}/cwd") == str(folder):
-                found.append(pid)
-        except OSError:
-            continue
-    return found
+    expected = tried()  # imports what the child could not read
+    assert expected.startswith("GET /x HTTP/1.1")
+    assert as_nobody(tried) == expected
 
 
 def test_stand_ins_do_not_leave_this_machine() -> None:

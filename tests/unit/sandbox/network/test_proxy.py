@@ -370,6 +370,14 @@ async def test_what_passes_is_limited_in_total(hosts: Elsewhere) -> None:
         assert await said(port, head + b"x" * 5_000) == b""
 
 
+async def test_hosts_are_asked_for_a_limited_number_of_times(hosts: Elsewhere) -> None:
+    async with proxied(hosts, ProxyBounds(hosts=2)) as (proxy, port):
+        answers = [await said(port, get("http://a.test/")) for _ in range(3)]
+    assert [b" 200 OK" in each for each in answers] == [True, True, False]
+    assert len(hosts.asked) == 2
+    assert proxy.refused[0].why == "the program has made too many connections"
+
+
 async def test_the_proxy_ends_with_the_block(hosts: Elsewhere) -> None:
     async with proxied(hosts) as (_, port):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)

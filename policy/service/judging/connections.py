@@ -1,0 +1,156 @@
+"""Judges what a confined program may connect to: by the rules in force and the call that runs.
+
+A connection is allowed by a rule that names `sandbox_connect`, by the rule that allows the running
+call if that bounds what it `connects` to, or else by the configured hosts. Whatever denies or asks
+about connections counts in any case. Defaults count as nothing: `default allow` is about tools that
+somebody calls, and opens no network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from msgspec import structs
+
+from policy.admission import Admitted
+from policy.catalog import SANDBOX_CONNECT
+from policy.decision import Decision
+from policy.generation import Generation
+from policy.model import (
+    Caller,
+    Confinement,
+    Facts,
+    Reason,
+    ResolveHost,
+    SandboxTier,
+    ToolCall,
+    Verdict,
+    strictest,
+    thaw,
+)
+from policy.service.judging.judge import Judge, PolicyAnswer, Refusal
+from policy.values import (
+    Endpoint,
+    HostPattern,
+    Unreadable,
+    host_in,
+    host_violation,
+    read_endpoint,
+    read_host_pattern,
+)
+
+# Verdicts that no rule has given.
+_NOTHING_GAVE = frozenset({"default", "none"})
+_CONFIGURED = "[sandbox] connects"
+_OUTSIDE = "the rule that allows the call does not let it connect there"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningCall:
+    """The call whose program connects, as it was judged before it ran."""
+
+    decision: Decision
+    caller: Caller
+    facts: Facts
+
+
+# Returns the call that runs here, None outside of all.
+FindRunning: TypeAlias = Callable[[], RunningCall | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """The answer of a policy, with a decision joined with what the running call may do."""
+
+    decision: Decision
+    admitted: Admitted | None
+    refused: Refusal | None
+
+
+class ConnectionJudge:
+    """Judges connections as one generation does, joined with what the running call may do.
+
+    `tier` is the sandbox that this generation configures.
+    """
+
+    def __init__(
+        self, judge: Judge, running: RunningCall | None, *, tier: SandboxTier | None
+    ) -> None:
+        self._judge = judge
+        self._running = running
+        self._tier = tier
+
+    def answer(self, tool: str, input: Any, *, caller: Caller, facts: Facts) -> PolicyAnswer:
+        """Read a raw call and decide it; never raises."""
+        answer = self._judge.answer(tool, input, caller=caller, facts=facts)
+        if answer.admitted is None or answer.decision.call.tool != SANDBOX_CONNECT:
+            return answer
+        return _Answer(
+            decision=self._joined(answer.decision, facts),
+            admitted=answer.admitted,
+            refused=answer.refused,
+        )
+
+    def _joined(self, decision: Decision, facts: Facts) -> Decision:
+        given = [reason for reason in decision.reasons if reason.rule not in _NOTHING_GAVE]
+        if len(given) == len(decision.reasons) and decision.verdict is not Verdict.NONE:
+            return decision  # every layer has a rule that allows it
+        reason = self._granting(decision.call, facts.resolvers.host)
+        reasons = (reason, *given) if reason.verdict is Verdict.ALLOW else (*given, reason)
+        verdict = strictest(each.verdict for each in reasons)
+        return structs.replace(decision, verdict=verdict, reasons=reasons)
+
+    def _granting(self, call: ToolCall, resolve: ResolveHost | None) -> Reason:
+        """Return why a connection is allowed that no rule names, or why not."""
+        endpoint = read_endpoint(call.input["url"])
+        if isinstance(endpoint, Unreadable):
+            return Reason(rule="none", verdict=Verdict.DENY, message=endpoint.reason)
+        endpoint = replace(endpoint, path=None)
+        confinement = self._confinement()
+        if confinement is not None and confinement.connects is not None:
+            return _within(confinement, endpoint, resolve)
+        if host_in(endpoint, self._configured(), (), resolve) is True:
+            return Reason(rule=_CONFIGURED, verdict=Verdict.ALLOW)
+        return Reason(rule="none", verdict=Verdict.DENY, message="no rule allows this")
+
+    def _configured(self) -> tuple[HostPattern, ...]:
+        if not isinstance(self._judge, Generation):
+            return ()
+        return _patterns(self._judge.settings.sandbox.reach.connects)
+
+    def _confinement(self) -> Confinement | None:
+        """Return what the running call may touch by the policy that is in force now."""
+        running = self._running
+        if running is None or not isinstance(self._judge, Generation):
+            return None
+        decision = running.decision
+        if decision.generation != self._judge.id:
+            asked, facts = decision.asked, replace(running.facts, sandbox=self._tier)
+            decision = self._judge.answer(
+                asked.tool, thaw(asked.input), caller=running.caller, facts=facts
+            ).decision
+        return None if decision.verdict is Verdict.DENY else decision.confinement
+
+
+def _within(confinement: Confinement, endpoint: Endpoint, resolve: ResolveHost | None) -> Reason:
+    outside = host_violation(
+        confinement, endpoint.host, endpoint.port, scheme=endpoint.scheme, resolve=resolve
+    )
+    bound = confinement.connects
+    assert bound is not None  # it was looked at before
+    if outside is None:
+        rules = (one.rule for union in bound.within for one in union)
+        return Reason(rule=next(rules, "none"), verdict=Verdict.ALLOW)
+    return Reason(
+        rule=next(iter(outside.rules), "none"),
+        verdict=Verdict.DENY,
+        message=_OUTSIDE,
+        undecided=outside.why or None,
+    )
+
+
+def _patterns(hosts: Iterable[str]) -> tuple[HostPattern, ...]:
+    read = map(read_host_pattern, hosts)
+    return tuple(pattern for pattern in read if isinstance(pattern, HostPattern))
