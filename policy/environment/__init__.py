@@ -5,6 +5,11 @@ from policy.environment.links import Links, follow_links
 from policy.environment.links_passed import links_on_the_way
 from policy.environment.lookups import MOST_SECONDS, DiskLookups
 from policy.environment.resolvers import Disk
+from policy.environment.session_workspaces import (
+    SessionWorkspaces,
+    WorkspaceUnusable,
+    open_workspaces,
+)
 
 __all__ = [
     "MOST_SECONDS",
@@ -14,7 +19,10 @@ __all__ = [
     "JudgedHosts",
     "Links",
     "LookUp",
+    "SessionWorkspaces",
+    "WorkspaceUnusable",
     "follow_links",
     "links_on_the_way",
     "look_up_host",
+    "open_workspaces",
 ]

@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 from policy.environment.links import Links
 from policy.environment.lookups import DiskLookups
 from policy.environment.resolvers import Disk
+from policy.environment.session_workspaces import SessionWorkspaces
 from policy.environment.tree_lookups import JudgedTrees
 from policy.model import (
     EMPTY,
@@ -104,6 +105,7 @@ class SessionRecall(Protocol):
 class FactSource:
     """Where facts come from.
 
+    `workspaces` has the folder of each session tree, None: all work in `workspace`.
     `context` returns the declared `context.…` facts for a caller, `history` and `said` what recalls
     the earlier calls of its session tree with its budgets, and what its user wrote; without them,
     these are not known. `git_elsewhere`: because of this variable no folder tells which repository
@@ -112,6 +114,7 @@ class FactSource:
     """
 
     workspace: str | None = None
+    workspaces: SessionWorkspaces | None = None
     cwd: str | None = None
     home: str | None = None
     clock: Clock = utc_now
@@ -130,9 +133,11 @@ class FactSource:
         """
         if resolvers is None:
             resolvers = Resolvers(history=self._recall(caller), said=self._said(caller))
+        apart = self.workspaces
+        workspace = self.workspace if apart is None else apart.path_of(caller)
         return Facts(
-            cwd=self.cwd or self.workspace,
-            workspace=self.workspace,
+            cwd=self.cwd or workspace,
+            workspace=workspace,
             home=self.home,
             now=self.clock(),
             context=self.context(caller),
@@ -141,7 +146,12 @@ class FactSource:
         )
 
     def facts_for_call(self, caller: Caller) -> tuple[Facts, JudgedHosts]:
-        """Return the current facts for one call, and the hosts that its resolvers look up."""
+        """Return the current facts for one call, and the hosts that its resolvers look up.
+
+        Raises WorkspaceUnusable.
+        """
+        if self.workspaces is not None:
+            self.workspaces.use(caller)
         links = Links()
         trees = JudgedTrees(DiskLookups(links.follow))
         hosts = JudgedHosts(self.look_up, trees=trees)

@@ -80,10 +80,14 @@ class WebSettings:
 class ServiceSettings:
     """Where the built-in tools work and what they may use; paths are absolute.
 
-    `audit` is the file that records are appended to, None: none configured.
+    `workspaces` is the folder in which each session has a workspace of its own, absolute or below
+    `~/`, and `workspaces_keep` how long an unused one is kept, None: for good. `audit` is the file
+    that records are appended to, None: none configured.
     """
 
     workspace: str | None = None
+    workspaces: str | None = None
+    workspaces_keep: timedelta | None = None
     home: str | None = None
     audit: str | None = None
     bash: BashSettings = field(default_factory=BashSettings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
+from datetime import timedelta
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
 
@@ -16,7 +17,7 @@ from policy.generation.history_tables import HistoryTable, history_settings
 from policy.generation.mcp_tables import McpTable, servers_of
 from policy.generation.plugin_tables import PluginTable, plugin_settings
 from policy.generation.sandbox_tables import SandboxTable, sandbox_settings
-from policy.generation.setting_types import STRICT, FolderFile, Seconds, Somebody
+from policy.generation.setting_types import STRICT, FolderFile, LongSpan, Seconds, Somebody
 from policy.generation.settings import (
     ApprovalSettings,
     AskedIn,
@@ -34,6 +35,15 @@ from policy.generation.settings import (
 )
 from policy.generation.toml_positions import Path
 from policy.model import Caller, Verdict
+
+_SHORTEST_KEPT = timedelta(days=2)
+
+
+def _kept(span: timedelta) -> timedelta:
+    # A question may wait for a day, and a call run for another one.
+    if span < _SHORTEST_KEPT:
+        raise ValueError('the workspace of a running call is never removed: `"2d"` at least')
+    return span
 
 
 def _inside(name: str) -> str:
@@ -111,13 +121,29 @@ class _Web(_Table):
     body: int = Field(default=WebSettings().body, ge=0, le=100_000_000)
 
 
+_Kept = Annotated[LongSpan, AfterValidator(_kept)]
+
+
 class _Service(_Table):
     workspace: str | None = Field(default=None, min_length=1)
+    workspaces: str | None = Field(default=None, min_length=1)
+    workspaces_keep: _Kept | None = None
     home: str | None = Field(default=None, min_length=1)
     audit: str | None = Field(default=None, min_length=1)
     bash: _Bash = _Bash()
     code: _Code = _Code()
     web: _Web = _Web()
+
+    @model_validator(mode="after")
+    def _works_in_one_place(self) -> Self:
+        if self.workspace is not None and self.workspaces is not None:
+            raise ValueError(
+                "`workspace` is one folder for all sessions, and `workspaces` has one for each: "
+                "name one of the two"
+            )
+        if self.workspaces_keep is not None and self.workspaces is None:
+            raise ValueError("`workspaces_keep` is for `workspaces`: name their folder")
+        return self
 
 
 class _Serve(_Table):
@@ -271,6 +297,10 @@ def _absolute(path: str | None, root: str) -> str | None:
     return None if path is None else posixpath.normpath(posixpath.join(root, path))
 
 
+def _at_home_or_absolute(path: str | None, root: str) -> str | None:
+    return path if path is not None and path.startswith("~/") else _absolute(path, root)
+
+
 def _approvals(approvals: _Approvals, root: str) -> ApprovalSettings:
     return ApprovalSettings(
         store=_absolute(approvals.store, root),
@@ -286,6 +316,8 @@ def _approvals(approvals: _Approvals, root: str) -> ApprovalSettings:
 def _service(service: _Service, root: str) -> ServiceSettings:
     return ServiceSettings(
         workspace=_absolute(service.workspace, root),
+        workspaces=_at_home_or_absolute(service.workspaces, root),
+        workspaces_keep=service.workspaces_keep,
         home=_absolute(service.home, root),
         audit=_absolute(service.audit, root),
         bash=BashSettings(

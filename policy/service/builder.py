@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 from policy.approvals import Ledger
 from policy.audit import AuditSink, JsonlSink
 from policy.catalog import Catalog, ToolSpec
-from policy.environment import FactSource, LookUp, look_up_host
+from policy.environment import FactSource, LookUp, look_up_host, open_workspaces
 from policy.evaluation import Floor
 from policy.generation import (
     ApprovalSettings,
@@ -129,7 +129,8 @@ def build_tool_service(
     """Return the service that runs `tools` as the policy in `store` decides.
 
     Without a store everything is denied until a filter is set. `tools` default to the built-in
-    ones; they work in `workspace`, by default the current folder. `caller` is the caller of the
+    ones; they work in `workspace`, by default the current folder, or with `[service] workspaces` in
+    a folder of each session tree. `caller` is the caller of the
     service unless it is bound to another. `default_timeout` and `timeouts` (by tool) are in seconds
     and override those of the policy's configuration. `approvals` stores refusals and standing
     approvals, by default the store of an `ApprovalGate`, else memory; `sessions` keeps the earlier
@@ -144,7 +145,7 @@ def build_tool_service(
     invalid arguments, such as an audit sink without a `write`, or with an async one, which nothing
     would await, an approver that cannot be asked, a gate with another store than `approvals`, a
     workspace that is not a folder, and a policy in reach of the tools that must not be
-    (PolicyInReach).
+    (PolicyInReach), and WorkspaceUnusable if sessions cannot have their own.
     """
     require_arguments(
         store=store,
@@ -175,8 +176,13 @@ def build_tool_service(
     announcing.at_start(given or (), by=registry)
     configured = _configured(store)
     settings, asked = configured.service, configured.approvals or ApprovalSettings()
-    folder = given_folder or os.path.realpath(settings.workspace or os.getcwd())
-    settle_reach(getattr(store, "path", None), folder, wanted=policy_in_workspace)
+    folder, workspaces, place = given_folder, None, getattr(store, "path", None)
+    if folder is None and settings.workspaces is not None:
+        keep = settings.workspaces_keep
+        workspaces = open_workspaces(settings.workspaces, policy=place, keep=keep)
+    else:
+        folder = folder or os.path.realpath(settings.workspace or os.getcwd())
+        settle_reach(place, folder, wanted=policy_in_workspace)
     # `~` must mean the same folder in rules and in a shell.
     at_home = os.fspath(home or settings.home or os.path.expanduser("~"))
     allowed = limits or limits_of(settings)
@@ -198,6 +204,7 @@ def build_tool_service(
     hearing = Hearing(sessions)
     fact_source = FactSource(
         workspace=folder,
+        workspaces=workspaces,
         home=at_home,
         clock=clock,
         look_up=look_up,
@@ -268,12 +275,14 @@ def build_tool_service(
         ),
         caller=caller or Caller(),
         workspace=folder,
+        workspaces=workspaces,
         env=_environment(folder, at_home),
         launcher=launcher
         or ProgramLauncher(
             partial(_in_force, source),
             workspace=folder,
             home=at_home,
+            workspaces=workspaces,
             confinement=confinement_of_running_call,
         ),
     )
@@ -367,7 +376,8 @@ def limits_of(settings: ServiceSettings) -> Limits:
     )
 
 
-def _environment(folder: str, home: str) -> Mapping[str, str]:
+def _environment(folder: str | None, home: str) -> Mapping[str, str]:
     """Return the environment of programs: where programs are found, and no secrets."""
     path = os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin")
-    return {"PATH": path, "HOME": home, "PWD": folder, "LANG": "C.UTF-8"}
+    env = {"PATH": path, "HOME": home, "LANG": "C.UTF-8"}
+    return env if folder is None else {**env, "PWD": folder}

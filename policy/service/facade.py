@@ -10,6 +10,7 @@ from typing import Any
 from policy.approvals import Grant
 from policy.config_edit import Configured
 from policy.decision import Visibility
+from policy.environment import SessionWorkspaces
 from policy.model import Caller, Execution, NotFound, ToolError
 from policy.processes import Launcher, SupervisedLauncher
 from policy.service.acknowledging import Acknowledging
@@ -54,7 +55,8 @@ class GovernedService:
     """A `ToolService` whose every call is judged, recorded and limited in time.
 
     `bound_to` returns the same service for another caller. A setting made on one applies to all
-    of them, from the next call on.
+    of them, from the next call on. With `workspaces` each session tree has its own, and `workspace`
+    is None.
     """
 
     stack: ToolService
@@ -69,6 +71,7 @@ class GovernedService:
     hearing: Hearing
     caller: Caller
     workspace: str | None = None
+    workspaces: SessionWorkspaces | None = None
     env: Mapping[str, str]
     client: Client | None = None
     launcher: Launcher = field(default_factory=SupervisedLauncher)
@@ -76,9 +79,13 @@ class GovernedService:
     context: ExecutionContext = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        workspace, env = self.workspace, self.env
+        if self.workspaces is not None:
+            workspace = self.workspaces.path_of(self.caller)
+            env = {**env, "PWD": workspace}
         context = ExecutionContext(
-            workspace=self.workspace,
-            env=self.env,
+            workspace=workspace,
+            env=env,
             tools=self,
             client=self.client,
             launcher=self.launcher,

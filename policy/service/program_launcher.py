@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from policy.environment import look_up_host
+from policy.environment import SessionWorkspaces, look_up_host
 from policy.evaluation import Floor
 from policy.generation import ConfiningDriver, SandboxSettings
 from policy.model import Confinement, SandboxTier
@@ -42,22 +42,25 @@ class InForce:
 class ProgramLauncher:
     """A launcher that asks for each program how it is confined: an edit applies to the next one.
 
-    Programs may write in `workspace`, and find an empty folder at `home` unless it is configured.
-    `confinement` returns what the rules let the program touch that is to be started.
+    Programs may write in `workspace`, or in that of `workspaces` in which they start, and find an
+    empty folder at `home` unless it is configured. `confinement` returns what the rules let the
+    program touch that is to be started.
     """
 
     def __init__(
         self,
         in_force: Callable[[], InForce],
         *,
-        workspace: str,
+        workspace: str | None,
         home: str,
+        workspaces: SessionWorkspaces | None = None,
         unconfined: Launcher | None = None,
         confinement: Callable[[], Confinement | None] = lambda: None,
     ) -> None:
         self._in_force = in_force
         self._confinement = confinement
         self._workspace = workspace
+        self._workspaces = workspaces
         self._home = home
         self._unconfined = unconfined or SupervisedLauncher()
         self._confined: dict[ConfiningDriver, ConfinedLauncher] = {}
@@ -98,11 +101,14 @@ class ProgramLauncher:
 
     def _plan(self, program: ProgramToStart) -> SandboxPlan:
         now = self._in_force()
+        workspace = self._workspace
+        if self._workspaces is not None:
+            workspace = self._workspaces.containing(program.folder or "")
         return plan_of(
             now.settings.reach,
-            folder=program.folder or self._workspace,
+            folder=program.folder or workspace or self._home,
             home=self._home,
-            workspace=self._workspace,
+            workspace=workspace,
             kept=protected_paths(now.floor),
             confinement=self._confinement(),
         )

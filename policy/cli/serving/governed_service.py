@@ -90,8 +90,17 @@ class GovernedServices:
 
     @property
     def workspace(self) -> str:
-        """The folder that the tools work in."""
-        return self._service.workspace or os.getcwd()
+        """The folder that the tools work in, or that has the workspaces of sessions."""
+        service = self._service
+        if service.workspaces is not None:
+            return service.workspaces.root
+        return service.workspace or os.getcwd()
+
+    @property
+    def workspace_line(self) -> str:
+        """Where tools work, for people."""
+        kind = "workspace" if self._service.workspaces is None else "workspaces of sessions in"
+        return f"{kind} {self.workspace}"
 
     @property
     def service(self) -> GovernedService:

@@ -27,7 +27,7 @@ def welcome(how: str, governed: GovernedServices) -> str:
             who, asks = "anonymous callers", "every call is denied without --token-file"
         elif known:
             who = ", ".join((*known, *((who,) if serving.token is not None else ())))
-    return f"serving on {how} for {who}; workspace {governed.workspace}; {asks}"
+    return f"serving on {how} for {who}; {governed.workspace_line}; {asks}"
 
 
 def _known(governed: GovernedServices) -> list[str]:

@@ -17,6 +17,7 @@ from policy.cli.serving.governed_service import GovernedServices, ServeOptions
 from policy.cli.serving.messages import ReloadReporter, log_to_stderr, say, say_question
 from policy.cli.serving.options import ServingOptions
 from policy.diagnostics import visible
+from policy.environment import WorkspaceUnusable
 from policy.service import PolicyInReach, SessionLogUnusable, policy_in_reach
 from policy.store import PolicyStore
 from policy.tools import builtin_handlers, running_tool
@@ -66,7 +67,7 @@ def start(
     )
     try:
         governed = GovernedServices(store, serving, listener=keep)
-    except (AuditFileUnfit, SessionLogUnusable, StoreUnusable) as error:
+    except (AuditFileUnfit, SessionLogUnusable, StoreUnusable, WorkspaceUnusable) as error:
         exit_with(str(error))
     except PolicyInReach as error:
         exit_with(f"{error}: keep them apart, or insist with --policy-in-workspace")

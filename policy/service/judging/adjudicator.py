@@ -16,7 +16,7 @@ from msgspec import structs
 from policy.catalog import SANDBOX_CONNECT, ToolSpec
 from policy.decision import Decision, Visibility
 from policy.diagnostics import visible
-from policy.environment import FactSource, JudgedHosts
+from policy.environment import FactSource, JudgedHosts, WorkspaceUnusable
 from policy.evaluation import Keep
 from policy.generation import Generation
 from policy.model import (
@@ -188,6 +188,10 @@ class Adjudicator:
             spec = None if answer.admitted is None else answer.admitted.spec
             decision = joined(answer, judge, guards=guards, caller=caller, facts=facts)
             decision = self._unless_frozen(decision, spec)
+        except WorkspaceUnusable as error:
+            _LOG.error("a call is denied: %s", error)
+            why = "the workspace of the session cannot be used"
+            return _undecided(tool, guards, stale=stale, why=why, code="workspace-unavailable")
         except Exception as error:  # noqa: BLE001 - an error while deciding allows nothing
             _LOG.error("deciding failed, so the call is denied: %s", type(error).__name__)
             _LOG.debug("deciding failed", exc_info=error)
@@ -361,7 +365,14 @@ def _refusal(tool: str, decision: Decision, refused: Refusal, situation: _CallTo
     return denial(refused.tool, decision, code="not-allowed")
 
 
-def _undecided(tool: object, guards: Guards, *, stale: bool, why: str) -> Judgement:
+def _undecided(
+    tool: object,
+    guards: Guards,
+    *,
+    stale: bool,
+    why: str,
+    code: Code = "policy-unavailable",
+) -> Judgement:
     # A name that is not a string names no tool.
     name = tool if isinstance(tool, str) else ""
     call = ToolCall(tool=name)
@@ -373,5 +384,5 @@ def _undecided(tool: object, guards: Guards, *, stale: bool, why: str) -> Judgem
         guards=guards,
         judge=None,
         stale=stale,
-        error=denial(name, decision, code="policy-unavailable"),
+        error=denial(name, decision, code=code),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -283,6 +284,27 @@ def test_where_requests_wait_and_who_is_who_can_be_configured() -> None:
 )
 def test_what_is_no_approvals_table_is_refused(text: str) -> None:
     assert only(text)[0] == "bad-settings"
+
+
+def test_a_service_has_one_workspace_or_one_for_each_session() -> None:
+    service = good('[service]\nworkspaces = "~/all"\nworkspaces_keep = "1w"').service
+    assert (service.workspaces, service.workspaces_keep) == ("~/all", timedelta(weeks=1))
+    assert good('[service]\nworkspaces = "../all"').service.workspaces == "/srv/all"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('workspaces = "all"\nworkspace = "one"', "name one of the two"),
+        ('workspaces_keep = "7d"', "is for `workspaces`"),
+        ('workspaces = "all"\nworkspaces_keep = "47h"', '"2d"` at least'),
+        ('workspaces = ""', "at least 1 character"),
+    ],
+)
+def test_what_does_not_fit_workspaces_is_refused(text: str, said: str) -> None:
+    _, (found,) = read(f"[service]\n{text}")
+    assert found.code == "bad-settings"
+    assert said in found.message
 
 
 def test_two_stores_are_not_one_file() -> None:
