@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from policy.diagnostics import visible
-from policy.sandbox.plan import SandboxPlan
+from policy.sandbox.plan import SandboxPlan, is_within
 from policy.sandbox.system_files import ETC, SCRATCH, SYSTEM
 
 CODE = "denied-by-sandbox"
@@ -154,10 +154,10 @@ def _by_line(plan: SandboxPlan, tier: str, closed: Collection[str], line: str) -
         return
     readable = _readable(plan, tier)
     for path in _paths(line, text.index(error), plan.folder):
-        if not _is_within(path, readable):
+        if not is_within(path, readable):
             yield Denied(verb="read", target=path)
             return
-        writable = _is_within(path, _writable(plan, tier)) and not _is_within(path, plan.kept)
+        writable = is_within(path, _writable(plan, tier)) and not is_within(path, plan.kept)
         if error not in _MISSING and (not writable or os.path.dirname(path) in closed):
             yield Denied(verb="write", target=path)
             return
@@ -181,7 +181,3 @@ def _readable(plan: SandboxPlan, tier: str) -> tuple[str, ...]:
 
 def _writable(plan: SandboxPlan, tier: str) -> tuple[str, ...]:
     return (*plan.writes, *((*SCRATCH, plan.home) if tier == "bubblewrap" else ()))
-
-
-def _is_within(path: str, folders: Iterable[str]) -> bool:
-    return any(path == each or path.startswith(f"{each}/") for each in folders)

@@ -77,10 +77,10 @@ def plan_of(
         kept = (*kept, *narrowed.kept)
     guarded = {*kept, *(path for each in writes for path in _run_without_call(each))}
     guarded |= set(reads) - set(writes)
-    inside = sorted(path for path in guarded if _is_within(path, writes))
+    inside = sorted(path for path in guarded if is_within(path, writes))
     there = [path for path in inside if os.path.lexists(path)]
     _require_no_links(there)
-    if not _is_within(folder, (*reads, *writes)) and not os.path.isdir(folder):
+    if not is_within(folder, (*reads, *writes)) and not os.path.isdir(folder):
         raise CannotConfine(f"the folder {folder} does not exist")
     return SandboxPlan(
         reads=tuple(sorted(set(reads) - set(writes))),
@@ -111,7 +111,7 @@ def _existing(path: str, home: str) -> str:
     full = os.path.join(home, path[2:]) if path.startswith("~/") else path
     full = os.path.realpath(full)
     home = os.path.realpath(home)
-    if full == "/" or _is_within(full, _OWN) or (_is_within(home, (full,)) and full != home):
+    if full == "/" or is_within(full, _OWN) or (is_within(home, (full,)) and full != home):
         raise CannotConfine(f"{path} is too much: name the folders below it that are needed")
     if not os.path.exists(full):
         raise CannotConfine(f"there is no {full}, which `[sandbox]` names")
@@ -137,10 +137,11 @@ def _require_no_links(paths: Iterable[str]) -> None:
 
 def _between(path: str, roots: Collection[str]) -> Iterator[str]:
     """Yield the folders that hold `path`, up to the outermost root that it is in."""
-    while _is_within(path := os.path.dirname(path), roots):
+    while is_within(path := os.path.dirname(path), roots):
         if path not in roots:
             yield path
 
 
-def _is_within(path: str, folders: Iterable[str]) -> bool:
+def is_within(path: str, folders: Iterable[str]) -> bool:
+    """Return whether a path is one of some folders, or in one."""
     return any(path == each or path.startswith(each.rstrip("/") + "/") for each in folders)
