@@ -19,13 +19,13 @@ from policy.catalog import SANDBOX_CONNECT
 from policy.decision import Decision
 from policy.generation import Generation
 from policy.model import (
+    Bound,
     Caller,
     Confinement,
     Facts,
     Reason,
     ResolveHost,
     SandboxTier,
-    ToolCall,
     Verdict,
     strictest,
     thaw,
@@ -95,22 +95,31 @@ class ConnectionJudge:
 
     def _joined(self, decision: Decision, facts: Facts) -> Decision:
         given = [reason for reason in decision.reasons if reason.rule not in _NOTHING_GAVE]
-        if len(given) == len(decision.reasons) and decision.verdict is not Verdict.NONE:
-            return decision  # every layer has a rule that allows it
-        reason = self._granting(decision.call, facts.resolvers.host)
+        named = len(given) == len(decision.reasons) and decision.verdict is not Verdict.NONE
+        endpoint = read_endpoint(decision.call.input["url"])
+        if isinstance(endpoint, Unreadable):
+            reason = Reason(rule="none", verdict=Verdict.DENY, message=endpoint.reason)
+        else:
+            endpoint = replace(endpoint, path=None)
+            bound = None if (found := self._confinement()) is None else found.connects
+            outside = None if bound is None else _outside(bound, endpoint, facts.resolvers.host)
+            if outside is None and named:
+                return decision  # every layer has a rule that allows it
+            reason = outside or self._granting(bound, endpoint, facts.resolvers.host)
         reasons = (reason, *given) if reason.verdict is Verdict.ALLOW else (*given, reason)
         verdict = strictest(each.verdict for each in reasons)
         return structs.replace(decision, verdict=verdict, reasons=reasons)
 
-    def _granting(self, call: ToolCall, resolve: ResolveHost | None) -> Reason:
-        """Return why a connection is allowed that no rule names, or why not."""
-        endpoint = read_endpoint(call.input["url"])
-        if isinstance(endpoint, Unreadable):
-            return Reason(rule="none", verdict=Verdict.DENY, message=endpoint.reason)
-        endpoint = replace(endpoint, path=None)
-        confinement = self._confinement()
-        if confinement is not None and confinement.connects is not None:
-            return _within(confinement, endpoint, resolve)
+    def _granting(
+        self, bound: Bound | None, endpoint: Endpoint, resolve: ResolveHost | None
+    ) -> Reason:
+        """Return why a connection within a bound is allowed that no rule names, or why not.
+
+        A bound that only takes hosts away grants none.
+        """
+        if bound is not None and bound.within:
+            rule = next(one.rule for union in bound.within for one in union)
+            return Reason(rule=rule, verdict=Verdict.ALLOW)
         if host_in(endpoint, self._configured(), (), resolve) is True:
             return Reason(rule=_CONFIGURED, verdict=Verdict.ALLOW)
         return Reason(rule="none", verdict=Verdict.DENY, message="no rule allows this")
@@ -134,15 +143,17 @@ class ConnectionJudge:
         return None if decision.verdict is Verdict.DENY else decision.confinement
 
 
-def _within(confinement: Confinement, endpoint: Endpoint, resolve: ResolveHost | None) -> Reason:
+def _outside(bound: Bound, endpoint: Endpoint, resolve: ResolveHost | None) -> Reason | None:
+    """Return why a connection is outside of a bound; None if it is not."""
     outside = host_violation(
-        confinement, endpoint.host, endpoint.port, scheme=endpoint.scheme, resolve=resolve
+        Confinement(connects=bound),
+        endpoint.host,
+        endpoint.port,
+        scheme=endpoint.scheme,
+        resolve=resolve,
     )
-    bound = confinement.connects
-    assert bound is not None  # it was looked at before
     if outside is None:
-        rules = (one.rule for union in bound.within for one in union)
-        return Reason(rule=next(rules, "none"), verdict=Verdict.ALLOW)
+        return None
     return Reason(
         rule=next(iter(outside.rules), "none"),
         verdict=Verdict.DENY,

@@ -111,6 +111,26 @@ async def test_a_default_opens_no_network(world: World) -> None:
     assert "no rule allows this" in await output(service, "http://a.test/")
 
 
+async def test_a_rule_that_only_denies_hosts_opens_none(world: World) -> None:
+    service = world.service('allow bash_exec\ndeny * when connects to "b.test"')
+    assert "no rule allows this" in await output(service, "http://a.test/")
+    assert world.dialled == []
+
+
+async def test_no_rule_about_connections_widens_what_the_running_call_may_reach(
+    world: World,
+) -> None:
+    service = world.service(
+        'allow bash_exec when runs only "make *" and connects only to "a.test"\n'
+        'allow sandbox_connect when connects only to ["a.test", "b.test"]',
+        'connects = ["b.test"]\n',
+    )
+    makefile = "all:\n\t-curl -sS http://a.test/x\n\t-curl -sS http://b.test/x\n"
+    (world.rules.parent / "work" / "Makefile").write_text(makefile)
+    await service.execute("bash_exec", {"command": "make"})
+    assert world.looked_up == ["a.test"]
+
+
 async def test_a_rule_allows_connections_by_name(world: World) -> None:
     service = world.service('allow bash_exec\nallow sandbox_connect when connects only to "a.test"')
     said = await output(service, "http://a.test/x", "http://b.test/")
