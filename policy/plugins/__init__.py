@@ -6,7 +6,12 @@ from policy.plugins.changes import (
     PluginRegranted,
     PluginUnregistered,
 )
-from policy.plugins.configured import ConfiguredPlugins, PluginReport, configured_plugins
+from policy.plugins.configured import (
+    ConfiguredPlugins,
+    PluginReport,
+    configured_plugins,
+    reviewed,
+)
 from policy.plugins.folder import MANIFEST, PluginFolder, manifest_from, read_plugin
 from policy.plugins.grants import configured_grants, fixed_grants
 from policy.plugins.registration import PluginRegistration, ToolRegistration
@@ -30,4 +35,5 @@ __all__ = [
     "fixed_grants",
     "manifest_from",
     "read_plugin",
+    "reviewed",
 ]

@@ -101,7 +101,7 @@ class ConfiguredPlugins:
         """Run a plugin; what keeps it from running is logged and reported."""
         code: PluginCode | None = None
         try:
-            plugin = await _THREADS.run(_reviewed, name, settings)
+            plugin = await _THREADS.run(reviewed, name, settings)
             code = await self._code_of(plugin, settings)
             await code.check()
             tools = {one.name: plugin_tool(name, one, code) for one in plugin.manifest.tools}
@@ -113,7 +113,7 @@ class ConfiguredPlugins:
                 await code.close()
             return _Loaded(settings=settings, report=PluginReport(problem=problem))
         runtime = plugin.manifest.runtime
-        assert runtime is not None  # `_reviewed` refuses it
+        assert runtime is not None  # `reviewed` refuses it
         return _Loaded(settings=settings, report=PluginReport(runtime=runtime.type), code=code)
 
     async def _code_of(self, plugin: PluginFolder, settings: PluginSettings) -> PluginCode:
@@ -146,7 +146,7 @@ def _is_same(wanted: PluginSettings | None, loaded: _Loaded) -> bool:
     return wanted is not None and replace(wanted, grant=()) == replace(loaded.settings, grant=())
 
 
-def _reviewed(name: str, settings: PluginSettings) -> PluginFolder:
+def reviewed(name: str, settings: PluginSettings) -> PluginFolder:
     """Read a plugin; raise PluginRefused unless it is what people have reviewed."""
     assert settings.path is not None  # else it is not run
     plugin = read_plugin(Path(settings.path))

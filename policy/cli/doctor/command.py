@@ -8,6 +8,7 @@ from typing import Any, Literal
 import click
 
 from policy.cli.doctor.installation import hooks_of, installation
+from policy.cli.doctor.plugins import plugins_of
 from policy.cli.doctor.sandbox import sandbox_of
 from policy.cli.doctor.servers import servers_of
 from policy.cli.doctor.text import lines
@@ -54,8 +55,8 @@ def command(
       placet doctor --no-servers --format json
 
     Exit status: 0 if all is well, 1 if the policy is not in force, a server cannot be reached, has
-    other tools than were accepted, a hook does not run, or the configured sandbox does not work; 2
-    wrong usage.
+    other tools than were accepted, a hook or a plugin does not run, or the configured sandbox does
+    not work; 2 wrong usage.
     """
     with variables_from(wrapped):
         servers = servers_of(path, seconds=None if no_servers else timeout)
@@ -64,6 +65,7 @@ def command(
         "policy": {"path": str(path), **status_of_files(path)},
         "hooks": hooks_of(path),
         "servers": servers,
+        "plugins": plugins_of(path),
         "sandbox": None if no_sandbox else sandbox_of(path),
     }
     troubles = [
@@ -71,6 +73,7 @@ def command(
         *(hook["problem"] is not None for hook in found["hooks"]),
         *(server["problems"] for server in servers),
         *(server["pins"].get("changed", 0) for server in servers),
+        *(plugin["problem"] for plugin in found["plugins"]),
         found["sandbox"] is not None and found["sandbox"]["problem"] is not None,
     ]
     found["well"] = not any(troubles)

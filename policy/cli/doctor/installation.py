@@ -22,6 +22,7 @@ _EXTRAS = {
     "redis": "redis",
     "server": "uvicorn",
     "sql": "sqlglot",
+    "wasm": "extism",
     "web": "httpx2",
 }
 

@@ -23,6 +23,7 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
     yield from _policy(found["policy"])
     yield from _hooks(found["hooks"])
     yield from _servers(found["servers"], _shown(found["policy"]["path"]))
+    yield from _plugins(found["plugins"])
     if found["sandbox"] is not None:
         yield from _sandbox(found["sandbox"])
 
@@ -82,6 +83,15 @@ def _servers(found: list[Mapping[str, Any]], policy: str) -> Iterator[str]:
             yield f"  ! see `placet pin review {policy} --server {_shown(server['name'])}`"
         elif pins.get("new"):
             yield f"  next: `placet pin accept {policy} --server {_shown(server['name'])}`"
+
+
+def _plugins(found: list[Mapping[str, Any]]) -> Iterator[str]:
+    for plugin in found:
+        problem = plugin["problem"]
+        how = f"{plugin['runtime']}, as reviewed" if problem is None else "does not run"
+        yield f"plugin {_shown(plugin['name'])}: {how}"
+        if problem is not None:
+            yield f"  ! {_shown(problem)}"
 
 
 def _sandbox(found: Mapping[str, Any]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,14 @@ import pytest
 
 from policy.catalog import LOCK_FILE
 from policy.pins import Lock, Reviewed, accepted, definitions_of, write_lock
+from policy.plugins import read_plugin
 from policy.version import VERSION
 from tests.mcp_servers.scripted import tool
 from tests.unit.cli.running import Ran, rules_in, run
 from tests.unit.sandbox.confining import needs_bubblewrap, needs_landlock
 
 SERVER = Path(__file__).parents[2] / "mcp_servers" / "scripted.py"
+SAMPLES = Path(__file__).parents[3] / "docs/samples"
 NAMES = ("echo", "note", "fails", "dies", "waits", "grow", "state")
 
 
@@ -181,3 +184,21 @@ def test_a_sandbox_that_does_not_work_is_wrong_where_it_is_configured(
     assert "    switch Landlock on by the kernel's parameter `lsm=`" in done.out
     (rules / "placet.toml").write_text('[sandbox]\ndriver = "best"\nrequired = false\n')
     assert "so commands run unconfined" in run("doctor", rules).out
+
+
+def test_plugins_are_as_reviewed_or_do_not_run(tmp_path: Path) -> None:
+    rules = rules_in(tmp_path)
+    folder = tmp_path / "plugin"
+    shutil.copytree(SAMPLES / "notes", folder)
+    settings = '[plugins.notes]\npath = "{}"\ndigest = "{}"\n'
+    digest = read_plugin(folder).digest
+    (rules / "placet.toml").write_text(settings.format(folder, digest))
+    done = doctor(rules)
+    assert done.code == 0, done.out
+    assert "\nplugin notes: process, as reviewed\n" in done.out
+    (folder / "main.js").write_text("evil()")
+    done = doctor(rules)
+    assert done.code == 1
+    assert "plugin notes: does not run\n  ! its files are not those that were reviewed" in done.out
+    (record,) = as_json(rules)["plugins"]
+    assert record["runtime"] is None and digest in record["problem"]
