@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from policy.checks import checked
 from policy.decision.rule_outcome import layers_of_call
-from policy.evaluation import ConditionOutcome
+from policy.evaluation import ConditionOutcome, looks_elsewhere
 from policy.model import Caller, Facts, ToolCall, thaw
 from policy.program import Program
 
@@ -71,22 +70,6 @@ def _names(program: Program) -> frozenset[str]:
             rule.id
             for layer in program.policy.layers
             for rule in layer.rules
-            if _looks_elsewhere(rule.when) or _looks_elsewhere(rule.unless)
+            if looks_elsewhere(rule.when) or looks_elsewhere(rule.unless)
         )
     return program.value_rules
-
-
-def _looks_elsewhere(test: checked.Test | None) -> bool:
-    match test:
-        case checked.AllOf(tests=tests) | checked.AnyOf(tests=tests):
-            return any(map(_looks_elsewhere, tests))
-        case checked.NotOf(test=inner):
-            return _looks_elsewhere(inner)
-        case _:
-            return isinstance(
-                test,
-                checked.NamedByUser
-                | checked.InEarlierCalls
-                | checked.FoundInResults
-                | checked.FoundInLabelled,
-            )

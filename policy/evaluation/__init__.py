@@ -48,6 +48,7 @@ from policy.evaluation.resource_tests import (
     known_answer,
     permits_writes_of_inline_code,
 )
+from policy.evaluation.sought_values import looks_elsewhere
 from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value, all_of, negated
 
 __all__ = [
@@ -100,6 +101,7 @@ __all__ = [
     "is_enforceable",
     "keep_for",
     "known_answer",
+    "looks_elsewhere",
     "negated",
     "negation_of",
     "outcome_of_condition",

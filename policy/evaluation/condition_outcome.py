@@ -16,11 +16,10 @@ from policy.evaluation.condition_scope import ConditionScope, TestOf
 from policy.evaluation.conditions import compile_test
 from policy.evaluation.effects import KnownResource
 from policy.evaluation.evaluation import Evaluation
-from policy.evaluation.expressions import compile_value
-from policy.evaluation.named_by_user import named_values
 from policy.evaluation.resource_tests import known_answer
 from policy.evaluation.resource_truths import resource_truths, tested_set
 from policy.evaluation.set_tests import SetTest
+from policy.evaluation.sought_values import compile_sought_values, looks_elsewhere
 from policy.evaluation.truth import Indeterminate, Truth, Value
 from policy.programs import Invocation
 
@@ -102,36 +101,16 @@ def _compile(test: checked.Test, place: ConditionScope) -> OutcomeOf:
         )
     if isinstance(test, checked.ResourceTest):
         return _compile_resources(test, place, decide)
-    if isinstance(test, checked.NamedByUser):
-        return _compile_named(test, place, decide)
-    if isinstance(test, checked.InEarlierCalls | checked.FoundInResults | checked.FoundInLabelled):
-        return _compile_found(test, place, decide)
+    if looks_elsewhere(test):
+        return _compile_sought(test, place, decide)
     return lambda call: ConditionOutcome(text=test.text, truth=decide(call))
 
 
-def _compile_named(test: checked.NamedByUser, place: ConditionScope, decide: TestOf) -> OutcomeOf:
-    left = compile_value(test.left, place)
+def _compile_sought(test: checked.Test, place: ConditionScope, decide: TestOf) -> OutcomeOf:
+    sought = compile_sought_values(test, place)
 
     def outcome(call: Evaluation) -> ConditionOutcome:
-        found = islice(named_values(left, call), MOST_RESOURCES)
-        return ConditionOutcome(
-            text=test.text,
-            truth=decide(call),
-            values=tuple(GroundedValue(value=value, place=where) for value, where in found),
-        )
-
-    return outcome
-
-
-def _compile_found(
-    test: checked.InEarlierCalls | checked.FoundInResults | checked.FoundInLabelled,
-    place: ConditionScope,
-    decide: TestOf,
-) -> OutcomeOf:
-    from policy.evaluation.value_places import places_of_values
-
-    def outcome(call: Evaluation) -> ConditionOutcome:
-        found = islice(places_of_values(test, place, call), MOST_RESOURCES)
+        found = islice(sought(call), MOST_RESOURCES)
         return ConditionOutcome(
             text=test.text,
             truth=decide(call),

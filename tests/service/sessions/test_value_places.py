@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import policy
 from policy.approvals import ApprovalOutcome, ApprovalRequest, Denied, request_text
 from policy.audit import MemorySink, record_line
@@ -40,6 +42,12 @@ def page() -> str:
 def pay(iban: str) -> str:
     """Pay."""
     return f"paid to {iban}"
+
+
+@tool
+def pay_all(payees: list[str]) -> str:
+    """Pay several."""
+    return f"paid {len(payees)}"
 
 
 class Refusing:
@@ -97,6 +105,42 @@ async def test_people_and_records_see_where_values_stand_and_the_agent_does_not(
     assert seen
     assert "stands" not in seen
     assert "page" not in seen
+
+
+async def test_values_within_quantifiers_have_places(tmp_path: Path) -> None:
+    for name in ("rules", "work"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "rules" / "all.policy").write_text(
+        "policy for every agent\n\ndefault deny\n"
+        "reading: allow contacts\npay: allow pay_all\n"
+        'strangers: ask pay_all unless all r in input.payees: r == "Known" or '
+        "r named by user or r in results(contacts).people.iban\n"
+    )
+    people, sink = Refusing(), MemorySink()
+    service = policy.build_tool_service(
+        policy.PolicyStore(tmp_path / "rules"),
+        tools=[contacts, pay_all],
+        workspace=tmp_path / "work",
+        approver=people,
+        audit=sink,
+    )
+    service.heard("pay Ann the rent")
+    await service.execute("contacts", {})
+    await service.execute("pay_all", {"payees": ["Known", "Ann", "DE20002"]})
+    assert [(one.value, one.place.split(" (")[0]) for one in sink.records[-1].values] == [
+        ("Ann", "in the user's message 1"),
+        ("DE20002", "in `result.people.iban` of a call of `contacts`"),
+    ]
+    with pytest.raises(ToolError):
+        await service.execute("pay_all", {"payees": ["Known", "Ann", "Eve"]})
+    nowhere = [
+        '"Eve" stands nowhere in what the user wrote',
+        '"Eve" stands nowhere in earlier calls',
+    ]
+    [request] = people.requests
+    assert list(request.values) == nowhere
+    assert all(line in request_text(request) for line in nowhere)
+    assert {one.value for one in sink.records[-1].values} == {"Eve"}
 
 
 async def test_calls_about_which_no_rule_asks_have_no_places(tmp_path: Path) -> None:
