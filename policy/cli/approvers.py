@@ -51,7 +51,8 @@ class ApprovalMode:
     async def begin(self, session: str) -> None:
         """Reset the number of requests of a session; what was refused in it stays refused.
 
-        The session of a server always has the same name, and would reach its limit for good.
+        One that the configuration names is the same after a restart, and would reach its limit for
+        good.
         """
         if isinstance(self.ledger, SqliteApprovals):
             await self.ledger.recount(session)

@@ -52,7 +52,7 @@ def start_gateway(options: ServingOptions) -> tuple[PolicyStore, GovernedService
     from policy.mcp import client_request_handlers
 
     tools = ProgramTools(handlers=client_request_handlers())
-    return start(options, tools, builtin_tools=False, session_per_connection=True)
+    return start(options, tools, builtin_tools=False)
 
 
 @asynccontextmanager

@@ -64,8 +64,8 @@ _INSTRUCTIONS = (
 # Returns the service as the client of the current message sees it. It is called for every message,
 # because the configuration that names the caller may change.
 ServiceFor: TypeAlias = Callable[[ConnectedClient], GovernedService]
-# Returns whether what a client tells of its user's messages counts.
-Trusts: TypeAlias = Callable[[ConnectedClient], bool]
+# Returns why what a client tells of its user's messages does not count; None: it counts.
+Disregards: TypeAlias = Callable[[ConnectedClient], str | None]
 # Waits until the tools are there that the server has at its start.
 Ready: TypeAlias = Callable[[], Awaitable[object]]
 
@@ -106,14 +106,14 @@ def tool_server(
     ready: Ready | None = None,
     key: Callable[[], bytes] | None = None,
     behind: OfferedBehind | None = None,
-    trusts: Trusts = lambda client: False,
+    disregards: Disregards = lambda client: "no client is trusted to tell what the user wrote",
 ) -> ToolServer:
     """Return the server that offers the tools of `service_for(client)` to MCP clients.
 
     Lists and calls wait for `ready`. `key` returns the 32 bytes that seal what clients carry for
     parked calls, when the first is parked; without it, they are made for this process. Resources,
     prompts and completions are those of the servers `behind`, if there are any. What a client tells
-    of its user's messages counts if it `trusts` that client.
+    of its user's messages counts unless it `disregards` that client.
     """
 
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
@@ -141,7 +141,7 @@ def tool_server(
             if ready is not None:
                 await ready()
             service = service_for(client)
-            hear_client(service, params, trusted=trusts(client))
+            hear_client(service, params, disregarded=disregards(client))
             return await made(service)
 
         going = (

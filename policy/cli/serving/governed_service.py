@@ -31,8 +31,7 @@ class ServeOptions:
     configuration is. `approving`
     returns how asks are answered under the configuration in force. A policy in the workspace is
     an error unless `policy_in_workspace` is set. `tools` are served, beside the built-in ones if
-    there are any. With `session_per_connection` each client is in a session of its own, unless the
-    configuration names one; clients with tokens of their own always are.
+    there are any.
     """
 
     workspace: Path | None
@@ -44,10 +43,17 @@ class ServeOptions:
     tools: tuple[ToolHandler, ...] = ()
     policy_in_workspace: bool = False
     builtin_tools: bool = True
-    session_per_connection: bool = False
 
 
 _ANONYMOUS = Caller(agent="anonymous", role="anonymous")
+_NOT_TRUSTED = (
+    "the client is not trusted to tell what the user wrote: "
+    "`[serve] said` or `[serve.clients.NAME] said` is not set"
+)
+_SHARED = (
+    "the configuration names the session of the client, so other connections share it, "
+    "and what one of them tells of its user is disregarded"
+)
 
 
 class GovernedServices:
@@ -120,27 +126,34 @@ class GovernedServices:
         """Return the service for the caller of a call that arrives now."""
         return self.service.bound_to(self.caller_of(client), client=client)
 
-    def trusts(self, client: ConnectedClient) -> bool:
-        """Return whether what a client tells of its user's messages counts."""
+    def disregards(self, client: ConnectedClient) -> str | None:
+        """Return why what a client tells of its user's messages does not count; None: it counts."""
         identity = client.identity
-        if identity is None or identity.caller is None:
-            return self.clients.said
-        return identity.said
+        known = None if identity is None or identity.caller is None else identity
+        if not (self.clients.said if known is None else known.said):
+            return _NOT_TRUSTED
+        return _SHARED if _is_named(self._configured_caller(client).session) else None
 
     def caller_of(self, client: ConnectedClient) -> Caller:
-        """Return who calls through a client."""
+        """Return who calls through a client.
+
+        Each connection is a session of its own, unless the configuration names one for all.
+        """
         identity = client.identity
-        if identity is None and self.serving.over_http:
-            return _ANONYMOUS
-        known = None if identity is None else identity.caller
-        caller = self.caller if known is None else known
-        apart = self.serving.session_per_connection or known is not None
-        if not apart or caller.session != Caller().session:
+        caller = self._configured_caller(client)
+        if caller is _ANONYMOUS or _is_named(caller.session):
             return caller
         # Requests that stand for themselves have nothing in common but their caller.
         of = client.connection or f"{caller!r} {'' if identity is None else identity.name}"
         digest = hashlib.sha256(f"{self._process} {of}".encode()).hexdigest()
         return replace(caller, session=f"mcp-{digest[:16]}")
+
+    def _configured_caller(self, client: ConnectedClient) -> Caller:
+        """Return the caller of a client, in the session that the configuration names if any."""
+        identity = client.identity
+        if identity is None:
+            return _ANONYMOUS if self.serving.over_http else self.caller
+        return identity.caller or self.caller
 
     def _build(self) -> GovernedService:
         generation = self._store.current
@@ -167,6 +180,10 @@ class GovernedServices:
     def _approvals(self) -> ApprovalSettings | None:
         generation = self._store.current
         return None if generation is None else generation.settings.approvals
+
+
+def _is_named(session: str) -> bool:
+    return session != Caller().session
 
 
 def _nothing() -> None:

@@ -110,7 +110,7 @@ async def serve_clients(
             changes,
             ready=both,
             behind=None if others is None else others.offered,
-            trusts=governed.trusts,
+            disregards=governed.disregards,
             key=lambda: kept_key(state_folder(options.path) / _KEY),
         )
         try:

@@ -28,7 +28,6 @@ def start(
     program: ProgramTools,
     *,
     builtin_tools: bool = True,
-    session_per_connection: bool = False,
 ) -> tuple[PolicyStore, GovernedServices]:
     """Return the store and the service of a server; end the command if it cannot be served."""
     serving = ServeOptions(
@@ -47,7 +46,6 @@ def start(
         over_http=options.address is not None,
         policy_in_workspace=options.policy_in_workspace,
         builtin_tools=builtin_tools,
-        session_per_connection=session_per_connection,
     )
     log_to_stderr()
     from policy.proxy import keep
