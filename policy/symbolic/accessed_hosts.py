@@ -53,14 +53,11 @@ class AccessedHosts:
         if self._all_are_known:
             self._there_is(Demand(clauses.true), self._unreadable, self._none)
 
-    def note(self, values: checked.ValueSet, form: Form, truth: Truths, *, absent: bool) -> bool:
-        """Note the truth of a test; return whether that is all there is to know of it.
-
-        `absent`: without endpoints, it is false.
-        """
+    def note(self, values: checked.ValueSet, form: Form, truth: Truths, *, absent: bool) -> None:
+        """Note the truth of a test. `absent`: without endpoints, it is false."""
         languages = host_languages(values)
         if languages is None:
-            return False
+            return
         # What is not an endpoint: hosts that a program is redirected to, and what code accesses.
         unnamed = (self._clauses.true,) if not self._all_are_known and _names_others(values) else ()
         if form == "some":
@@ -69,7 +66,6 @@ class AccessedHosts:
             # `outside` is the negation of what `only` says of the endpoints.
             inside = truth if form == "only" else truth.negated()
             self._note_all(languages, inside, unnamed, form, absent=absent)
-        return False
 
     def examples(self, holding: frozenset[int]) -> Iterator[str]:
         """Yield URLs that an assignment says there are."""

@@ -65,18 +65,14 @@ class AccessedPaths:
             clauses.require(one, self._unreadable, self._none)
             self._spelled.some(Demand(one))
 
-    def note(self, values: checked.ValueSet, form: Form, truth: Truths, *, absent: bool) -> bool:
-        """Note the truth of a test; return whether that is all there is to know of it.
-
-        `absent`: without paths, it is false.
-        """
+    def note(self, values: checked.ValueSet, form: Form, truth: Truths, *, absent: bool) -> None:
+        """Note the truth of a test. `absent`: without paths, it is false."""
         languages, folded = set_languages(values), set_languages(_folded(values))
         if languages is None or folded is None:
-            return False
+            return
         if self._are_files and self._all_are_known:
             self._note_of_files(languages, folded, form, truth)
-            return True
-        if self._are_files:
+        elif self._are_files:
             self._note_of_known_files(languages, form, truth, absent=absent)
         elif self._verb == "reads":
             self._note_of_trees(languages, form, truth, self._spelled)
@@ -85,7 +81,6 @@ class AccessedPaths:
                 self._spelled.some(Demand(truth.holds, (languages.items,)))
             if form == "some" and languages.is_rooted and self._all_are_known:
                 self._note_of_met_trees(languages, folded, truth)
-        return False
 
     def examples(self, holding: frozenset[int]) -> Iterator[str]:
         """Yield paths that an assignment says there are, in the folders of a shown call."""

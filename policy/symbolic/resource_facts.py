@@ -8,7 +8,7 @@ tests say of all resources.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from policy.catalog import ToolSpec, Verb
@@ -27,13 +27,12 @@ from policy.values import PathContext
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fact:
-    """One resource test and its truth; `is_exact`: literals say all that is known of its set."""
+    """One resource test and its truth."""
 
     test: checked.ResourceTest
     declared: DeclaredResources
     truth: Truths
     key: tuple[object, ...]
-    is_exact: bool
 
 
 class ResourceFacts:
@@ -58,30 +57,20 @@ class ResourceFacts:
             if fact.declared.says_the_same(scope.declared):
                 return fact.truth
         truth = unknown(self._clauses)
-        values, is_exact = test.operand, False
+        values = test.operand
         if values is not None and values.kind == "paths" and form != "any":
             paths = self._paths_of(test.verb, scope.declared)
-            is_exact = paths.note(values, form, truth, absent=absent_is_false)
+            paths.note(values, form, truth, absent=absent_is_false)
         if values is not None and values.kind == "hosts" and form != "any":
             self._hosts_of(scope.declared).note(values, form, truth, absent=absent_is_false)
-        made = _Fact(test, scope.declared, truth, key, is_exact)
-        for fact in self._related(made):
+        made = _Fact(test, scope.declared, truth, key)
+        # Also of sets that automata describe: they say nothing of what is indeterminate.
+        for fact in (each for facts in self._facts.values() for each in facts):
             if fact.declared.says_the_same(made.declared):
                 self._relate(fact, made)
                 self._relate(made, fact)
         self._facts.setdefault(key, []).append(made)
         return truth
-
-    def _related(self, fact: _Fact) -> Iterator[_Fact]:
-        """Yield facts that may imply something about another one.
-
-        Of sets that are modelled exactly, that is known but for what an absent argument means.
-        """
-        if fact.is_exact:
-            other = (*fact.key[:5], not fact.key[5], *fact.key[6:])
-            yield from self._facts.get(other, ())
-        for facts in self._facts.values():
-            yield from (each for each in facts if not (fact.is_exact and each.is_exact))
 
     def examples(self, holding: frozenset[int]) -> dict[Subject, tuple[str, ...]]:
         """Return paths and URLs that an assignment says there are, by their verbs."""

@@ -187,8 +187,8 @@ def _absence_flipped(real: Any) -> Any:
 
 
 def _indeterminate_dropped(real: Any) -> Any:
-    def table(clauses: Clauses, test: Any, among: Any) -> Truths:
-        holds = real(clauses, test, among).holds
+    def table(clauses: Clauses, test: Any, among: Any, row: Any) -> Truths:
+        holds = real(clauses, test, among, row).holds
         return Truths(holds, -holds)
 
     return table
@@ -238,9 +238,9 @@ def _delegation_forgotten(real: Any) -> Any:
         ("symbolic.all_calls.table", _indeterminate_dropped),
         ("symbolic.violation.demands", _exception_forgotten),
         ("symbolic.all_calls.AllCalls.applies", _delegated_to_all),
-        ("verify.proof.question.require_violation", _layer_forgotten),
-        ("verify.proof.question.require_violation", _default_forgotten),
-        ("verify.proof.question.require_violation", _delegation_forgotten),
+        ("verify.proof.search.require_violation", _layer_forgotten),
+        ("verify.proof.search.require_violation", _default_forgotten),
+        ("verify.proof.search.require_violation", _delegation_forgotten),
         ("verify.proof.replay.answer", _rewrite_ignored),
     ],
     ids=lambda part: part.__name__.strip("_") if callable(part) else "",
