@@ -17,6 +17,7 @@ from policy.model import (
     DOUBTS,
     SENTENCES,
     Code,
+    Doubt,
     Execution,
     PermissionDenied,
     Reason,
@@ -44,6 +45,8 @@ _CODES: dict[str, Code] = {
 _QUOTING = frozenset({"schema"})
 _USE_NOT_KNOWN = "how much of a limit is used is not known, so it counts as used up"
 _UNSAID = frozenset({"none", "default"})
+# What is not known for certain if the log of sessions cannot be read.
+_IN_THE_LOG: frozenset[Doubt | None] = frozenset({"history", "said"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +126,14 @@ def telling(deciding: tuple[Reason, ...]) -> Reason | None:
         if candidates:
             return next((r for r in candidates if r.message), candidates[0])
     return None
+
+
+def is_for_want_of_history(decision: Decision) -> bool:
+    """Return whether a call might be allowed if earlier calls and the user's words were known."""
+    reason = telling(decision.deciding)
+    if reason is None or reason.undecided is None:
+        return reason is None or reason.rule in _UNSAID
+    return reason.doubt in _IN_THE_LOG
 
 
 def _unsure(reason: Reason, code: Code) -> str:

@@ -43,8 +43,8 @@ from policy.service.judging.joining import joined
 from policy.service.judging.judge import Judge, JudgeSource, NoPolicy, PolicyAnswer, Refusal
 from policy.service.judging.known_tools import KnownTools
 from policy.service.judging.lookup_guard import denied_without_lookup
-from policy.service.refusal_messages import denial, frozen_by
-from policy.service.sessions import JudgedHistory
+from policy.service.refusal_messages import denial, frozen_by, is_for_want_of_history
+from policy.service.sessions import JudgedHistory, history_failed
 from policy.service.visible_tools import said_of_input, visibility_of_tools
 from policy.store import Freezer
 from policy.tools import Registration, ResolvedName
@@ -339,9 +339,12 @@ def _refused(
     code: Code | None
     if decision.verdict is Verdict.DENY:
         # Without a generation nothing was decided: there is no policy to speak of.
-        missing = answer.decision.verdict is Verdict.DENY and decision.generation is None
-        code = "policy-unavailable" if missing else None
-        return decision, denial(called, decision, code=code)
+        if answer.decision.verdict is Verdict.DENY and decision.generation is None:
+            return decision, denial(called, decision, code="policy-unavailable")
+        if history_failed(situation.facts.resolvers) and is_for_want_of_history(decision):
+            code, why = "history-unavailable", "it cannot be read"
+            return decision, denial(called, decision, code=code, detail=why)
+        return decision, denial(called, decision)
     if entry is None:
         return decision, NotFound(tool, f"no tool is called `{visible(called, 60)}` here")
     # Judged by another definition: that of a tool with other arguments, or other markers.

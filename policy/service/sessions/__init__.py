@@ -2,7 +2,7 @@
 
 from policy.service.sessions.call_outputs import outcome_of, told_by, told_by_error
 from policy.service.sessions.charging import StoredBudget
-from policy.service.sessions.hearing import Hearing
+from policy.service.sessions.hearing import Hearing, history_failed
 from policy.service.sessions.kept_calls import KeepingBounds
 from policy.service.sessions.memory_log import MemorySessionLog
 from policy.service.sessions.opening import open_session_log, open_stored_log
@@ -22,6 +22,7 @@ __all__ = [
     "SessionSummary",
     "SqliteSessionLog",
     "StoredBudget",
+    "history_failed",
     "open_session_log",
     "open_stored_log",
     "outcome_of",

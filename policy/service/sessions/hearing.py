@@ -6,9 +6,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from policy.model import Caller, PermissionDenied, RecallSaid, UserSaid
+from policy.model import Caller, PermissionDenied, RecallSaid, Resolvers, UserSaid
 from policy.service.sessions.heard_texts import NOT_HEARD
-from policy.service.sessions.session_log import SessionKey, SessionLogUnusable
+from policy.service.sessions.session_log import JudgedHistory, SessionKey, SessionLogUnusable
 
 # The name in errors: no tool can have such a name.
 HEARD = "placet:heard"
@@ -93,19 +93,17 @@ class Hearing:
 
     def recall(self, caller: Caller) -> RecallSaid:
         """Return what recalls what the user wrote in a caller's session tree, for one decision."""
-        return _Once(lambda: self._said(caller))
+        return _Recall(lambda: self._said(caller))
 
     def _said(self, caller: Caller) -> UserSaid | str:
+        """Return what is known; raise SessionLogUnusable."""
         lost = self._lost
         if lost and (
             len(lost) == _MOST_LOST
             or any((each.user, each.session) in lost for each in caller.chain())
         ):
             return _LOST
-        try:
-            said = self._log.said(caller)
-        except SessionLogUnusable as error:
-            return f"what the user wrote cannot be read: {error}"
+        said = self._log.said(caller)
         if said == NOT_HEARD and self._disregarded:
             *_, root = caller.chain()
             return self._disregarded.get((root.user, root.session), NOT_HEARD)
@@ -131,16 +129,29 @@ def _count_of_known(texts: tuple[str, ...], known: UserSaid) -> int | None:
     return count
 
 
-class _Once:
-    """An answer that is asked for when it is first needed, and then the same."""
+def history_failed(resolvers: Resolvers) -> bool:
+    """Return whether a decision asked the log of sessions, and it could not be read."""
+    history, said = resolvers.history, resolvers.said
+    return (isinstance(history, JudgedHistory) and history.failed) or (
+        isinstance(said, _Recall) and said.failed
+    )
 
-    __slots__ = ("_answer", "_ask")
+
+class _Recall:
+    """What the user wrote: read when a rule first asks, and then the same."""
+
+    __slots__ = ("_answer", "_ask", "failed")
 
     def __init__(self, ask: Callable[[], UserSaid | str]) -> None:
         self._ask = ask
         self._answer: UserSaid | str | None = None
+        self.failed = False
 
     def __call__(self) -> UserSaid | str:
         if self._answer is None:
-            self._answer = self._ask()
+            try:
+                self._answer = self._ask()
+            except SessionLogUnusable as error:
+                self.failed = True
+                self._answer = f"what the user wrote cannot be read: {error}"
         return self._answer

@@ -93,12 +93,14 @@ class JudgedHistory:
     What is left of budgets is read each time: when the call is released, it must have room anyway.
     """
 
-    __slots__ = ("_caller", "_log", "read")
+    __slots__ = ("_caller", "_log", "failed", "read")
 
     def __init__(self, log: SessionReader, caller: Caller) -> None:
         self._log = log
         self._caller = caller
         self.read: History | None = None
+        # The log could not be read: its store is down or damaged.
+        self.failed = False
 
     def __call__(self) -> History:
         """Return the earlier calls of the session tree."""
@@ -106,6 +108,7 @@ class JudgedHistory:
             try:
                 self.read = self._log.history(self._caller)
             except SessionLogUnusable as error:
+                self.failed = True
                 self.read = History(unknown=f"the earlier calls cannot be read: {error}")
         return self.read
 

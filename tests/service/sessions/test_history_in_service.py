@@ -185,8 +185,44 @@ async def test_nothing_runs_that_cannot_be_noted(tmp_path: Path) -> None:
     assert await said(service, "fetch", {"url": "u"}) == "the page at u"
     log.path.unlink()
     assert await said(service, "fetch", {"url": "u"}) == "history-unavailable"
-    # What cannot be read is not known, so the rule about it applies.
-    assert await said(service, "mail", {"to": "ada"}) == "not-understood"
+    # What cannot be read is not known: a `deny` about it applies, an `allow` does not.
+    assert await said(service, "mail", {"to": "ada"}) == "history-unavailable"
+    assert await said(service, "pay", {}) == "history-unavailable"
+
+
+async def test_a_history_that_cannot_be_read_is_one_code_whatever_rule_asks(tmp_path: Path) -> None:
+    rules = """policy for every agent
+
+default deny
+tools: allow fetch, fail
+after-page: deny mail after fetch because "a page may have dictated it"
+words: deny note unless input.text named by user
+make: allow mail, note, pay
+few: limit pay to 9
+never: deny fail because "it fails"
+both: deny fail after fetch
+"""
+
+    @tool
+    def note(text: str) -> str:
+        """Take a note."""
+        return text
+
+    log = SqliteSessionLog(tmp_path / "history.sqlite")
+    service = policy.build_tool_service(
+        store_of(tmp_path, rules), tools=[fetch, mail, note, pay, fail], sessions=log
+    )
+    log.path.unlink()
+    with pytest.raises(PermissionDenied) as refused:
+        await service.execute("mail", {"to": "ada"})
+    assert (refused.value.code, refused.value.message) == (
+        "history-unavailable",
+        "the call cannot be noted in the history of its session: it cannot be read",
+    )
+    for name, input in {"note": {"text": "x"}, "pay": {}, "fetch": {"url": "u"}}.items():
+        assert await said(service, name, input) == "history-unavailable", name
+    # Nothing else is told of a call that is denied for certain.
+    assert await said(service, "fail", {}) == "denied-by-policy"
 
 
 def test_a_history_that_cannot_be_opened_stops_the_start(tmp_path: Path) -> None:
