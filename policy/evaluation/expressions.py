@@ -300,6 +300,8 @@ def compile_candidates(
 
 
 def _latest(node: checked.Selected, source: ValueOf, test: TestOf) -> ValueOf:
+    none_found = _NO_SUCH_CALL if _are_calls(node.source) else _NO_SUCH_ITEM
+
     def read(call: Evaluation) -> Value:
         items = elements(source(call))
         known = items.items if isinstance(items, PartialList) else items
@@ -314,9 +316,16 @@ def _latest(node: checked.Selected, source: ValueOf, test: TestOf) -> ValueOf:
                 if isinstance(items, PartialList) and index < items.sure_from:
                     break
                 return known[index]
-        return unknown_history(items.why) if isinstance(items, PartialList) else _NONE_FOUND
+        return unknown_history(items.why) if isinstance(items, PartialList) else none_found
 
     return read
+
+
+def _are_calls(source: checked.Value) -> bool:
+    """Return whether a list holds earlier calls, or some of them."""
+    if isinstance(source, checked.Selected):
+        return source.function == "filter" and _are_calls(source.source)
+    return isinstance(source, checked.EarlierCalls)
 
 
 def _sum(node: checked.Selected, source: ValueOf, amount: ValueOf, *, counting: bool) -> ValueOf:
@@ -343,7 +352,9 @@ def _is_negative(value: Value) -> bool:
     return isinstance(value, int | float | Decimal) and value < 0
 
 
-_NONE_FOUND = Unknown("`latest` found nothing")
+# Whatever is compared with what was not found is indeterminate, so both are unknown, not absent.
+_NO_SUCH_CALL = Unknown("there is no such call", about="calls")
+_NO_SUCH_ITEM = Unknown("no item of the list meets the condition", about="values")
 _FINISH: dict[str, Callable[[list[Value]], Value]] = {
     "filter": tuple,
     "count": len,

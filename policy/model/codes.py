@@ -45,7 +45,7 @@ Code: TypeAlias = Literal[
 ]
 
 # What is not known for certain where a condition is indeterminate.
-Doubt: TypeAlias = Literal["resources", "history", "said", "facts", "values"]
+Doubt: TypeAlias = Literal["resources", "history", "calls", "said", "facts", "values"]
 
 SENTENCES: Mapping[Code, str] = MappingProxyType(
     {
@@ -91,6 +91,7 @@ DOUBTS: Mapping[Doubt, str] = MappingProxyType(
         "resources": "spell out files, options and hosts",
         "history": "it turns on what earlier calls of this session did or returned, which is not"
         " known",
+        "calls": "it turns on an earlier call of this session, and there is no such call",
         "said": "it turns on what the user wrote, which is not known, or where the value cannot be"
         " looked for",
         "facts": "it turns on a fact that is not known here",

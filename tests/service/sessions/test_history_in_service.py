@@ -190,6 +190,24 @@ async def test_nothing_runs_that_cannot_be_noted(tmp_path: Path) -> None:
     assert await said(service, "pay", {}) == "history-unavailable"
 
 
+async def test_a_call_that_was_never_made_is_no_fact_that_is_not_known(tmp_path: Path) -> None:
+    rules = """policy for every agent
+
+default deny
+tools: allow mail, note
+bad: deny note when latest(c in calls(mail): c.input.to == "eve").result == "sent"
+"""
+    service = service_over(store_of(tmp_path, rules), tmp_path)
+    assert await said(service, "mail", {"to": "ada"}) == "sent to ada"
+    with pytest.raises(PermissionDenied) as refused:
+        await service.execute("note", {})
+    assert refused.value.code == "not-understood"
+    assert refused.value.message.endswith("and there is no such call")
+    assert refused.value.decision is not None
+    (reason, *_) = refused.value.decision.deciding
+    assert reason.undecided == "there is no such call"
+
+
 async def test_a_history_that_cannot_be_read_is_one_code_whatever_rule_asks(tmp_path: Path) -> None:
     rules = """policy for every agent
 
