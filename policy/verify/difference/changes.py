@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from policy.checks import checked
-from policy.program import meaning_digest
+from policy.verify.difference.limit_changes import limit_changes
 from policy.verify.difference.statements import ChangedLayer, only
 
 # What a change does: it lets calls do more, or less; it may do either; or it affects no call.
@@ -33,17 +33,13 @@ class Change:
 
 def changes_of(layer: ChangedLayer) -> Iterator[Change]:
     """Yield what changed in a layer besides verdicts."""
-    yield from _capacities(layer)
-    paired = {_but_capacity(one) for one in only(checked.CheckedLimit, layer.removed)}
-    paired &= {_but_capacity(one) for one in only(checked.CheckedLimit, layer.added)}
+    limits = [only(checked.CheckedLimit, each) for each in (layer.removed, layer.added)]
+    for one in limit_changes(*limits):
+        yield _change("limit", one.direction, one.limit, layer, one.verb)
     for statements, verb in ((layer.removed, "removed"), (layer.added, "added")):
         direction: Direction = "looser" if verb == "removed" else "tighter"
         for statement in statements:
             match statement:
-                case checked.CheckedLimit() if _but_capacity(statement) in paired:
-                    continue
-                case checked.CheckedLimit():
-                    yield _change("limit", direction, statement, layer, verb)
                 case checked.CheckedRewrite():
                     yield _change("rewrite", direction, statement, layer, verb)
                 case checked.CheckedRedaction():
@@ -65,22 +61,6 @@ def changes_of(layer: ChangedLayer) -> Iterator[Change]:
 def _is_own(statement: checked.CheckedDeclaration, layer: ChangedLayer) -> bool:
     """Return whether a declaration is the layer's own: what is on both sides is the global one."""
     return not (statement in layer.removed and statement in layer.added)
-
-
-def _capacities(layer: ChangedLayer) -> Iterator[Change]:
-    """Yield limits of which only the number changed."""
-    before = {_but_capacity(one): one for one in only(checked.CheckedLimit, layer.removed)}
-    for limit in only(checked.CheckedLimit, layer.added):
-        old = before.get(_but_capacity(limit))
-        if old is not None:
-            direction: Direction = "looser" if limit.capacity > old.capacity else "tighter"
-            verb = f"from {old.capacity} to {limit.capacity}"
-            yield _change("limit", direction, limit, layer, verb)
-
-
-def _but_capacity(limit: checked.CheckedLimit) -> str:
-    same = replace(limit, capacity=0, id="", text="", because=None, audit=None, meter="")
-    return meaning_digest(same)
 
 
 def _change(

@@ -52,7 +52,7 @@ def test_rules_that_moved_or_have_another_name_are_the_same(tmp_path: Path) -> N
         folder.mkdir()
         (folder / "global.policy").write_text(content, encoding="utf-8")
     ran = run("diff", old, new)
-    assert (ran.code, ran.out) == (0, "no tool changed, 16 the same\n")
+    assert (ran.code, ran.out) == (0, "no tool changed, 17 the same\n")
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,10 @@ def test_a_looser_rule_is_shown_by_a_call(
         ("<= 30", "<= 30 with approval"),
         ("keys: redact", 'more: deny * when writes "/srv/code/keys/**"\nkeys: redact'),
         ("often: limit file_list to 10", "often: limit file_list to 5"),
+        ("often: limit file_list to 10", "seldom: limit file_list, file_read to 10"),
+        ("often: limit file_list to 10", "often: limit * to 10"),
+        ("often: limit file_list to 10 per 1h", "often: limit file_list to 10 per week"),
+        ("often: limit file_list to 10 per 1h", "all: limit file_list, file_read to 9"),
         ("keys: redact", "also: redact results of file_list matching /sk/\nkeys: redact"),
     ],
 )
@@ -103,6 +107,11 @@ def test_an_edit_that_only_tightens_is_no_error(tmp_path: Path, edit: tuple[str,
         (("short: rewrite bash_exec set input.timeout = at most 60\n", ""), "looser    rewrite"),
         (("limit file_list to 10", "limit file_list to 20"), "from 10 to 20"),
         (("often: limit file_list to 10 per 1h\n", ""), "looser    limit"),
+        (("to 10 per 1h", "to 10 per 1m"), "changed from limit file_list to 10 per 1h"),
+        (("often: limit file_list to 10", "often: limit * except file_list to 10"), "undecided"),
+        (("often: limit file_list to 10", "often: limit file_read to 10"), "undecided limit"),
+        (("to 10 per 1h", "to 20 per week"), "undecided limit"),
+        (("to 10 per 1h", "to 10 per 1h per session"), "removed: limit file_list to 10 per 1h"),
         (("keys: redact results of file_read matching /sk-[a-z]+/\n", ""), "looser    redaction"),
     ],
 )
@@ -110,6 +119,28 @@ def test_what_verdicts_hide_is_said(tmp_path: Path, edit: tuple[str, str], words
     ran = _diff(tmp_path, edit)
     assert ran.code == 1
     assert words in ran.out
+
+
+def test_a_limit_with_its_tools_in_another_order_is_the_same(tmp_path: Path) -> None:
+    for name, tools in (("old", "file_list, file_read"), ("new", "file_read, file_list")):
+        (tmp_path / name).mkdir()
+        text = BASE.replace("limit file_list", f"limit {tools}")
+        (tmp_path / name / "global.policy").write_text(text, encoding="utf-8")
+    ran = run("diff", tmp_path / "old", tmp_path / "new")
+    assert (ran.code, ran.out) == (0, "no tool changed, 17 the same\n")
+
+
+def test_one_limit_of_two_that_stays_is_not_the_other(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    more = "a: limit file_list to 100 per day\n"
+    looser = BASE.replace("to 10 per 1h", "to 20 per 1h") + more.replace("100", "50")
+    for folder, content in ((old, BASE + more), (new, looser)):
+        folder.mkdir()
+        (folder / "global.policy").write_text(content, encoding="utf-8")
+    ran = run("diff", old, new)
+    assert ran.code == 1
+    assert "looser    limit" in ran.out and "from 10 to 20" in ran.out
+    assert "tighter   limit" in ran.out and "from 100 to 50" in ran.out
 
 
 def test_what_is_not_known_is_undecided_and_counts_as_looser(tmp_path: Path) -> None:
@@ -186,7 +217,7 @@ def test_a_folder_is_read_in_a_revision_where_it_had_another_name(tmp_path: Path
     _git(tmp_path, "mv", "old", "new")
     (tmp_path / "new" / "global.policy").rename(tmp_path / "new" / "main.policy")
     new, old = tmp_path / "new", f"git:HEAD:{tmp_path / 'old'}"
-    assert run("diff", old, new).out == "no tool changed, 16 the same\n"
+    assert run("diff", old, new).out == "no tool changed, 17 the same\n"
     ran = run("diff", "git:HEAD", new)
     assert ran.code == 2
     assert "write git:HEAD:NAME" in ran.err
