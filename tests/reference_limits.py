@@ -172,12 +172,28 @@ def _payers(limit: tree.Limit, call: OneCall) -> list[Payer]:
             for step in period.steps:
                 found = found.get(step, ABSENT) if hasattr(found, "get") else ABSENT
             items = found if isinstance(found, tuple) else (found,)
-            return [_spelled(item) for item in items] or [None]
+            return [name for item in items for name in _names(item)] or [None]
         if period == "user":
             return [call.caller.user]
         if period == "agent":
             return [call.caller.agent]
     return [None]
+
+
+def _names(value: Any) -> list[Payer]:
+    """Return what a value is charged to: an object to itself and to each value in it, once."""
+    if not isinstance(value, Mapping):
+        return [_spelled(value)]
+    inside = [_spelled(item) for item in _scalars(value)]
+    return list(dict.fromkeys([_spelled(value), *inside]))
+
+
+def _scalars(value: Any) -> Iterator[Any]:
+    if isinstance(value, Mapping | tuple):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _scalars(item)
+    elif value is not None and not isinstance(value, bool):
+        yield value
 
 
 def _spelled(value: Any) -> Payer:

@@ -97,6 +97,10 @@ def _names(value: Any, verbs: tuple[str, ...], call: Evaluation) -> tuple[str | 
     """Return what one value names, in canonical form; a string may list several addresses."""
     if value is None:
         return (None,)
+    if isinstance(value, Mapping):
+        # A tool may take any value in an object for the one that it looks for.
+        inside = (name for one in _leaves(value) for name in _names(one, verbs, call))
+        return tuple(dict.fromkeys((_text(value), *inside)))
     if not isinstance(value, str):
         return (_text(value),)
     resource = _resource(value, verbs, call)
@@ -107,6 +111,18 @@ def _names(value: Any, verbs: tuple[str, ...], call: Evaluation) -> tuple[str | 
         for entry in addresses_in(value) or (value,)
         for form in ((entry,) if "@" in entry.strip("@") else identifier_forms(entry))
     )
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """Yield the strings and numbers in an object, at any depth."""
+    if isinstance(value, Mapping):
+        for item in value.values():
+            yield from _leaves(item)
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _leaves(item)
+    elif value is not None and not isinstance(value, bool):
+        yield value
 
 
 def _resource(text: str, verbs: tuple[str, ...], call: Evaluation) -> str | None:

@@ -10,8 +10,8 @@ from policy.catalog import schema_problem
 from policy.pins.comparison import Compared, PinComparison, PinState
 from policy.pins.definitions import About, Definition, digest
 from policy.pins.difference import difference
+from policy.pins.disguised_words import disguised_words
 from policy.pins.hidden_text import hidden_text
-from policy.pins.look_alikes import disguised_words
 from policy.pins.proposals import ProposedResources, proposal_of
 from policy.pins.shadowing import KnownNames, name_findings, siblings_of
 from policy.values import quote

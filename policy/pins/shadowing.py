@@ -9,8 +9,7 @@ from functools import cached_property
 from itertools import islice
 
 from policy.catalog import snake_case
-from policy.pins.look_alikes import skeleton
-from policy.values import quote
+from policy.values import quote, skeleton
 
 _MOST_TOLD = 8
 _USUAL = re.compile(r"[A-Za-z0-9_.\-]{1,64}")

@@ -38,6 +38,7 @@ from policy.values.json_reader import (
     read_plain_json,
 )
 from policy.values.logic import any_of, both, negate
+from policy.values.look_alikes import skeleton
 from policy.values.match.host_sets import HostSets
 from policy.values.match.one_host_set import PreparedHosts
 from policy.values.match.one_path_set import PreparedPaths
@@ -244,6 +245,7 @@ __all__ = [
     "redact_text",
     "role_of",
     "size_of_message",
+    "skeleton",
     "spelled_path",
     "step_text",
     "subtract",

@@ -24,8 +24,9 @@ from policy.pins import (
 )
 from policy.pins.definitions import digest
 from policy.pins.difference import _outer_difference, difference
+from policy.pins.disguised_words import disguised_words
 from policy.pins.hidden_text import hidden_text
-from policy.pins.look_alikes import disguised_words, skeleton
+from policy.values import skeleton
 from tests.laws.calls import json_values
 
 ADA = Reviewed(by="ada", at="2026-11-23T07:00:00Z")

@@ -1,4 +1,4 @@
-"""Finds names and words that look like others, by Unicode's table of confusable characters.
+"""What characters look like, by Unicode's table of confusable ones.
 
 The table comes with the package `confusable-homoglyphs`, which lists it in both directions. The
 skeleton of Unicode's Technical Standard 39 is computed here: two strings that look alike have the
@@ -7,15 +7,12 @@ same one. Compatibility forms (full width, mathematical letters) count as the le
 
 from __future__ import annotations
 
-import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 
-from policy.values import quote, without_invisible
+from policy.values.text import without_invisible
 
-_WORD = re.compile(r"[^\W\d_]+")
-_MOST_WORDS = 8
 # The table marks characters of scripts that are written from the right.
 _MARK = "\u200e"
 
@@ -30,38 +27,33 @@ def skeleton(text: str) -> str:
     return looks
 
 
-def disguised_words(text: str) -> Iterator[str]:
-    """Yield a sentence for the words of a text that are not the ones that a reader sees.
+def ascii_readings(text: str) -> tuple[str, ...]:
+    """Return a text in the ASCII letters that it looks like; nothing if it does not look like any.
 
-    A word of letters that look like ASCII ones; in a text of another script, one that mixes both.
+    A capital may look like one letter, and its small form like another: `Ν` is an N, and `ν` a v.
     """
     if text.isascii():
-        return
-    words = {word for word in _WORD.findall(text) if not word.isascii()}
-    is_latin = _is_mostly_ascii(text)
-    found = sorted(word for word in words if _is_disguised(word, is_latin=is_latin))
-    if found:
-        some = ", ".join(f"{quote(word)} ({_letters(word)})" for word in found[:_MOST_WORDS])
-        yield f"words that look like others: {some}"
+        return (text,)
+    shown = unicodedata.normalize("NFKD", without_invisible(text))
+    bare = [char for char in shown if not unicodedata.category(char).startswith("M")]
+    found = (_in_ascii(bare, first) for first in (str, str.lower))
+    return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
-def _is_disguised(word: str, *, is_latin: bool) -> bool:
-    """Return whether a word looks like one of ASCII letters."""
-    looks = skeleton(word)
-    has_both = any(char.isascii() for char in word)
-    return looks.isascii() and looks.isalpha() and (has_both or is_latin)
+def _in_ascii(chars: list[str], first: Callable[[str], str]) -> str | None:
+    looks = [_ascii_look(char, first) for char in chars]
+    return None if None in looks else "".join(filter(None, looks))
 
 
-def _is_mostly_ascii(text: str) -> bool:
-    letters = [char for char in text if char.isalpha()]
-    return 2 * sum(char.isascii() for char in letters) >= len(letters)
-
-
-def _letters(word: str) -> str:
-    """Return the letters that are not ASCII, by code point and name."""
-    others = dict.fromkeys(char for char in word if not char.isascii())
-    named = [f"U+{ord(char):04X} {unicodedata.name(char, 'without a name')}" for char in others]
-    return ", ".join(named[:_MOST_WORDS])
+def _ascii_look(char: str, first: Callable[[str], str]) -> str | None:
+    """Return what a character looks like, in one letter case or the other; None for a letter."""
+    if char.isascii():
+        return char
+    if char.isdecimal():
+        return str(unicodedata.decimal(char))
+    looks = (skeleton(each) for each in (first(char), char, char.swapcase()))
+    found = next((one for one in looks if one.isascii() and one.isalnum()), None)
+    return found if found or char.isalnum() else " "
 
 
 def _replaced(text: str) -> str:
@@ -72,7 +64,7 @@ def _replaced(text: str) -> str:
 @cache
 def _prototypes() -> Mapping[str, str]:
     """Return the character or characters that stand for each confusable one."""
-    # Only a review needs the table, and reading it takes some 50 ms.
+    # Imported here, as reading it takes some 50 ms and few texts need it.
     from confusable_homoglyphs.confusables import confusables_data
 
     pairs = {
