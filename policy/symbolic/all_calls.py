@@ -31,7 +31,7 @@ from policy.symbolic.resource_facts import ResourceFacts
 from policy.symbolic.samples import complete_samples, constants_of, is_strange, simple_subject
 from policy.symbolic.situation import Situation
 from policy.symbolic.strings import Strings
-from policy.symbolic.subjects import Subject, plain_subject, subjects_of
+from policy.symbolic.subjects import HISTORY, RESOURCES, Subject, plain_subject, subjects_of
 from policy.symbolic.text_value import TextValue
 from policy.symbolic.truths import Truths, constant, unknown
 from policy.values import is_ordinary
@@ -94,6 +94,8 @@ class AllCalls:
         self._texts: dict[Subject, TextValue] = {}
         self._choices: dict[Subject, list[Choice]] = {}
         self._known: dict[Any, Truths] = {}
+        # What layers declare, where it differs.
+        self._declared: list[DeclaredResources] = []
         self._applying: dict[LayerKey, int] = {}
         self._resources = ResourceFacts(clauses, spec, ordinary=self.ordinary)
 
@@ -105,7 +107,7 @@ class AllCalls:
             if answer is not None:
                 return constant(self.clauses, answer)
             return self._resources.truth_of(test, scope)
-        key = (meaning, scope.absent_is_false)
+        key = (meaning, scope.absent_is_false, self._declared_for(meaning, scope))
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self._leaf(test, scope)
@@ -130,6 +132,19 @@ class AllCalls:
             for choice in self._choices_of(ROLE)
             if not any(identity_reasons(Caller(role=choice.value, scope=scope), self._spec, None))
         )
+
+    def _declared_for(self, meaning: checked.Test, scope: Scope) -> DeclaredResources | None:
+        """Return what stands for all that a layer declares, None if a test does not depend on it.
+
+        Resources depend on it, and what came before the call may.
+        """
+        if subjects_of(meaning).isdisjoint((RESOURCES, HISTORY)):
+            return None
+        for declared in self._declared:
+            if declared.says_the_same(scope.declared):
+                return declared
+        self._declared.append(scope.declared)
+        return scope.declared
 
     def _leaf(self, test: checked.Test, scope: Scope) -> Truths:
         subject = simple_subject(test)

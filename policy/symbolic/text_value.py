@@ -74,7 +74,10 @@ class TextValue:
         if not named:
             constant = Truths(self._clauses.true, self._clauses.false)
             return constant if most is True else constant.negated()
-        truth = self._in_language(any_of_these(named))
+        language = any_of_these(named)
+        if language is None:
+            return unknown(self._clauses)
+        truth = self._in_language(language)
         return truth.negated() if most is True else truth
 
     def _in_language(self, language: Language) -> Truths:

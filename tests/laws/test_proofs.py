@@ -52,6 +52,7 @@ def _claims(draw: DrawFn) -> tuple[Situation, Proof]:
         built = build(case.policy.adding(GLOBAL, claim.split(" when ")[0]))
     case = replace(case, built=built)
     (proof,) = prove(built)
+    assert not proof.because
     return case, proof
 
 

@@ -27,7 +27,18 @@ _NICE = 5
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until there are no more, and end."""
+    try:
+        _serve()
+    except Exception:  # noqa: BLE001 — whatever it was, no answer follows
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)
+    # An ordinary exit would abort, as a thread still reads the input.
+    os._exit(0)
+
+
+def _serve() -> None:
     os.nice(_NICE)
     requests: Queue[ProofRequest] = Queue()
     Thread(target=_receive, args=(requests,), daemon=True).start()

@@ -36,9 +36,12 @@ def language_of(test: checked.Test) -> Language | None:
 
 
 @lru_cache(maxsize=4096)
-def any_of_these(texts: tuple[str, ...]) -> Language:
-    """Return the language of a few strings. Raises TooLarge."""
-    return language(Either(tuple(map(literal, texts))))
+def any_of_these(texts: tuple[str, ...]) -> Language | None:
+    """Return the language of a few strings; None if they are too many."""
+    try:
+        return language(Either(tuple(map(literal, texts))))
+    except TooLarge:
+        return None
 
 
 @lru_cache(maxsize=4096)

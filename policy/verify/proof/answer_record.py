@@ -28,7 +28,11 @@ _TIME = "time"
 def answer_record(found: ToolProof) -> dict[str, Any]:
     """Return what is known of a question as an object of JSON, without what keeps the claim."""
     shown = found.counterexample
-    record: dict[str, Any] = {"status": found.status, "about_nothing": found.about_nothing}
+    record: dict[str, Any] = {
+        "status": found.status,
+        "about_nothing": found.about_nothing,
+        "because": found.because,
+    }
     if shown is not None:
         record["call"] = _call(shown.situation)
     return record
@@ -40,7 +44,7 @@ def answer_of(question: ClaimQuestion, record: Mapping[str, Any]) -> ToolProof |
         case "holds":
             return ToolProof(status="holds", about_nothing=record.get("about_nothing") is True)
         case "undecided":
-            return ToolProof(status="undecided")
+            return ToolProof(status="undecided", because=str(record.get("because", "")))
         case "broken":
             try:
                 shown = decide_again(question, _situation(question.spec, record["call"]))

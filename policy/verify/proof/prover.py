@@ -55,6 +55,14 @@ def answer_to(
 
     `known` keeps what questions about the same program have in common, from one to the next.
     """
+    try:
+        return _answer_to(question, steps=steps, known=known)
+    except Exception as error:  # noqa: BLE001 — a mistake of ours leaves one claim open, no more
+        because = f"an internal error of Placet ({type(error).__name__}: {error})"
+        return ToolProof(status="undecided", because=because)
+
+
+def _answer_to(question: ClaimQuestion, *, steps: int, known: Known | None) -> ToolProof:
     # With it comes the solver, which a policy without claims does without.
     from policy.verify.proof.search import ProofSearch
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from policy.catalog import Catalog, Origin, Resource, ToolSpec
 from policy.verify import Proof, prove
-from tests.laws.engine import build_over
+from tests.laws.engine import Built, build_over
 from tests.laws.policies import PolicyText
 
 
@@ -26,7 +27,16 @@ def tool(name: str, fields: dict[str, Any], *resources: Resource) -> ToolSpec:
 def proof(claim: str, *rules: str, specs: tuple[ToolSpec, ...]) -> Proof:
     """Return the proof of a claim in a policy that denies what none of the rules allows."""
     statements = ("policy for every agent", "default deny", *rules, claim)
-    text = PolicyText(files=(("global.policy", statements),))
-    built = build_over(text, Catalog(specs=specs, complete=True))
-    (found,) = prove(built)
+    return layered_proof({"global.policy": statements}, specs=specs)
+
+
+def layered_proof(files: Mapping[str, tuple[str, ...]], *, specs: tuple[ToolSpec, ...]) -> Proof:
+    """Return the proof of the only claim of a policy, by the statements of its files."""
+    (found,) = prove(built_of(files, specs=specs))
     return found
+
+
+def built_of(files: Mapping[str, tuple[str, ...]], *, specs: tuple[ToolSpec, ...]) -> Built:
+    """Return a policy of these files, over these tools alone."""
+    text = PolicyText(files=tuple(files.items()))
+    return build_over(text, Catalog(specs=specs, complete=True))

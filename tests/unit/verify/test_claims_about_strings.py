@@ -117,3 +117,14 @@ def test_a_role_in_disguise_is_shown_where_only_that_breaks_a_claim() -> None:
         specs=(MAIL,),
     )
     assert found.status == "holds"
+
+
+def test_a_set_that_is_too_large_for_an_automaton_beside_a_pattern_raises_nothing() -> None:
+    named = ", ".join(f'"x{"y" * 200}{number}"' for number in range(30))
+    rules = (f"strings big = {named}", "a: allow mail", "d: deny mail when input.to in big")
+    starts = 'input.to starts with "x"'
+    found = proof(f"prove always deny mail when {starts}", *rules, specs=(MAIL,))
+    assert found.status != "holds"
+    assert found.because == ""
+    claim = f"prove always deny mail when input.to in big and {starts}"
+    assert proof(claim, *rules, specs=(MAIL,)).status == "holds"
