@@ -16,7 +16,13 @@ from policy.cli.loading import exit_with
 from policy.cli.people_only import refuse_agents
 from policy.cli.person import person_of
 from policy.cli.sessions.kept_sessions import stored_log, tree_of
-from policy.cli.sessions.listing import rules_option, store_option, user_option
+from policy.cli.sessions.listing import (
+    no_path_argument,
+    rules_option,
+    session_argument,
+    store_option,
+    user_option,
+)
 from policy.diagnostics import visible
 from policy.generation import Generation
 from policy.model import Caller, PermissionDenied, ToolError
@@ -28,7 +34,8 @@ _REFUSED = 1
 
 
 @click.command("clear")
-@click.argument("session")
+@session_argument
+@no_path_argument
 @click.option("--because", required=True, metavar="TEXT", help="The reason, for the record.")
 @user_option
 @click.option(

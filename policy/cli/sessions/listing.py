@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -26,6 +28,20 @@ store_option = click.option(
     "--store",
     metavar="STORE",
     help="The file or Redis URL of the history; by default `[history] store`, or the hooks' file.",
+)
+
+
+def _refuse_path(_context: click.Context, _parameter: click.Parameter, rest: Sequence[str]) -> None:
+    if rest:
+        raise click.UsageError(
+            f"the policy is an option: --rules {visible(shlex.quote(rest[0]), 200)}"
+        )
+
+
+session_argument = click.argument("session")
+# `list` takes the policy as an argument, so people give it to the other commands in the same way.
+no_path_argument = click.argument(
+    "rest", nargs=-1, metavar="", expose_value=False, callback=_refuse_path
 )
 rules_option = click.option(
     "--rules",
@@ -63,7 +79,8 @@ def list_command(path: Path, *, store: str | None, format: Literal["text", "json
 
 
 @click.command("show")
-@click.argument("session")
+@session_argument
+@no_path_argument
 @user_option
 @rules_option
 @store_option

@@ -184,3 +184,11 @@ def test_show_says_which_calls_and_messages_are_not_kept_and_why(rules: Path) ->
     record = run("sessions", "show", "desk", "--rules", rules, "--format", "json").record
     assert record["said"]["messages"] == 1
     assert "no rule read them" in record["tools"][0]["not_kept"]
+
+
+@pytest.mark.parametrize("more", [("show",), ("clear", "--because", "a drill")])
+def test_a_policy_as_an_argument_is_told_its_option(more: tuple[str, ...], tmp_path: Path) -> None:
+    name, *options = more
+    ran = run("sessions", name, "desk", tmp_path / "my rules", *options)
+    assert ran.code == 2
+    assert f"the policy is an option: --rules '{tmp_path}/my rules'" in ran.err
