@@ -22,7 +22,9 @@ _START = re.compile(
     r"|(?<![a-z0-9+.-])(?:https?|hxxps?|wss?|ftps?):(?=[^\s/:<>\"'`)\]},;!?])"
     r"|(?<![a-z0-9+.-])(?:https?|hxxps?|wss?|ftps?):[/\\]+(?=[^\s/\\])"
     r"|(?<=[\"'=(<\[])[/\\]{2}(?=[^\s/\\])"
-    r"|(?<![\w.@/-])www[.。．｡]",
+    r"|(?<![\w.@/-])www[.。．｡]"
+    # Of data, what a browser runs or shows as a page.
+    r"|(?<![\w+.-])data:(?!(?:image/(?!svg)|audio/|video/|font/|text/plain))[a-z]+/[\w.+-]+[;,]",
     re.IGNORECASE,
 )
 _NOTHING = re.compile(r"[a-z][a-z0-9+.-]*:(//)?|www", re.IGNORECASE)
@@ -44,6 +46,16 @@ _BARE = re.compile(
     r"(?![\w@-])(?P<more>(?::[0-9]{1,5}(?![0-9]))?(?:[/?#][^\s<>\"'`|\\^{}]*)?)(?!\()",
     re.IGNORECASE,
 )
+# `//host` or the `\\host` of a shared folder, where no scheme, path or name is in front of it.
+_SLASHED = re.compile(
+    r"(?:(?<![\w:/\\.@%-])|(?<=\]:))(?P<slashes>[/\\]{2,4}(?:\?\\UNC\\)?)(?:[^\s/\\?#@]{1,64}@)?"
+    rf"(?:(?P<name>(?:[\w-]{{1,63}}{_DOT}){{1,60}})(?P<ending>[\w-]{{1,63}})\.?"
+    r"|(?P<label>[\w-]{2,63})"
+    r"|\[[0-9a-f:.]{2,45}\])(?P<more>[/\\?#]|:[0-9]|@[\w]+[\\/])?",
+    re.IGNORECASE,
+)
+# What stands in front of the address of a Markdown definition, `[1]: //host`.
+_DEFINED = re.compile(r"\]:\s{0,9}\Z")
 _ATTRIBUTE = re.compile(
     r"(?:href|src|srcset|action|formaction|cite|data|poster|background)\s{0,9}=\s{0,9}"
     r"(?:\"([^\"]{0,4096})\"|'([^']{0,4096})')",
@@ -59,8 +71,9 @@ _MOST_INSIDE = 8
 def links_in(text: str) -> tuple[str, ...]:
     """Return the links in free text, in order, each once, also those with hidden characters.
 
-    These are URLs of any scheme, `//host` in markup, `www.` and bare hosts that have a port, a path
-    or a common top-level domain. The punctuation of the sentence around a link is not part of it.
+    These are URLs of any scheme, `//host`, shared folders (`\\\\host`), `www.` and bare hosts that
+    have a port, a path or a common top-level domain, and pages in `data:`. The punctuation of
+    the sentence around a link is not part of it.
     """
     found = dict.fromkeys(_found(text))
     for other in _other_readings(text):
@@ -101,8 +114,10 @@ def _found(text: str) -> list[str]:
 def _in_word(text: str, word: re.Match[str]) -> list[tuple[int, str]]:
     """Return the links in a run of text without blanks, with their positions."""
     stop = word.end()
-    starts = [_start(match) for match in _START.finditer(text, word.start(), stop)]
-    links = list(_from_starts(text, starts, stop))
+    starts = {_start(match) for match in _START.finditer(text, word.start(), stop)}
+    slashed = _SLASHED.finditer(text, word.start(), stop)
+    starts |= {match.start() for match in slashed if _is_slashed_link(match)}
+    links = list(_from_starts(text, sorted(starts), stop))
     covered = [(start, start + len(link)) for start, link in links]
     place, end = 0, 0
     for match in _BARE.finditer(text, word.start(), stop):
@@ -146,11 +161,27 @@ def _cut(word: str, before: str) -> str:
     return word if goes_on else word[: end.start()]
 
 
+def _is_slashed_link(match: re.Match[str]) -> bool:
+    """Return whether slashes are followed by a host, rather than by a comment or a name."""
+    more = match["more"]
+    before = match.string[max(match.start() - 12, 0) : match.start()]
+    if _DEFINED.search(before):
+        return True
+    if match["label"]:
+        return more == "\\" and "\\" in match["slashes"]
+    ending = match["ending"]
+    return bool(more or ending is None) or ending.isdigit() or is_usual_ending(ending)
+
+
 def _is_bare_link(match: re.Match[str]) -> bool:
     if match["more"]:
         return True
     # Without a path `name@host` is an e-mail address.
-    return not match["user"] and match["ending"] is not None and is_usual_ending(match["ending"])
+    if match["user"] or match["ending"] is None:
+        return False
+    # In Chinese, a sentence may end between two words that could be names.
+    is_sentence = not match["ending"].isascii() and match["name"][-1] in "。｡"
+    return not is_sentence and is_usual_ending(match["ending"])
 
 
 def _trim(link: str) -> str:
