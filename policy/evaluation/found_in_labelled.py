@@ -14,10 +14,12 @@ from policy.evaluation.past_tools import tool_matcher
 from policy.evaluation.text_pile import TextPile
 from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value, unknown_history
 from policy.model import RUNNING, SUCCEEDED, PastCall
-from policy.values import folded_for_search
+from policy.values import search_readings
 
 # A longer value is not looked for: it is not known whether it was copied.
 _LONGEST = 1_000_000
+# What is left of `q=20` without its escape stands in any text.
+_SHORTEST = 6
 
 
 def compile_found_in_labelled(
@@ -35,7 +37,7 @@ def compile_found_in_labelled(
         history = call.history
         if history is None:
             return unknown_history(UNKNOWN_HISTORY)
-        wanted = [folded for text in texts_in(value) if (folded := folded_for_search(text))]
+        wanted = wanted_texts(value)
         kept = history.kept
         texts = kept.fold(key, lambda: LabelledTexts(labels))
         truth = texts.has(wanted, kept.length)
@@ -53,6 +55,15 @@ def compile_found_in_labelled(
         return False if history.unknown is None else unknown_history(history.unknown)
 
     return decide
+
+
+def wanted_texts(value: Value) -> list[str]:
+    """Return what to search labelled texts for, of a value."""
+    wanted = []
+    for text in texts_in(value):
+        folded, *others = search_readings(text)
+        wanted += [folded, *(each for each in others if len(each) >= _SHORTEST)]
+    return [text for text in wanted if text]
 
 
 class LabelledTexts:
@@ -78,7 +89,7 @@ class LabelledTexts:
                 found += texts_in(read(call))
             sure = truth is True and call.outcome == SUCCEEDED
             # Texts apart, so that nothing is found that begins in one and ends in the next.
-            folded = "\0".join(map(folded_for_search, found))
+            folded = "\0".join(each for text in found for each in search_readings(text))
             (self._sure if sure else self._perhaps).add(position, folded)
 
     def first_with(self, wanted: list[str], length: int) -> int | None:

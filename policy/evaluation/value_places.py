@@ -10,7 +10,7 @@ from policy.checks import checked
 from policy.evaluation.condition_scope import ConditionScope
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import compile_value, elements
-from policy.evaluation.found_in_labelled import LabelledTexts, texts_in
+from policy.evaluation.found_in_labelled import LabelledTexts, wanted_texts
 from policy.evaluation.found_in_results import ResultWords
 from policy.evaluation.in_earlier_calls import FieldValues
 from policy.evaluation.past_lists import PastList, fold_key
@@ -22,7 +22,7 @@ from policy.values import (
     PathContext,
     UserMessages,
     escape_for_display,
-    folded_for_search,
+    search_readings,
     user_messages,
 )
 
@@ -103,8 +103,7 @@ def _first_with(searched: _Searched, item: Value, length: int, call: Evaluation)
         case ResultWords():
             return searched.first_with(item, length, call.paths)
         case LabelledTexts():
-            wanted = [folded for text in texts_in(item) if (folded := folded_for_search(text))]
-            return searched.first_with(wanted, length)
+            return searched.first_with(wanted_texts(item), length)
 
 
 def _place(test: HistoryTest, call: PastCall, item: Value, now: datetime | None) -> str:
@@ -124,8 +123,8 @@ def _field(test: HistoryTest, call: PastCall, item: Value) -> str:
         return ".".join((*first, *test.steps))
     for path, leaf in _leaves(call.result, "result"):
         if isinstance(test, checked.FoundInLabelled):
-            folded = folded_for_search(leaf)
-            if any(folded_for_search(text) in folded for text in texts_in(item)):
+            readings = search_readings(leaf)
+            if any(text in reading for text in wanted_texts(item) for reading in readings):
                 return path
         else:
             words = user_messages((leaf,))

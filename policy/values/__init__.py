@@ -91,7 +91,7 @@ from policy.values.redaction import (
 )
 from policy.values.regex.regex import Regex, compile_regex, compile_without_shortcuts
 from policy.values.regex.string_tests import StringRegex
-from policy.values.search_folding import folded_for_search
+from policy.values.search_folding import folded_for_search, search_readings
 from policy.values.shell_globs import ANY_DEPTH, compile_step, step_text
 from policy.values.sql.dialect import SQL_DIALECTS
 from policy.values.sql.known_nodes import SQL_KINDS
@@ -244,6 +244,7 @@ __all__ = [
     "recipient_in",
     "redact_text",
     "role_of",
+    "search_readings",
     "size_of_message",
     "skeleton",
     "spelled_path",
