@@ -16,7 +16,7 @@ from jsonschema_rs import (
 
 from policy.admission.coercion import is_whole, shown_path
 from policy.admission.schema_node import SchemaNode, has_defaults
-from policy.catalog import ToolSpec, json_type_of, schema_problem, unfolded_size
+from policy.catalog import ToolSpec, as_validated, json_type_of, schema_problem, unfolded_size
 from policy.model import thaw
 from policy.values import escape_for_display
 
@@ -52,7 +52,8 @@ class InputCheck:
         schema = thaw(spec.schema)
         try:
             self._validator = _validator(schema)
-            self.place = SchemaNode(schema, schema, top=True)
+            validated = as_validated(schema)
+            self.place = SchemaNode(validated, validated, top=True)
         except Exception as error:  # noqa: BLE001  (an untrusted schema may make it raise anything)
             self.fault = f"its schema is not valid: {_first_line(str(error))}"
             return

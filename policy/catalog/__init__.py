@@ -19,6 +19,7 @@ from policy.catalog.pattern import ToolPattern, ToolSelector, select_name
 from policy.catalog.pattern_inclusion import includes, part_includes, patterns_of
 from policy.catalog.sandbox_requests import SANDBOX_CONNECT
 from policy.catalog.schemas.differences import schema_differences
+from policy.catalog.schemas.drafts import as_validated
 from policy.catalog.schemas.fields import (
     FieldInfo,
     fields_of,
@@ -110,6 +111,7 @@ __all__ = [
     "Verb",
     "Writes",
     "arguments_of",
+    "as_validated",
     "builtin_catalog",
     "code_exec_spec",
     "completed",

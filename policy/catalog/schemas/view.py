@@ -13,6 +13,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
+from policy.catalog.schemas.drafts import as_validated
 from policy.catalog.schemas.fields import FieldInfo, lookup, named_fields
 from policy.catalog.schemas.walk import Schema, Step, descend
 
@@ -28,12 +29,15 @@ Path = tuple[Step, ...]
 
 @dataclass(slots=True, eq=False)
 class SchemaView:
-    """One schema, with a cache of the answers."""
+    """One schema as validators read it, with a cache of the answers."""
 
     schema: Schema
     _infos: dict[Path, FieldInfo] = field(default_factory=dict, init=False, repr=False)
     _names: dict[Path, tuple[str, ...] | None] = field(default_factory=dict, init=False, repr=False)
     _nodes: dict[Path, Schema | None] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.schema = as_validated(self.schema)
 
     def lookup(self, path: Path) -> FieldInfo:
         """Return what the schema declares of the value at `path`, `()` being the whole input."""

@@ -1,0 +1,78 @@
+"""Edits that loosen a policy by what a condition is about: none is called the same, or tighter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from policy.catalog import Resource, ToolSpec
+from policy.decision import GenerationId
+from policy.generation import Settings
+from policy.program import Program
+from policy.verify import compare
+from tests.unit.verify.proving import built_of, tool
+
+TEXT = {"type": "string"}
+EVERY = ("policy for every agent", "default allow")
+FETCH = tool("fetch", {"url": TEXT}, Resource(verb="connects", steps=("url",)))
+SHELL = tool("shell", {"command": TEXT}, Resource(verb="runs", steps=("command",)))
+COPY = tool("copy", {"p": TEXT, "q": TEXT})
+_LETTER = tool("t", {"m": {"type": "string", "enum": ["a", "b"], "default": "c"}})
+LETTER = replace(_LETTER, schema={**_LETTER.schema, "required": []})
+ANY_READ = 'when any r in call.reads: r == "/etc/x"'
+
+_ID = GenerationId(number=1, digest="sha256:0")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Policy:
+    program: Program
+    id: GenerationId = _ID
+    settings: Settings = field(default_factory=Settings)
+
+
+@pytest.mark.parametrize(
+    ("spec", "before", "after"),
+    [
+        (
+            FETCH,
+            ('d: deny fetch when connects to "10.1.2.3"',),
+            (
+                'hosts inside = "10.0.0.0/8" except "10.1.0.0/16"',
+                "d: deny fetch when connects to inside",
+            ),
+        ),
+        (
+            SHELL,
+            ('d: deny shell when runs "git push --force *"',),
+            (
+                'commands force = "git push --force *" except "git push -f *"',
+                "d: deny shell when runs force",
+            ),
+        ),
+        (
+            SHELL,
+            ("d: deny shell when connects to private",),
+            (
+                "hosts inside = private except redirected",
+                "d: deny shell when connects to inside",
+            ),
+        ),
+        (LETTER, ("d: deny t",), ('d: deny t when input.m in ["a", "b"]',)),
+        (
+            COPY,
+            ("tool copy reads input.p", f"d: deny copy {ANY_READ}"),
+            ("tool copy reads input.q", f"d: deny copy {ANY_READ}"),
+        ),
+    ],
+    ids=("network", "command", "redirected", "default", "declaration"),
+)
+def test_a_loosening_is_reported(
+    spec: ToolSpec, before: tuple[str, ...], after: tuple[str, ...]
+) -> None:
+    old, new = (
+        _Policy(program=built_of({"global.policy": (*EVERY, *rules)}, specs=(spec,)).program)
+        for rules in (before, after)
+    )
+    assert compare(old, new).may_loosen
