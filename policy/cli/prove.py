@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,9 @@ from policy.cli.loading import (
     show_errors,
 )
 from policy.cli.options import catalog_option, path_argument, steps_option
-from policy.diagnostics import Severity, display_name, visible
+from policy.diagnostics import Diagnostic, Severity, display_name, visible
 from policy.generation import Built, Generation, Snapshot, read_folder, with_file
-from policy.model import Reason
+from policy.model import Reason, Span
 from policy.verify import Proof, problem_of, prove
 
 _UNPROVED = frozenset({"invariant-broken", "invariant-undecided"})
@@ -98,13 +99,17 @@ def command(
     if write_tests is not None:
         _write(write_tests, proofs)
     if format == "sarif":
-        found = tuple(problem for proof in proofs if (problem := problem_of(proof)) is not None)
+        wrong = (problem for proof in proofs if (problem := problem_of(proof)) is not None)
+        found = (*_unknown_tools(built, proofs), *wrong)
         click.echo(show(built, path, "sarif", diagnostics=found))
     elif format == "json":
         click.echo(as_json({"claims": [_record(proof) for proof in proofs]}))
     else:
         _print(proofs, before=prefix(path))
-    if any(_is_bad(proof) for proof in proofs):
+    unknown = _unknown_tools(built, proofs)
+    if unknown and format != "sarif":
+        click.echo(show(built, path, diagnostics=unknown), err=True)
+    if unknown or any(_is_bad(proof) for proof in proofs):
         raise SystemExit(WRONG_POLICY)
 
 
@@ -180,6 +185,25 @@ def _is_bad(proof: Proof) -> bool:
     return proof.status == "broken" or (
         proof.status == "undecided" and proof.invariant.kind == "prove"
     )
+
+
+def _unknown_tools(built: Built, proofs: tuple[Proof, ...]) -> tuple[Diagnostic, ...]:
+    """Return the errors of `prove` statements that name unknown tools: nothing is proved of these.
+
+    A policy with such a claim loads, because a program may add the tool later.
+    """
+    claims = [proof.invariant for proof in proofs if proof.invariant.kind == "prove"]
+    return tuple(
+        replace(found, severity=Severity.ERROR)
+        for found in built.diagnostics
+        if found.code == "unknown-tool"
+        and found.span is not None
+        and any(_is_within(found.span, claim.span) for claim in claims)
+    )
+
+
+def _is_within(inner: Span, outer: Span) -> bool:
+    return inner.file == outer.file and outer.start <= inner.start < outer.end
 
 
 def _print(proofs: tuple[Proof, ...], *, before: str) -> None:

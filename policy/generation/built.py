@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from policy.diagnostics import Diagnostic, Severity, has_errors, in_order
 from policy.generation.generation import Generation
 from policy.generation.settings import ProofMode
+from policy.generation.settings_changes import PROOF_MODES
 from policy.model import Source
 from policy.verify import ExampleResult, Proof, problem_of
 
@@ -18,7 +19,8 @@ class Built:
 
     `examples` are the results of the tests in the files, and `proofs` those of its claims, empty if
     they were not looked for. `failing` is what would be in force if its tests passed and its claims
-    held: it may be explained, and must decide nothing.
+    held: it may be explained, and must decide nothing. `demanded` is what the policy that it would
+    replace does about claims: the stricter setting counts, so that no edit evades its own proofs.
     """
 
     generation: Generation | None
@@ -27,6 +29,13 @@ class Built:
     examples: tuple[ExampleResult, ...] = ()
     proofs: tuple[Proof, ...] = ()
     failing: Generation | None = None
+    demanded: ProofMode = "off"
+
+    @property
+    def mode(self) -> ProofMode:
+        """What is done about claims: as its settings say, or the policy that it would replace."""
+        own = "off" if self.generation is None else self.generation.settings.reload.proofs
+        return max(own, self.demanded, key=PROOF_MODES.index)
 
     @property
     def has_claims(self) -> bool:
@@ -34,7 +43,7 @@ class Built:
         generation = self.generation
         return (
             generation is not None
-            and generation.settings.reload.proofs != "off"
+            and self.mode != "off"
             and any(layer.invariants for layer in generation.program.policy.layers)
         )
 
@@ -57,7 +66,7 @@ class Built:
         generation = self.generation
         if generation is None:
             return self
-        found = tuple(_problems(proofs, generation.settings.reload.proofs))
+        found = tuple(_problems(proofs, self.mode))
         diagnostics = in_order((*self.diagnostics, *found))
         generation = replace(generation, warnings=diagnostics)
         if has_errors(found):

@@ -9,7 +9,7 @@ from typing import Any
 from policy.generation.plugin_settings import PluginSettings
 from policy.verify import Change, Direction
 
-_PROOFS = ("off", "warn", "require")
+PROOF_MODES = ("off", "warn", "require")  # the strictest last
 _LOOSENING = ("allow", "warn", "refuse")
 # Settings that affect no verdict and nobody who approves, or do so as rules and definitions of
 # tools, which are compared as such.
@@ -43,7 +43,7 @@ def _direction(name: str, old: Any, new: Any) -> Direction:
         case "pins":
             return "looser" if new.new < old.new else "tighter"
         case "reload":
-            weaker = _PROOFS.index(new.proofs) < _PROOFS.index(old.proofs)
+            weaker = PROOF_MODES.index(new.proofs) < PROOF_MODES.index(old.proofs)
             gate = _LOOSENING.index(new.loosening) < _LOOSENING.index(old.loosening)
             return "looser" if weaker or gate else "none"
         case _:

@@ -235,6 +235,8 @@ class Publisher:
             built = self._builder.build_unproved(
                 snapshot, catalog=self.in_force.catalog, number=number, now=self._clock()
             )
+        if current is not None:
+            built = replace(built, demanded=current.settings.reload.proofs)
         if not built.has_claims:
             return built
         self._request = self.request(snapshot)

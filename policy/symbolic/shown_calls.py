@@ -7,6 +7,7 @@ every assignment is a call, but not every call is an assignment.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from policy.catalog import SchemaView, ToolSpec
@@ -165,7 +166,7 @@ class ShownCalls:
 
         Of a role, the suggestion may be another spelling of one that rules name; so it comes last.
         """
-        few = list(_distinct(values))[:_MOST_VALUES]
+        few = list(islice(_distinct(values), _MOST_VALUES))
         more = [self._suggested[subject]] if subject in self._suggested else []
         more = [value for value in more if value not in few]
         yield from (*few, *more) if subject == ROLE else (*more, *few)

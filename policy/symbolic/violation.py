@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from policy.admission import input_fault
 from policy.catalog import ToolSpec
 from policy.checks import checked
 from policy.evaluation import DeclaredResources
@@ -129,6 +130,8 @@ class _Fixed:
 
 
 def _of_the_tool(spec: ToolSpec) -> _Fixed | None:
+    if input_fault(spec) is not None:
+        return _Fixed(Verdict.DENY, Basis(rule="schema"))
     if spec.needs_review:
         return _Fixed(spec.unreviewed, Basis(rule="pin"))
     if spec.requires_confirmation:

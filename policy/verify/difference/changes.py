@@ -45,7 +45,9 @@ def changes_of(layer: ChangedLayer) -> Iterator[Change]:
                 case checked.CheckedRedaction():
                     yield _change("redaction", direction, statement, layer, verb)
                 case checked.CheckedInvariant():
-                    yield _change("claim", "none", statement, layer, verb)
+                    # What is not claimed any more, later edits may break.
+                    claimed: Direction = "looser" if verb == "removed" else "none"
+                    yield _change("claim", claimed, statement, layer, verb)
                 case checked.CheckedDeclaration() if _is_own(statement, layer):
                     yield Change(
                         kind="resources",

@@ -41,7 +41,8 @@ class Proof:
     `basis` are rules, defaults and mechanisms that together keep it, none of them superfluous for
     all tools. `about_nothing`: it holds because no call of its tools can meet its conditions.
     `undecided` are the tools for which nothing was found, and `because` is why, empty where the
-    search found nothing; `tools` is how many there are.
+    search found nothing; `tools` is how many there are. Of no tool, nothing was proved: a claim
+    that names none that is known is undecided.
     """
 
     invariant: checked.CheckedInvariant
@@ -70,6 +71,8 @@ class Proof:
         broken = next((one for one in found.values() if one.status == "broken"), None)
         if broken is not None:
             return Proof(**known, status="broken", counterexample=broken.counterexample)
+        if not tools:
+            return Proof(**known, status="undecided")
         undecided = {name: one for name, one in found.items() if one.status == "undecided"}
         if undecided:
             because = next((one.because for one in undecided.values() if one.because), "")

@@ -22,6 +22,7 @@ from policy.symbolic import RESOURCES, Claim, Situation, Subject
 from policy.verify.proof.counterexample import Counterexample
 
 _MOST_TRIED = 20  # values of one field or fact, for a smaller counterexample
+_MOST_DECIDED = 500  # calls in all, for one
 
 
 class _Shown(Protocol):
@@ -39,8 +40,14 @@ def smallest(
 ) -> _Found:
     """Return a call with as little in it as `decide` still finds what was found.
 
-    What can be as usual is left out, and other values are the first that do.
+    What can be as usual is left out, and other values are the first that do. The number of calls
+    that are decided is bounded; what was found by then is returned.
     """
+    steps = iter(range(_MOST_DECIDED))
+
+    def decided_yet(one: Situation) -> _Found | None:
+        return None if next(steps, None) is None else decide(one)
+
     for subject in tuple(found.situation.values):
         rest = {key: value for key, value in found.situation.values.items() if key != subject}
         simpler = [replace(found.situation, values=MappingProxyType(rest))]
@@ -49,10 +56,10 @@ def smallest(
             for value in values_of(subject)[:_MOST_TRIED]
             if value is not ABSENT
         )
-        found = next((shown for one in simpler if (shown := decide(one)) is not None), found)
+        found = next((shown for one in simpler if (shown := decided_yet(one))), found)
     for name in tuple(found.situation.values.get(RESOURCES, ())):
         arguments = {**found.situation.values[RESOURCES], name: ABSENT}
-        found = decide(found.situation.having({RESOURCES: arguments})) or found
+        found = decided_yet(found.situation.having({RESOURCES: arguments})) or found
     return found
 
 

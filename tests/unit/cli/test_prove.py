@@ -253,3 +253,23 @@ def test_tests_that_are_written_mean_the_calls_that_were_shown(tmp_path: Path) -
         run("test", _rules(tmp_path, mended + tests)).out
         == f"{len(HOSTILE) + 1} passed, 0 failed\n"
     )
+
+
+@pytest.mark.parametrize("tools", ["nosuchthing", "bash_exec, nosuchthing", "mcp nobody/*"])
+@pytest.mark.parametrize("in_file", [True, False])
+def test_a_claim_about_a_tool_that_nobody_knows_proves_nothing(
+    tmp_path: Path, tools: str, in_file: bool
+) -> None:
+    # The condition excludes every call, so the claim holds for what is known of the tools.
+    said = f'never allow {tools} when session.role == "guest"'
+    path = _rules(tmp_path, f"{BASE}prove {said}\n" if in_file else BASE)
+    ran = run("prove", path, *(() if in_file else ("--claim", said)))
+    assert ran.code == 1, ran.out
+    assert "unknown-tool" in ran.err
+    assert ("undecided" if "bash_exec" not in tools else "holds") == ran.out.split()[0]
+    assert run("check", path).code == 0  # a program may add the tool
+
+
+def test_an_assumption_about_a_tool_that_nobody_knows_is_undecided(tmp_path: Path) -> None:
+    ran = _prove(tmp_path, "assume never allow nosuchthing")
+    assert (ran.code, ran.out.split()[0]) == (0, "undecided")

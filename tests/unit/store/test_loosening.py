@@ -188,3 +188,48 @@ async def test_an_acknowledgement_by_another_process_is_found_without_an_edit(
         async with asyncio.timeout(10):
             await changed.wait()
         assert verdict(store) is Verdict.ALLOW
+
+
+CLAIMED = "policy for every agent\ndefault deny\nprove never allow file_read\n"
+
+
+@pytest.mark.parametrize("proofs", ["off", "warn"])
+def test_an_edit_does_not_switch_off_the_proofs_that_it_needs(tmp_path: Path, proofs: str) -> None:
+    root = _folder(tmp_path, "warn")
+    _edit(root, CLAIMED)
+    store = open_store(root)
+    (root / "placet.toml").write_text(f'[reload]\nproofs = "{proofs}"\n')
+    _edit(root, CLAIMED + "allow file_read\n")
+    store.reload()
+    assert verdict(store) is Verdict.DENY
+    assert store.status.diagnostics[0].code == "invariant-broken"
+    # Once the setting alone is in force, it counts.
+    _edit(root, CLAIMED)
+    assert store.reload().changed
+    _edit(root, CLAIMED + "allow file_read\n")
+    store.reload()
+    assert verdict(store) is Verdict.ALLOW
+
+
+def test_proofs_that_an_edit_switches_on_are_needed_at_once(tmp_path: Path) -> None:
+    root = _folder(tmp_path, "warn")
+    (root / "placet.toml").write_text('[reload]\nproofs = "off"\n')
+    _edit(root, CLAIMED)
+    store = open_store(root)
+    (root / "placet.toml").write_text("")
+    _edit(root, CLAIMED + "allow file_read\n")
+    store.reload()
+    assert verdict(store) is Verdict.DENY
+
+
+@pytest.mark.parametrize("loosening", ["refuse", "warn"])
+def test_a_claim_that_is_not_made_any_more_is_a_loosening(tmp_path: Path, loosening: str) -> None:
+    root = _folder(tmp_path, loosening)
+    _edit(root, CLAIMED)
+    store = open_store(root)
+    _edit(root, "policy for every agent\ndefault deny\nno: deny file_read\n")
+    store.reload()
+    found = store.status.loosening
+    assert found is not None
+    assert found.what == ("claim for every agent removed: prove never allow file_read",)
+    assert store.status.stale is (loosening == "refuse")
