@@ -1,7 +1,7 @@
 """JSON-RPC 2.0 with a program over its standard streams, one message a line.
 
 https://www.jsonrpc.org/specification. Only this side calls. The program is not trusted: what it
-writes is bounded, and an answer that nobody waits for is dropped.
+writes is bounded, and it is ended where that is not an answer.
 """
 
 from __future__ import annotations
@@ -77,6 +77,7 @@ class JsonRpcClient:
                 self._take(line)
                 if self._unasked > _MOST_UNASKED:
                     self._end("it writes what answers no call")
+                if self._why is not None:
                     return
         except LineTooLong:
             self._end(f"it has sent a message of more than {_LONGEST:,} bytes")
@@ -91,8 +92,12 @@ class JsonRpcClient:
     def _take(self, line: bytes) -> None:
         """Settle the request that a line answers."""
         message = read_plain_json(line)
+        if isinstance(message, Unreadable):
+            self._end(f"it has sent an answer that cannot be read: {message.reason}")
+            return
         number = message.get("id") if isinstance(message, dict) else None
-        if isinstance(message, Unreadable) or type(number) is not int:
+        if type(number) is not int:
+            # A notification, which is nothing to answer.
             self._unasked += 1
             return
         ending = self._cancelled.pop(number, None)
@@ -100,10 +105,13 @@ class JsonRpcClient:
             ending.cancel()
         answer = self._waiting.get(number)
         if answer is None or answer.done():
-            self._unasked += ending is None
+            if ending is None:
+                self._end("it has answered what it was not asked")
             return
         self._unasked = 0
-        if "result" in message:
+        if ("result" in message) == ("error" in message):
+            self._end("it has sent an answer that is neither a result nor an error")
+        elif "result" in message:
             answer.set_result(message["result"])
         else:
             answer.set_exception(ErrorAnswer(_message_of(message.get("error"))))

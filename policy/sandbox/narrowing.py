@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from policy.model import Bound, Confinement, ResourceSet
 from policy.values import PlainPath, plain_bound, plain_paths
 
+_MOST_LINKS = 40  # as many as Linux follows
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NarrowedPaths:
@@ -32,8 +34,9 @@ def narrowed_paths(
     reads: Iterable[str], writes: Iterable[str], confinement: Confinement
 ) -> NarrowedPaths | str:
     """Return configured paths, without links, as a confinement narrows them; else why it cannot."""
-    readable = _permitted(confinement.reads)
-    writable = _permitted(confinement.writes)
+    reads, writes = tuple(reads), tuple(writes)
+    readable = _permitted(confinement.reads, writes)
+    writable = _permitted(confinement.writes, writes)
     for verb, bound, permitted in (
         ("reads", confinement.reads, readable),
         ("writes", confinement.writes, writable),
@@ -50,14 +53,42 @@ def narrowed_paths(
     )
 
 
-def _permitted(bound: Bound | None) -> tuple[PlainPath, ...] | None:
-    """Return the paths that a bound permits, without links; None if that is not limited."""
+def _permitted(bound: Bound | None, writable: tuple[str, ...]) -> tuple[PlainPath, ...] | None:
+    """Return the paths that a bound permits, without links; None if that is not limited.
+
+    A path that leads over a link in a `writable` folder is not among them: code may have put it
+    there, to be granted what the rule does not name.
+    """
     if bound is None:
         return None
     found = plain_bound(bound)
     if found is None:
         return None
-    return tuple(PlainPath(path=os.path.realpath(one.path), tree=one.tree) for one in found)
+    return tuple(
+        PlainPath(path=os.path.realpath(one.path), tree=one.tree)
+        for one in found
+        if not _leads_over_link_in(one.path, writable)
+    )
+
+
+def _leads_over_link_in(path: str, folders: tuple[str, ...], *, links: int = 0) -> bool:
+    """Return whether a link in one of some folders is on the way to a path; also too many links."""
+    reached = "/"
+    for part in path.split("/"):
+        inside = os.path.realpath(reached)
+        reached = os.path.join(inside, part)
+        if not os.path.islink(reached):
+            continue
+        if links >= _MOST_LINKS or any(_holds(folder, inside) for folder in folders):
+            return True
+        target = os.path.normpath(os.path.join(inside, os.readlink(reached)))
+        if _leads_over_link_in(target, folders, links=links + 1):
+            return True
+    return False
+
+
+def _holds(folder: str, path: str) -> bool:
+    return PlainPath(path=folder, tree=True).covers(PlainPath(path=path, tree=False))
 
 
 def _within(paths: Iterable[str], permitted: tuple[PlainPath, ...] | None) -> tuple[str, ...]:

@@ -17,7 +17,20 @@ from policy.sandbox.narrowing import narrowed_paths
 
 # What is read-only in every folder that may be written: code in them runs without being called.
 # Settings of git name programs, too: `core.hooksPath`, `core.fsmonitor`.
-_KEPT = (".git/hooks", ".git/config", ".vscode", ".idea")
+_KEPT = (
+    ".git/hooks",
+    ".git/config",
+    ".git/config.worktree",
+    ".vscode",
+    ".idea",
+    # Settings of coding agents name hooks and MCP servers, which are programs.
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".codex/config.toml",
+    ".cursor/mcp.json",
+    ".gemini/settings.json",
+    ".mcp.json",
+)
 # A sandbox has its own folders in these places.
 _OWN = ("/proc", "/dev", "/sys")
 
@@ -31,10 +44,11 @@ class SandboxPlan:
     """What a program may touch: absolute paths that exist, each once, a folder before its contents.
 
     `kept` are read-only in spite of `writes`, and the folders between (`immovable`) keep their
-    names: otherwise a program could move them away, and put others in their place. `unkept` would
-    be kept, but do not exist: the program may make them. `folder` is where it starts, `home` its
-    home folder, which is empty unless it is among the paths. `masked` cannot be read, in spite of
-    `reads` and `writes`.
+    names: otherwise a program could move them away, and put others in their place. The same holds
+    for those above what is `masked`, which would be found under another name next time. `unkept`
+    would be kept, but do not exist: the program may make them. `folder` is where it starts, `home`
+    its home folder, which is empty unless it is among the paths. `masked` cannot be read, in spite
+    of `reads` and `writes`.
     """
 
     reads: tuple[str, ...]
@@ -86,7 +100,9 @@ def plan_of(
         reads=tuple(sorted(set(reads) - set(writes))),
         writes=tuple(sorted(set(writes))),
         kept=tuple(there),
-        immovable=tuple(sorted({one for path in there for one in _between(path, writes)})),
+        immovable=tuple(
+            sorted({one for path in (*there, *masked) for one in _between(path, writes)})
+        ),
         unkept=tuple(path for path in inside if path not in there),
         folder=folder,
         home=home,

@@ -90,3 +90,24 @@ def test_what_cannot_be_mounted_is_refused_only_if_a_rule_relies_on_it(work: Pat
     assert _plan(work, Confinement(reads=notes)).writes == (str(work),)
     with pytest.raises(CannotConfine, match="reads"):
         _plan(work, Confinement(reads=notes, relied_on=("reads",)))
+
+
+def test_a_link_that_code_can_make_grants_nothing(work: Path) -> None:
+    cache, data = work.parent / "cache", work.parent / "data"
+    cache.mkdir()
+    (work / "out").symlink_to(cache)
+    (work.parent / "by-operator").symlink_to(data / "a")
+    (work.parent / "to-work").symlink_to(work)
+    bound = _only(
+        f"{work}/out/**", f"{work.parent}/to-work/out/**", f"{work.parent}/by-operator/**"
+    )
+    plan = _plan(work, Confinement(reads=bound, writes=bound), writes=(str(cache),))
+    assert (plan.reads, plan.writes) == ((str(data / "a"),), ())
+
+
+def test_folders_above_what_is_masked_keep_their_names(work: Path) -> None:
+    (work / "sub/keys").mkdir(parents=True)
+    denied = Bound(without=(_set(f"{work}/sub/keys/**"),))
+    plan = _plan(work, Confinement(reads=denied))
+    assert plan.masked == (f"{work}/sub/keys",)
+    assert f"{work}/sub" in plan.immovable
