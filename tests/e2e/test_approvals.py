@@ -17,7 +17,14 @@ from tests.unit.cli.running import Ran, run
 
 pytestmark = pytest.mark.people
 
-SETTINGS = '[approvals]\nstore = "../state/approvals.sqlite"\ntimeout = "60s"\n'
+# A session with a name outlives the server; each connection has one of its own otherwise.
+SETTINGS = """\
+[serve]
+session = "desk"
+[approvals]
+store = "../state/approvals.sqlite"
+timeout = "60s"
+"""
 
 
 @pytest.fixture
@@ -101,7 +108,7 @@ async def test_a_session_can_be_denied_as_a_whole(place: Place) -> None:
             answer, "deny", "--session", "another", "--all", place.rules
         )
         assert "denied: 0 requests" in other.out
-        done = await asyncio.to_thread(answer, "deny", "--session", "default", "--all", place.rules)
+        done = await asyncio.to_thread(answer, "deny", "--session", "desk", "--all", place.rules)
         assert "denied: 2 requests" in done.out
         replies: list[Reply] = await asyncio.gather(*calls)
     assert {reply.kind for reply in replies} == {"permission-denied"}
