@@ -309,6 +309,37 @@ def test_the_extra_redis_is_needed_for_a_history_there(environments: Environment
         assert said in refused.stderr
 
 
+MASKED = """
+import asyncio
+import policy
+from policy.plugins import configured_plugins
+
+async def main():
+    store = policy.PolicyStore("masking")
+    service = policy.build_tool_service(store, workspace="work", tools=[])
+    async with configured_plugins(service, store) as plugins:
+        print(plugins.report()["mask"].problem)
+        print((await service.execute("ext__mask__mask_digits", {"text": "12"})).value)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.long
+def test_plugins_in_webassembly_run_with_their_extra(environments: Environments) -> None:
+    plugin = ROOT / "docs" / "samples" / "mask"
+    for extra in ("", "wasm"):
+        folder = environments(extra).folder
+        for name in ("masking", "work"):
+            (folder / name).mkdir(exist_ok=True)
+        rule = "policy for every agent\n\ndefault deny\nmask: allow ext mask/*\n"
+        (folder / "masking" / "global.policy").write_text(rule)
+        shown = environments(extra).succeeds("placet", "plugins", "--rules", "masking", str(plugin))
+        (folder / "masking" / "placet.toml").write_text(shown.partition("toml:\n\n")[2])
+    assert "pip install 'placet[wasm]'" in environments("").run("python", "-c", MASKED).stdout
+    assert "{'text': '##'}" in environments("wasm").succeeds("python", "-c", MASKED)
+
+
 @pytest.mark.long
 def test_everything_together_runs_the_demo(environments: Environments) -> None:
     without = environments("").run("placet", "demo")
@@ -320,5 +351,5 @@ def test_everything_together_runs_the_demo(environments: Environments) -> None:
 def test_each_extra_is_tried_here() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     assert set(settings["project"]["optional-dependencies"]) == {
-        "mcp", "redis", "server", "web", "sql", "all",
+        "mcp", "redis", "server", "wasm", "web", "sql", "all",
     }  # fmt: skip
