@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from itertools import count, pairwise
-from math import floor
+from itertools import count, islice, pairwise
+from math import floor, inf, isfinite, nextafter
 from typing import Any
 
 from policy.checks import checked
 from policy.evaluation import ABSENT, constant_value
 from policy.symbolic.subjects import Subject, plain_subject
-from policy.values import is_number, is_ordinary
+from policy.values import compare_numbers, is_number, is_ordinary
 
 _INVISIBLE = "\u200b"  # a string with such a character is like no other, and may be like one
 _OTHER = "other"  # a string that no test names
@@ -55,7 +55,7 @@ def complete_samples(tests: Iterable[checked.Test], *, more: Iterable[Any] = ())
     `more` are further constants that the value is compared with.
     """
     constants = [*(value for test in tests for value in constants_of(test)), *more]
-    numbers = sorted({value for value in constants if is_number(value)})
+    numbers = sorted(set(_doubles(*(value for value in constants if is_number(value)))))
     named = {value for value in constants if isinstance(value, str)}
     strings = [*sorted(named), other_than(named)]
     return (
@@ -112,9 +112,18 @@ def _numbers(numbers: list[Any]) -> Iterator[Any]:
         return
     yield from numbers
     for low, high in pairwise(numbers):
-        yield floor(low) + 1  # a whole number between them, if there is one
-        yield (low + high) / 2
-    yield from (floor(numbers[0]) - 1, floor(numbers[-1]) + 1, _BEYOND_DOUBLES)
+        # Between the two, or else no double is: first a whole number, if there is one.
+        yield from _doubles(floor(low) + 1)
+        middle = (low + high) / 2
+        yield middle if isfinite(middle) else low / 2 + high / 2
+    for number, step in ((numbers[0], -1), (numbers[-1], 1)):
+        yield from islice(_doubles(floor(number) + step, nextafter(number, step * inf)), 1)
+    yield _BEYOND_DOUBLES
+
+
+def _doubles(*numbers: Any) -> Iterator[Any]:
+    """Yield those of these that a double can represent."""
+    return (number for number in numbers if compare_numbers("==", number, 0) is not None)
 
 
 def _is_scalar(value: Any) -> bool:

@@ -24,7 +24,9 @@ from policy.symbolic.situation import Situation
 FIELD = checked.FieldOf(base=checked.Fact(path=("input",)), name="x")
 SPEC = ToolSpec(name="t", origin=Origin(tool="t"), complete=True)
 STRINGS = st.sampled_from(("", "a", "b", "A", "other", "other1", "é", "e\u0301"))
-NUMBERS = st.integers(-3, 3) | st.sampled_from((0.5, 1.5, -0.25, 2.0))
+# Where the next whole number, or the next number at all, is no double.
+LARGE = st.sampled_from((2**53, 2**53 + 2, -(2**53), 10**23, 1e300, 1.6e308, 1.7e308, 5e-324))
+NUMBERS = st.integers(-3, 3) | st.sampled_from((0.5, 1.5, -0.25, 2.0)) | LARGE
 CONSTANTS = STRINGS | NUMBERS | st.booleans()
 
 
@@ -70,6 +72,8 @@ VALUES = (
     | st.floats(-5, 5, allow_nan=False)
     | st.floats(0, 1)
     | st.integers()
+    | st.floats(allow_nan=False)
+    | LARGE.map(lambda number: number * 2)
     | st.lists(CONSTANTS, max_size=2)
     | st.just({"a": 1})
     | st.just(ABSENT)
