@@ -4,6 +4,7 @@ from policy.symbolic.all_calls import AllCalls
 from policy.symbolic.known_truths import KnownTruths
 from policy.symbolic.leaves import leaves_of
 from policy.symbolic.reading import Reading
+from policy.symbolic.rewritten_input import tests_of_changes
 from policy.symbolic.set_relations import includes
 from policy.symbolic.shown_calls import ShownCalls
 from policy.symbolic.situation import Situation, Values
@@ -44,6 +45,7 @@ __all__ = [
     "leaves_of",
     "plans_in",
     "require_violation",
+    "tests_of_changes",
     "unknown",
     "verdict_of",
 ]

@@ -25,7 +25,7 @@ from policy.program import RulePlan
 from policy.solving import Clauses, Model
 from policy.symbolic.field_values import accepted_values, bounds_in, is_always_there
 from policy.symbolic.known_truths import KnownTruths
-from policy.symbolic.patterns.texts import language_of
+from policy.symbolic.patterns.texts import language_of, language_of_names
 from policy.symbolic.reading import Choice, Scope, choices, compiled, fixed, table
 from policy.symbolic.resource_facts import ResourceFacts
 from policy.symbolic.samples import complete_samples, constants_of, is_strange, simple_subject
@@ -90,6 +90,8 @@ class AllCalls:
                 self._simple.setdefault(subject, []).append(test)
         matched = (self._matched_subject(test) for test in tests)
         self._patterns = {found for found in matched if found and self._is_any_text(found)}
+        if any(layer.kind == "agents" for layer in self._layers) and self._is_any_text(NAME):
+            self._patterns.add(NAME)
         self._strings = Strings(clauses)
         self._texts: dict[Subject, TextValue] = {}
         self._choices: dict[Subject, list[Choice]] = {}
@@ -194,7 +196,7 @@ class AllCalls:
 
     def _is_any_text(self, subject: Subject) -> bool:
         """Return whether a field or fact may be any string, and every test names plain ones."""
-        if subject in (NAME, ROLE) or not self._can_be_set(subject):
+        if subject == ROLE or not self._can_be_set(subject):
             return False
         if self._is_one_of_few(subject):
             return False
@@ -292,10 +294,19 @@ class AllCalls:
                 return self.clauses.any_of(self._applying_names(layer))
 
     def _applying_names(self, layer: LayerKey) -> Iterator[int]:
-        """Yield the literals of names to which a layer applies.
+        """Yield literals of which one holds if a layer applies to the agent of the call.
 
-        A name that nothing spells out stands for all others, which patterns may match or not.
+        Where a name is not modelled as a string, one that nothing spells out stands for all others,
+        which patterns may match or not.
         """
+        if NAME in self._patterns:
+            language = language_of_names(layer.names, patterns=layer.kind == "agents")
+            # Too many names at once may be matched or not.
+            if language is None:
+                yield self.clauses.variable()
+            else:
+                yield self._text(NAME).is_spelled_in(language)
+            return
         spelled = set(self._named(NAME))
         for test in self._simple[NAME]:
             spelled.update(constants_of(test))

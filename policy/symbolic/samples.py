@@ -86,6 +86,13 @@ def guessed_samples(tests: Iterable[checked.Test]) -> tuple[Any, ...]:
     return tuple(found)
 
 
+def disguised(text: str) -> Iterator[str]:
+    """Yield spellings of a string with an invisible character at one place, or at all of them."""
+    for place in range(len(text) + 1):
+        yield f"{text[:place]}{_INVISIBLE}{text[place:]}"
+    yield _INVISIBLE + "".join(f"{char}{_INVISIBLE}" for char in text)
+
+
 def is_strange(value: Any) -> bool:
     """Return whether people would not write such a value: it is huge, or hides characters."""
     if isinstance(value, str):

@@ -16,6 +16,7 @@ from policy.solving import (
     Language,
     OutOfSteps,
     Steps,
+    contains,
     meeting,
 )
 
@@ -44,6 +45,13 @@ class Word:
         if found is None:
             found = self.literals[language] = self._clauses.variable()
         return found
+
+    def allows(self, text: str, holding: frozenset[int]) -> bool:
+        """Return whether everything is true of a text that an assignment says of the string."""
+        return all(
+            contains(language, text) == (literal in holding)
+            for language, literal in self.literals.items()
+        )
 
 
 class Strings:

@@ -15,6 +15,7 @@ from policy.solving import Clauses, Language
 from policy.symbolic.known_truths import Row
 from policy.symbolic.patterns.texts import any_of_these, language_of
 from policy.symbolic.reading import Choice, table
+from policy.symbolic.samples import disguised
 from policy.symbolic.strings import Strings
 from policy.symbolic.truths import Truths, unknown
 
@@ -36,7 +37,9 @@ class TextValue:
         self._strings = strings
         self._shown = strings.word(self._is_text)
         self._bare = strings.word(self._is_text)
-        self._ordinary = ordinary
+        # That the string has no invisible characters: then both are the same.
+        self._is_plain = clauses.variable()
+        clauses.require(-ordinary, self._is_plain)
 
     def truth_of(self, test: checked.Test, compiled: TestOf, row: Row) -> Truths:
         """Return the truth of a test of this value alone, which the engine computes as compiled.
@@ -51,11 +54,26 @@ class TextValue:
             any_of([among_others.fails, self._clauses.all_of([self._is_text, of_texts.fails])]),
         )
 
+    def is_spelled_in(self, language: Language) -> int:
+        """Return the literal that the string is in a language, its invisible characters included.
+
+        The value is a string in every case.
+        """
+        self._in_language(language)
+        return self._shown.is_in(language)
+
     def example(self, holding: frozenset[int]) -> Any:
-        """Return the value of an assignment; None if no ordinary string was found."""
-        if self._is_text in holding:
+        """Return the value of an assignment; None if no such string was found."""
+        if self._is_text not in holding:
+            return next((each.value for each in self._others if each.literal in holding), None)
+        if all(
+            (literal in holding) == (self._bare.literals[language] in holding)
+            for language, literal in self._shown.literals.items()
+        ):
             return self._strings.example(self._shown, holding)
-        return next((each.value for each in self._others if each.literal in holding), None)
+        bare = self._strings.example(self._bare, holding)
+        spellings = () if bare is None else disguised(bare)
+        return next((text for text in spellings if self._shown.allows(text, holding)), None)
 
     def _of_texts(self, test: checked.Test, compiled: TestOf) -> Truths:
         language = language_of(test)
@@ -78,10 +96,12 @@ class TextValue:
         if language is None:
             return unknown(self._clauses)
         truth = self._in_language(language)
+        # What is spelled like a string without such characters has none.
+        self._clauses.require(-self._shown.is_in(language), self._is_plain)
         return truth.negated() if most is True else truth
 
     def _in_language(self, language: Language) -> Truths:
         shown, bare = self._shown.is_in(language), self._bare.is_in(language)
         for one, other in ((shown, bare), (bare, shown)):
-            self._clauses.require(-self._ordinary, -one, other)
+            self._clauses.require(-self._is_plain, -one, other)
         return Truths(self._clauses.all_of([shown, bare]), self._clauses.all_of([-shown, -bare]))

@@ -1,9 +1,9 @@
 """The calls of one tool that break a claim, as a formula: the claim is met, and nothing restricts.
 
-It follows `decision.judgement`, for one caller and without rewrites. Both are enough: the verdict
-for a chain of callers is the strictest of theirs, and a rewritten call gets the stricter verdict of
-the call as asked and as rewritten. The safety floor, pins and a tool's confirmation only restrict,
-too; of these, the ones that do not depend on the call count.
+It follows `decision.judgement`, for one caller and one input. Both are enough: the verdict for a
+chain of callers is the strictest of theirs, and a rewritten call gets the stricter verdict of the
+call as asked and as rewritten. The safety floor, pins and a tool's confirmation only restrict, too;
+of these, the ones that do not depend on the call count.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from policy.admission import input_fault
 from policy.catalog import ToolSpec
 from policy.checks import checked
 from policy.evaluation import DeclaredResources
-from policy.model import Verdict
+from policy.model import Reason, Verdict
 from policy.program import LayerPlan, RulePlan
 from policy.symbolic.reading import Reading, demands
+from policy.symbolic.rewritten_input import left_alone
 from policy.symbolic.truths import Truths, all_of
 
 
@@ -57,9 +58,17 @@ class Violation:
 
 
 def require_violation(
-    claim: Claim, spec: ToolSpec, layers: Sequence[LayerPlan], reading: Reading
+    claim: Claim,
+    spec: ToolSpec,
+    layers: Sequence[LayerPlan],
+    reading: Reading,
+    *,
+    as_it_runs: bool = False,
 ) -> Violation:
-    """Add to the reading's clauses that a call breaks the claim."""
+    """Add to the reading's clauses that a call breaks the claim.
+
+    `as_it_runs`: its input is the one that rewrites have left.
+    """
     clauses = reading.clauses
     bases: dict[int, Basis] = {}
 
@@ -90,7 +99,10 @@ def require_violation(
             unless_left_out(basis, -applies, allowed)
         for plan in layer.restricting:
             if plan.verdict >= claim.least:
-                unless_left_out(_basis(plan), -applies, _matches(plan, layer, reading).fails)
+                unless_left_out(_basis(plan.reason), -applies, _matches(plan, layer, reading).fails)
+        for rewrite in layer.rewrites if as_it_runs else ():
+            for clause in left_alone(rewrite, layer, reading):
+                unless_left_out(_basis(rewrite.reason), -applies, *clause)
         if number == 0 and layer.key.kind == "every":
             granting.append(allowed if default is None else clauses.true)
         elif layer.key in delegated:
@@ -116,8 +128,7 @@ def _matches(plan: RulePlan, layer: LayerPlan, reading: Reading) -> Truths:
     return all_of(reading.clauses, [found, Truths(covered, reading.clauses.false)])
 
 
-def _basis(plan: RulePlan) -> Basis:
-    reason = plan.reason
+def _basis(reason: Reason) -> Basis:
     return Basis(rule=reason.rule, layer=reason.layer or "", place=f"{reason.file}:{reason.line}")
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pkgutil import resolve_name
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ import pytest
 from policy.catalog import Catalog, Origin, ToolSpec
 from policy.decision import answer
 from policy.evaluation import ConditionScope, Evaluation, compile_test
-from policy.model import Caller, Facts, GuestScope, ToolCall, Verdict
+from policy.model import Caller, Facts, GuestScope, Verdict
 from policy.solving import Clauses
 from policy.symbolic import Reading, Truths, require_violation
 from policy.verify import prove
@@ -50,6 +49,15 @@ _TESTS = (
     'context.hour == "late"',
     'context.hour != "early"',
 )
+_CHANGES = (
+    "set input.count = at most 1",
+    "set input.count = at least 2",
+    "set input.count = 2",
+    "set input.count = 1 if absent",
+    "remove input.count",
+    'set input.mode = "in"',
+    'set input.mode = "out" set input.count = at most 2',
+)
 _LEAST = {"never allow": Verdict.ASK, "always deny": Verdict.DENY}
 
 
@@ -70,8 +78,9 @@ def _policy(random: random.Random) -> PolicyText:
     if default == "deny" and random.random() < 0.4:
         body.append('delegate door to agent "ann"')
         other.append(_rule(random, "allow"))
-    if random.random() < 0.3:
-        body.append("rewrite door set input.count = at most 1")
+    if random.random() < 0.4:
+        when = f" when {random.choice(_TESTS)}" if random.random() < 0.5 else ""
+        body.append(f"rewrite door{when} {random.choice(_CHANGES)}")
     claim = f"prove {random.choice(tuple(_LEAST))} door when {random.choice(_TESTS)}"
     files = [
         (GLOBAL, ("policy for every agent", f"default {default}", *body, claim)),
@@ -96,6 +105,21 @@ _REWRITTEN = PolicyText(
     )
 )
 
+# Only of an agent whose name is disguised is it unknown whether the claim is about it.
+_DISGUISED = PolicyText(
+    files=(
+        (
+            GLOBAL,
+            (
+                "policy for every agent",
+                "default allow",
+                'prove never allow door when agent.name == "ann"',
+            ),
+        ),
+        ("agents/ann.policy", ('policy for agent "ann"', "deny door")),
+    )
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:
@@ -109,8 +133,9 @@ class _Case:
 def _cases() -> tuple[_Case, ...]:
     found: list[_Case] = []
     seed = random.Random(5)
+    first = [_DISGUISED, _REWRITTEN]
     while len(found) < 80:
-        policy = _policy(seed) if found else _REWRITTEN
+        policy = first.pop() if first else _policy(seed)
         try:
             built = build_over(policy, _CATALOG, context=_CONTEXT)
         except Unsound:
@@ -120,18 +145,18 @@ def _cases() -> tuple[_Case, ...]:
 
 
 def _calls() -> Iterator[tuple[dict[str, Any], Caller, Facts]]:
-    every = itertools.product(
-        _MODES, (None, *_COUNTS), ("ann", "zoe"), ("owner", "guest"), (None, "late", "early")
-    )
+    hours = (..., None, "late", "early", "other")
+    names = ("ann", "ann\u200b", "zoe")
+    every = itertools.product(_MODES, (None, *_COUNTS), names, ("owner", "guest"), hours)
     for mode, count, name, role, hour in every:
         input = {"mode": mode} if count is None else {"mode": mode, "count": count}
         caller = Caller(agent=name, role=role, scope=GuestScope(allowed_tools=("*",)))
-        context = {} if hour is None else {"hour": hour}
+        context = {} if hour is ... else {"hour": hour}
         yield input, caller, Facts(history=(), context=context)
 
 
 def _breaks(built: Built, input: dict[str, Any], caller: Caller, facts: Facts) -> bool:
-    """Return whether a call breaks the claim: as asked and as rewritten, and by its verdict."""
+    """Return whether a call breaks the claim: as it runs, and by its verdict."""
     (invariant,) = built.program.policy.layers[0].invariants
     assert invariant.when is not None
     decision = answer(built.program, "door", input, caller, facts).decision
@@ -144,11 +169,8 @@ def _breaks(built: Built, input: dict[str, Any], caller: Caller, facts: Facts) -
         test=compile_test,
     )
     test = compile_test(invariant.when, place)
-    calls = (ToolCall(tool="door", input=input), decision.call)
-    return all(
-        test(Evaluation(_DOOR, call.input, caller=caller, facts=facts, slots=20)) is not False
-        for call in calls
-    )
+    call = decision.call
+    return test(Evaluation(_DOOR, call.input, caller=caller, facts=facts, slots=20)) is not False
 
 
 def _mistakes() -> Iterator[str]:
@@ -156,9 +178,6 @@ def _mistakes() -> Iterator[str]:
     for case in _cases():
         (proof,) = prove(case.built)
         if proof.status != ("broken" if case.is_broken else "holds"):
-            rewrites = "rewrite" in repr(case.built)
-            if proof.status == "undecided" and rewrites and not case.is_broken:
-                continue  # what only a rewrite keeps is not proved
             yield f"{proof.status}\\n{case.built}"
 
 
@@ -173,8 +192,8 @@ def test_of_a_small_universe_claims_are_decided_as_by_trying_every_call() -> Non
 def _with_layers(change: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Any:
     """Return a formula that is built from other layers than the policy has."""
 
-    def changed(claim: Any, spec: Any, layers: Any, reading: Any) -> Any:
-        return require_violation(claim, spec, change(tuple(layers)), reading)
+    def changed(claim: Any, spec: Any, layers: Any, reading: Any, **more: Any) -> Any:
+        return require_violation(claim, spec, change(tuple(layers)), reading, **more)
 
     return changed
 
@@ -202,15 +221,6 @@ def _exception_forgotten(real: Any) -> Any:
     return demands
 
 
-def _rewrite_ignored(real: Any) -> Any:
-    def answered(*arguments: Any) -> Any:
-        found = real(*arguments)
-        decision = SimpleNamespace(verdict=found.decision.verdict, call=found.decision.asked)
-        return SimpleNamespace(admitted=found.admitted, decision=decision)
-
-    return answered
-
-
 def _delegated_to_all(real: Any) -> Any:
     def applies(self: Any, layer: Any) -> int:
         found: int = self.clauses.true
@@ -231,6 +241,17 @@ def _delegation_forgotten(real: Any) -> Any:
     return _with_layers(lambda layers: (replace(layers[0], delegated_to=()), *layers[1:]))
 
 
+def _rewrites_forgotten(real: Any) -> Any:
+    return _with_layers(lambda layers: tuple(replace(one, rewrites=()) for one in layers))
+
+
+def _rewrite_said_to_match(real: Any) -> Any:
+    def left_alone(*arguments: Any) -> Any:
+        return [clause[1:] for clause in real(*arguments)]
+
+    return left_alone
+
+
 @pytest.mark.parametrize(
     ("part", "bug"),
     [
@@ -241,7 +262,8 @@ def _delegation_forgotten(real: Any) -> Any:
         ("verify.proof.search.require_violation", _layer_forgotten),
         ("verify.proof.search.require_violation", _default_forgotten),
         ("verify.proof.search.require_violation", _delegation_forgotten),
-        ("verify.proof.replay.answer", _rewrite_ignored),
+        ("symbolic.violation.left_alone", _rewrite_said_to_match),
+        ("verify.proof.search.require_violation", _rewrites_forgotten),
     ],
     ids=lambda part: part.__name__.strip("_") if callable(part) else "",
 )

@@ -57,14 +57,13 @@ def _claims(draw: DrawFn) -> tuple[Situation, Proof]:
 
 
 def _breaks(case: Situation, proof: Proof, call: ToolCall, caller: Caller) -> bool:
-    """Return whether the call breaks the claim, by the engine alone."""
+    """Return whether the call breaks the claim as it runs, by the engine alone."""
     invariant = proof.invariant
     outcome = answer(case.built.program, call.tool, dict(call.input), caller, case.facts)
     if outcome.admitted is None or outcome.decision.verdict >= _LEAST[invariant.claim]:
         return False
     return all(
-        _may_be(test, wanted, case, ToolCall(tool=call.tool, input=final), caller)
-        for final in (call.input, outcome.decision.call.input)
+        _may_be(test, wanted, case, outcome.decision.call, caller)
         for test, wanted in ((invariant.when, True), (invariant.unless, False))
         if test is not None
     )

@@ -17,6 +17,7 @@ from policy.solving import (
 )
 from policy.symbolic.patterns.globs import text_glob
 from policy.symbolic.patterns.regexes import Unread, found_in_text, whole_text
+from policy.values import normalise
 
 
 def language_of(test: checked.Test) -> Language | None:
@@ -40,6 +41,19 @@ def any_of_these(texts: tuple[str, ...]) -> Language | None:
     """Return the language of a few strings; None if they are too many."""
     try:
         return language(Either(tuple(map(literal, texts))))
+    except TooLarge:
+        return None
+
+
+@lru_cache(maxsize=4096)
+def language_of_names(names: tuple[str, ...], *, patterns: bool) -> Language | None:
+    """Return the names, normalised, to which the header of a layer applies.
+
+    None if it has too many.
+    """
+    read = text_glob if patterns else literal
+    try:
+        return language(Either(tuple(read(normalise(name)) for name in names)))
     except TooLarge:
         return None
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from policy.catalog import ToolSpec
 from policy.checks import LayerKey, checked
-from policy.program import LayerPlan, Program, RulePlan, meaning_digest
+from policy.program import LayerPlan, Program, RewritePlan, RulePlan, meaning_digest
 from policy.verify.proof.proof import Proof, ToolProof
 
 
@@ -96,9 +96,16 @@ def _layer_parts(layer: LayerPlan) -> tuple[object, ...]:
         layer.delegated_to,
         (declared.resources, declared.complete, declared.unseen),
         *map(_rule_parts, (*layer.allows, *layer.restricting)),
+        *map(_rewrite_parts, layer.rewrites),
     )
 
 
 def _rule_parts(plan: RulePlan) -> tuple[object, ...]:
     rule = plan.rule
     return (plan.verdict, plan.grants, plan.covering, plan.more, rule.when, rule.unless)
+
+
+def _rewrite_parts(plan: RewritePlan) -> tuple[object, ...]:
+    rule = plan.rule
+    changes = ((each.kind, each.steps, each.value) for each in rule.changes)
+    return (rule.when, rule.unless, *changes)

@@ -18,6 +18,7 @@ from policy.symbolic import (
     Values,
     leaves_of,
     require_violation,
+    tests_of_changes,
 )
 from policy.verify.proof.claims import ClaimQuestion
 from policy.verify.proof.counterexample import Counterexample
@@ -60,15 +61,16 @@ class ProofSearch:
             slots=self._slots,
             known=self._known.setdefault((self._spec.name, AllCalls), KnownTruths()),
         )
-        wrong = require_violation(self._claim, self._spec, self._layers, reading)
+        wrong = require_violation(self._claim, self._spec, self._layers, reading, as_it_runs=True)
         with Search(clauses, steps=self._steps) as search:
             found = search.solve(wrong.bases)
             if isinstance(found, Unsatisfiable):
                 return tuple(wrong.bases[literal] for literal in search.smallest_core(found.core))
-            plain = search.solve([*wrong.bases, wrong.clear, reading.ordinary])
-            if not isinstance(plain, Model):
-                plain = search.solve([*wrong.bases, reading.ordinary])
-            return reading.suggested(plain) if isinstance(plain, Model) else {}
+            for more in ([wrong.clear, reading.ordinary], [reading.ordinary]):
+                plain = search.solve([*wrong.bases, *more])
+                if isinstance(plain, Model):
+                    return reading.suggested(plain)
+            return reading.suggested(found) if isinstance(found, Model) else {}
 
     def counterexample(self, suggested: Values) -> Counterexample | None:
         """Return a call that breaks the claim, as the engine decides it; None if none is found.
@@ -87,7 +89,7 @@ class ProofSearch:
             suggested=suggested,
             known=self._known.setdefault((self._spec.name, ShownCalls), KnownTruths()),
         )
-        wrong = require_violation(self._claim, self._spec, self._layers, reading)
+        wrong = require_violation(self._claim, self._spec, self._layers, reading, as_it_runs=True)
         with Search(clauses, steps=self._steps) as search:
             # A call that certainly meets the claim's conditions persuades more than one that may,
             # and one with ordinary values more than one without.
@@ -125,3 +127,6 @@ def _tests(
     for layer in layers:
         for plan in (*layer.allows, *layer.restricting):
             yield from leaves_of(plan.rule.when, plan.rule.unless)
+        for rewrite in layer.rewrites:
+            yield from leaves_of(rewrite.rule.when, rewrite.rule.unless)
+            yield from tests_of_changes(rewrite)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from policy.catalog import Catalog, Origin, Resource, ToolSpec
+from policy.evaluation import ConditionScope, Evaluation, compile_test
+from policy.model import Caller, Facts, ToolCall
 from policy.verify import Proof, prove
 from tests.laws.engine import Built, build_over
 from tests.laws.policies import PolicyText
@@ -40,3 +42,26 @@ def built_of(files: Mapping[str, tuple[str, ...]], *, specs: tuple[ToolSpec, ...
     """Return a policy of these files, over these tools alone."""
     text = PolicyText(files=tuple(files.items()))
     return build_over(text, Catalog(specs=specs, complete=True))
+
+
+def met(
+    built: Built,
+    proof: Proof,
+    spec: ToolSpec,
+    input: Mapping[str, Any],
+    *,
+    caller: Caller,
+    facts: Facts,
+) -> bool:
+    """Return whether a call may meet the conditions of a claim of the first layer."""
+    claim, declared = proof.invariant, built.program.layer_plan(0, spec).declared
+    slots = max(built.program.slots, claim.slots)
+    input = ToolCall(tool=spec.name, input=input).input
+    call = Evaluation(spec, input, caller=caller, facts=facts, slots=slots)
+    for test, wanted in ((claim.when, True), (claim.unless, False)):
+        place = ConditionScope(
+            declared=declared, absent_is_false=wanted, covering=False, test=compile_test
+        )
+        if test is not None and compile_test(test, place)(call) is (not wanted):
+            return False
+    return True
