@@ -18,6 +18,8 @@ def confinement_lines(confinement: Confinement) -> Iterator[str]:
         said = "connects to" if verb == "connects" else verb
         relied = "; the call is allowed because of that" if verb in confinement.relied_on else ""
         yield f"{said} {'anything' if bound is None else _bound(bound)}{relied}"
+    if any(bound.without for verb, bound in confinement.bounds() if verb != "connects"):
+        yield "note: what is made after the code has started is neither hidden nor read-only"
 
 
 def _bound(bound: Bound) -> str:

@@ -1,6 +1,7 @@
 """Facts about this machine (disk, host names, clock), in the form that decisions take."""
 
 from policy.environment.fact_source import FactSource, JudgedHosts, LookUp, look_up_host
+from policy.environment.letter_case import LetterCase
 from policy.environment.links import Links, follow_links
 from policy.environment.links_passed import links_on_the_way
 from policy.environment.lookups import MOST_SECONDS, DiskLookups
@@ -17,6 +18,7 @@ __all__ = [
     "DiskLookups",
     "FactSource",
     "JudgedHosts",
+    "LetterCase",
     "Links",
     "LookUp",
     "SessionWorkspaces",

@@ -52,9 +52,11 @@ class Reach:
 class SandboxSettings:
     """How built-in tools that run code are confined, and what `reach` they have.
 
-    `required`: without a sandbox that works they start nothing.
+    `required`: without a sandbox that works they start nothing. `search` is how many files and
+    folders are looked at for those that rules name by wildcards, which are hidden; 0: none is.
     """
 
     driver: SandboxDriverName = "off"
     required: bool = True
+    search: int = 200_000
     reach: Reach = field(default_factory=Reach)

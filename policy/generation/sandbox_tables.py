@@ -92,12 +92,16 @@ class SandboxTable(_Table):
 
     driver: SandboxDriverName = SandboxSettings().driver
     required: bool = SandboxSettings().required
+    search: Annotated[int, Field(ge=0, le=10**8)] = SandboxSettings().search
 
 
 def sandbox_settings(table: SandboxTable, root: str) -> SandboxSettings:
     """Return what a table says; paths are relative to `root`."""
     return SandboxSettings(
-        driver=table.driver, required=table.required, reach=reach_of(table, root)
+        driver=table.driver,
+        required=table.required,
+        search=table.search,
+        reach=reach_of(table, root),
     )
 
 

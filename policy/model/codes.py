@@ -74,7 +74,7 @@ SENTENCES: Mapping[Code, str] = MappingProxyType(
         "timeout": "the tool took too long",
         "execution": "the tool failed",
         "output-withheld": "the tool has run, but its record could not be written",
-        "sandbox-missing": "this runs only in a sandbox, and there is none that works here",
+        "sandbox-missing": "this runs only in a sandbox, and none can be set up for it here",
         "result-withheld": "the tool has run, but its result is withheld: a rule that redacts it"
         " cannot be applied",
         "cannot-redact": "a rule redacts what this returns, and nothing here can do that",

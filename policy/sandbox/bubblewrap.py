@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from policy.generation import ProcessLimits
@@ -97,6 +97,7 @@ class Bubblewrap:
             open_filter(refusals()) as seccomp,
             pinned(_paths(plan)) as paths,
             etc_files() as etc,
+            _arguments_in_a_file(masks(plan)) as hiding,
         ):
             yield ConfinedStart(
                 arguments=(
@@ -111,13 +112,13 @@ class Bubblewrap:
                     *_scratch(plan),
                     *_start_folder(plan),
                     *_mounts(plan, paths),
-                    *_masks(plan),
+                    *("--args", str(hiding)),
                     # Both are in memory, and have no size.
                     *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", plan.folder, "--"),
                     *_limited(plan.limits),
                     *program,
                 ),
-                descriptors=(seccomp, *etc.descriptors, *paths.values()),
+                descriptors=(seccomp, hiding, *etc.descriptors, *paths.values()),
             )
 
 
@@ -168,8 +169,15 @@ def _start_folder(plan: SandboxPlan) -> tuple[str, ...]:
     return () if inside else ("--dir", plan.folder)
 
 
-def _masks(plan: SandboxPlan) -> Iterator[str]:
-    """Yield empty folders, and a file that nobody can open, over what may not be read."""
+def masks(plan: SandboxPlan) -> Iterator[str]:
+    """Yield empty folders, and a file that nobody can open, over what may not be read.
+
+    Raises CannotConfine for more than bubblewrap takes.
+    """
+    if len(plan.masked) > _MOST_MASKS:
+        raise CannotConfine(
+            f"{len(plan.masked)} files and folders are too many to hide: at most {_MOST_MASKS}"
+        )
     for path in plan.masked:
         if os.path.isdir(path):
             yield from ("--perms", "0000", "--size", _EMPTY, "--tmpfs", path, "--remount-ro", path)
@@ -179,6 +187,21 @@ def _masks(plan: SandboxPlan) -> Iterator[str]:
 
 # The size of a folder in memory that holds nothing; less is none at all.
 _EMPTY = "4096"
+# Bubblewrap reads the table of all mounts for each further one, and takes 9,000 arguments.
+_MOST_MASKS = 1_000
+
+
+@contextmanager
+def _arguments_in_a_file(arguments: Iterable[str]) -> Iterator[int]:
+    """Yield a file in memory with arguments that may be too long for a command line."""
+    descriptor = os.memfd_create("arguments")
+    try:
+        with os.fdopen(os.dup(descriptor), "wb") as file:
+            file.writelines(os.fsencode(each) + b"\0" for each in arguments)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _limited(limits: ProcessLimits) -> Iterator[str]:

@@ -91,7 +91,9 @@ class Landlock:
         if plan.network not in ("none", "all"):
             raise CannotConfine("Landlock knows no hosts: the network is `none` or `all`")
         if plan.masked:
-            raise CannotConfine(f"Landlock hides nothing in a folder: {plan.masked[0]}")
+            raise CannotConfine(
+                f"Landlock cannot hide {plan.masked[0]}, which rules deny to read; bubblewrap can"
+            )
         temporary = tempfile.mkdtemp(prefix="placet-sandbox-")
         try:
             with _started(

@@ -20,6 +20,7 @@ from policy.sandbox.plan import CannotConfine, SandboxPlan
 
 # Not the pool that reloads and look-ups of host names share: no call takes what these need.
 _THREADS = Threads("looking for the sandbox", most=4)
+_PLANS = Threads("planning sandboxes", most=8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +66,8 @@ class ConfinedLauncher:
             raise SandboxMissing(problem)
         streams = _Streams(stdin=stdin, stdout=stdout, stderr=stderr)
         try:
-            plan = self._plan_for(program)
+            # It may look through a large workspace.
+            plan = await _PLANS.run(self._plan_for, program)
             if plan.network == "hosts":
                 launched = await self._launch_proxied(plan, program, streams)
             else:

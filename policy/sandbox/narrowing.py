@@ -1,16 +1,18 @@
 """Narrows what is configured to what the rules that allow a call let its code touch.
 
 Only files and folders can be mounted. A bound that is none is left to the rules, which are not true
-of unseen code then; where they are, a program is not started.
+of unseen code then; where they are, a program is not started. What rules take away is looked for on
+the disk, also by wildcards.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from policy.model import Bound, Confinement, ResourceSet
+from policy.model import Bound, Confinement, NamedResources, ResourceSet
+from policy.sandbox.name_search import NamedPath, NameSearch, NotSearched, outermost
 from policy.values import PlainPath, plain_bound, plain_paths
 
 _MOST_LINKS = 40  # as many as Linux follows
@@ -21,19 +23,25 @@ class NarrowedPaths:
     """Paths without links: what is read-only, what may be written, and what in them is left out.
 
     `masked` cannot be read, `kept` cannot be written. Of the rules' own paths, those that are
-    missing are not among them.
+    missing are not among them. `fixed` are those of `masked` that would not be found again under
+    another name.
     """
 
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     masked: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
 
 
 def narrowed_paths(
-    reads: Iterable[str], writes: Iterable[str], confinement: Confinement
+    reads: Iterable[str], writes: Iterable[str], confinement: Confinement, *, search: int
 ) -> NarrowedPaths | str:
-    """Return configured paths, without links, as a confinement narrows them; else why it cannot."""
+    """Return configured paths, without links, as a confinement narrows them; else why it cannot.
+
+    `search` is how many files and folders are looked at for those that rules name by wildcards; if
+    it is 0, none is looked for.
+    """
     reads, writes = tuple(reads), tuple(writes)
     readable = _permitted(confinement.reads, writes)
     writable = _permitted(confinement.writes, writes)
@@ -45,11 +53,29 @@ def narrowed_paths(
             return f"the sandbox cannot keep what it {verb} within the sets of the rules"
     read = {*_within((*reads, *writes), readable)}
     written = {*_within(_within(writes, readable), writable)}
+    hiding, keeping = _without(confinement.reads), _without(confinement.writes)
+    try:
+        masked = _taken_away(hiding, (*read, *written), search=search)
+        # What cannot be read cannot be written either.
+        keeping = tuple(each for each in keeping if each not in hiding)
+        kept = _taken_away(keeping, tuple(written), search=search)
+    except NotSearched as error:
+        return (
+            f"what rules name by wildcards cannot be looked for: {error} (`[sandbox] search` says "
+            "how many are looked at)"
+        )
+    hidden = [PlainPath(path=one.path, tree=True) for one in masked]
+    read, written = (
+        {path for path in paths if not any(one.covers(_tree(path)) for one in hidden)}
+        for paths in (read, written)
+    )
+    masked = tuple(one for one in masked if _is_in(one.path, (*read, *written)))
     return NarrowedPaths(
         reads=tuple(sorted(read - written)),
         writes=tuple(sorted(written)),
-        masked=tuple(_taken_away(confinement.reads, (*read, *written))),
-        kept=tuple(_taken_away(confinement.writes, written)),
+        masked=tuple(one.path for one in masked),
+        kept=tuple(one.path for one in kept),
+        fixed=tuple(one.path for one in masked if not one.anywhere),
     )
 
 
@@ -111,19 +137,45 @@ def _can_be_mounted(one: PlainPath) -> bool:
     return os.path.exists(one.path) and (one.tree or not os.path.isdir(one.path))
 
 
-def _taken_away(bound: Bound | None, mounted: Iterable[str]) -> Iterator[str]:
-    """Yield what rules take away of mounted paths; items with other wildcards are not among it.
+def _without(bound: Bound | None) -> tuple[ResourceSet, ...]:
+    """Return the sets that rules take away, each once."""
+    named: tuple[NamedResources, ...] = () if bound is None else bound.without
+    return tuple(dict.fromkeys(each.resources for each in named))
+
+
+def _taken_away(
+    sets: Iterable[ResourceSet], mounted: Sequence[str], *, search: int
+) -> tuple[NamedPath, ...]:
+    """Return what some sets take away of mounted paths, each path once; raise NotSearched.
 
     What a path leads to is taken away whole: also a folder that an item names without its contents.
     """
-    roots = [PlainPath(path=path, tree=True) for path in mounted]
-    unions = () if bound is None else bound.without
-    paths = (os.path.realpath(one.path) for named in unions for one in _plain(named.resources))
-    for path in sorted(set(paths)):
-        whole = PlainPath(path=path, tree=True)
-        inside = any(root.covers(whole) for root in roots)
-        if os.path.exists(path) and (inside or any(map(whole.covers, roots))):
-            yield path
+    sets = tuple(sets)
+    found = {
+        real: NamedPath(path=real, anywhere=False)
+        for named in sets
+        for real in (os.path.realpath(one.path) for one in _plain(named))
+        if os.path.exists(real)
+    }
+    if search:
+        for one in NameSearch(sets).found_in(mounted, most=search):
+            found.setdefault(one.path, one)
+    touching = (path for path in found if _touches(path, mounted))
+    return tuple(found[path] for path in outermost(touching))
+
+
+def _touches(path: str, mounted: Iterable[str]) -> bool:
+    """Return whether a path is in a mounted one, or holds one."""
+    whole = _tree(path)
+    return any(whole.covers(root) or root.covers(whole) for root in map(_tree, mounted))
+
+
+def _is_in(path: str, mounted: Iterable[str]) -> bool:
+    return any(_tree(root).covers(_tree(path)) for root in mounted)
+
+
+def _tree(path: str) -> PlainPath:
+    return PlainPath(path=path, tree=True)
 
 
 def _plain(resources: ResourceSet) -> Iterator[PlainPath]:

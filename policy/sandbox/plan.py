@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from policy.evaluation import Floor
-from policy.generation import Network, ProcessLimits, Reach
+from policy.generation import Network, ProcessLimits, Reach, SandboxSettings
 from policy.model import Confinement
 from policy.sandbox.narrowing import narrowed_paths
 
@@ -71,24 +71,27 @@ def plan_of(
     workspace: str | None,
     kept: Iterable[str] = (),
     confinement: Confinement | None = None,
+    search: int = SandboxSettings().search,
 ) -> SandboxPlan:
     """Return what a program may touch that starts in `folder`; raise CannotConfine.
 
     `workspace` may be written, None: there is none. The paths in `kept`, those that run code
     without being called, such as `.git/hooks`, and those of `reads` are read-only also in a folder
-    that may be written. A `confinement` narrows all of it.
+    that may be written. A `confinement` narrows all of it; for what it names by wildcards, at most
+    `search` files and folders are looked at.
     """
     writes = [_existing(path, home) for path in reach.writes]
     if workspace is not None:
         writes.append(_existing(workspace, home))
     reads = [_existing(path, home) for path in reach.reads]
     masked: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
     if confinement is not None:
-        narrowed = narrowed_paths(reads, writes, confinement)
+        narrowed = narrowed_paths(reads, writes, confinement, search=search)
         if isinstance(narrowed, str):
             raise CannotConfine(narrowed)
         reads, writes, masked = [*narrowed.reads], [*narrowed.writes], narrowed.masked
-        kept = (*kept, *narrowed.kept)
+        kept, fixed = (*kept, *narrowed.kept), narrowed.fixed
     guarded = {*kept, *(path for each in writes for path in _run_without_call(each))}
     guarded |= set(reads) - set(writes)
     inside = sorted(path for path in guarded if is_within(path, writes))
@@ -101,7 +104,7 @@ def plan_of(
         writes=tuple(sorted(set(writes))),
         kept=tuple(there),
         immovable=tuple(
-            sorted({one for path in (*there, *masked) for one in _between(path, writes)})
+            sorted({one for path in (*there, *fixed) for one in _between(path, writes)})
         ),
         unkept=tuple(path for path in inside if path not in there),
         folder=folder,

@@ -8,9 +8,11 @@ from policy.sandbox.plan import CannotConfine, SandboxPlan
 
 
 def require_expressible(plan: SandboxPlan, kind: str, *, without: Collection[str]) -> None:
-    """Raise CannotConfine for a network of single hosts, and for limits that there are not."""
+    """Raise CannotConfine for single hosts, hidden files, and limits that there are not."""
     if plan.network not in ("none", "all"):
         raise CannotConfine(f"{kind} knows no hosts: the network is `none` or `all`")
+    if plan.masked:
+        raise CannotConfine(f"{kind} hides nothing in a folder: {plan.masked[0]}")
     for name in without:
         if getattr(plan.limits, name) is not None:
             raise CannotConfine(f"{kind} has no limit for `{name}`")

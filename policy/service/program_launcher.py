@@ -111,6 +111,7 @@ class ProgramLauncher:
             workspace=workspace,
             kept=protected_paths(now.floor),
             confinement=self._confinement(),
+            search=now.settings.search,
         )
 
     def _connect(self, program: ProgramToStart) -> Connect:

@@ -57,6 +57,7 @@ from policy.values.paths.contents import ContentsBelow
 from policy.values.paths.exclusion import SHOWING, is_excluded
 from policy.values.paths.membership import (
     absolute_glob,
+    fixed_part,
     path_in,
     path_overlaps,
     path_within,
@@ -191,6 +192,7 @@ __all__ = [
     "escape_glob",
     "exact",
     "exact_path",
+    "fixed_part",
     "folded_for_search",
     "folder_pattern",
     "glob_characters",

@@ -40,7 +40,7 @@ def plain_paths(resources: ResourceSet) -> tuple[PlainPath, ...] | None:
 
 
 def _plain_path(glob: str) -> tuple[PlainPath, ...] | None:
-    path, rest = fixed_part(glob) if glob.startswith("/") else ("", glob)
+    path, rest = fixed_part(glob) if glob.startswith("/") else ("/", glob)
     if rest not in ("", "**"):
         return None
     return (PlainPath(path=path, tree=rest == "**"),)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from policy import PermissionDenied, PolicyStore
+from policy import Execution, PermissionDenied, PolicyStore
 from policy.audit import JsonlSink
 from policy.evaluation import Floor
 from policy.generation import SandboxSettings
@@ -25,11 +25,15 @@ policy for every agent
 default deny
 build: allow bash_exec when runs only "make *" and reads only workspace and writes only "out/**"
 no-keys: deny * when reads "keys/**"
+no-env: deny * when reads "**/.env"
 """
 MAKEFILE = """\
 all:
 \t-cat ../data/d
 \t-cat keys/k
+\t-cat sub/deep/.env
+\t-chmod 600 sub/deep/.env && cat sub/deep/.env
+\t-mv sub moved && cat moved/deep/.env
 \t-cat open
 \t-echo x > src
 \t-echo y > out/made
@@ -38,10 +42,11 @@ all:
 
 @pytest.fixture
 def rules(tmp_path: Path) -> Path:
-    for folder in ("rules", "work/out", "work/keys", "data"):
+    for folder in ("rules", "work/out", "work/keys", "work/sub/deep", "data"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "data" / "d").write_text("of data\n")
     (tmp_path / "work" / "keys" / "k").write_text("of keys\n")
+    (tmp_path / "work" / "sub" / "deep" / ".env").write_text("of env\n")
     (tmp_path / "work" / "open").write_text("of the workspace\n")
     (tmp_path / "work" / "Makefile").write_text(MAKEFILE)
     (tmp_path / "rules" / "global.policy").write_text(POLICY, encoding="utf-8")
@@ -67,11 +72,21 @@ async def test_code_touches_what_the_rule_covers(rules: Path, tmp_path: Path) ->
     found = await _make(service)
     assert "of the workspace\n" in found["stdout"]
     assert "of keys" not in found["stdout"]
+    assert "of env" not in found["stdout"]
     assert "of data" not in found["stdout"]
     assert (tmp_path / "work" / "out" / "made").read_text() == "y\n"
     assert not (tmp_path / "work" / "src").exists()
     records = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
     assert records[-1]["confinement"]["relied_on"] == ["reads", "writes"]
+
+
+@needs_bubblewrap
+async def test_a_command_does_not_run_where_too_much_is_to_be_looked_through(
+    rules: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(Execution, match="none can be set up for it here"):
+        await _make(_service(rules, f"{ON}search = 4\n"))
+    assert "there are more than 4 files and folders (`[sandbox] search` says" in caplog.text
 
 
 async def test_without_a_sandbox_the_rule_does_not_hold(rules: Path) -> None:

@@ -99,7 +99,7 @@ async def test_without_a_sandbox_the_command_is_not_run(
     with pytest.raises(Execution) as caught:
         await output_of(service, "echo x > here")
     assert caught.value.code == "sandbox-missing"
-    assert caught.value.message == "this runs only in a sandbox, and there is none that works here"
+    assert caught.value.message == "this runs only in a sandbox, and none can be set up for it here"
     assert not (tmp_path / "work" / "here").exists()
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from policy.generation import ProcessLimits, Reach
 from policy.processes import ProgramToStart
-from policy.sandbox import Bubblewrap, ConfinedLauncher, SandboxMissing, escapes
+from policy.sandbox import Bubblewrap, CannotConfine, ConfinedLauncher, SandboxMissing, escapes
+from policy.sandbox.bubblewrap import masks
 from tests.unit.sandbox.confining import (
     escapes_of_nobody,
     needs_bubblewrap,
@@ -18,6 +20,7 @@ from tests.unit.sandbox.confining import (
     run,
     working_in,
 )
+from tests.unit.sandbox.plans import PLAN
 
 pytestmark = needs_bubblewrap
 
@@ -193,3 +196,20 @@ def test_memory_is_filled_up_to_the_limit_only(tmp_path: Path) -> None:
     )
     assert done.stderr.count("No space left on device") == 2
     assert done.stderr.count("Read-only file system") == 1
+
+
+def test_more_masks_than_bubblewrap_takes_are_an_error() -> None:
+    plan = replace(PLAN, masked=tuple(f"/work/{number}" for number in range(10_000)))
+    with pytest.raises(CannotConfine, match="10000 files and folders are too many to hide"):
+        _ = [*masks(plan)]
+
+
+def test_masks_are_no_part_of_the_command_line(tmp_path: Path) -> None:
+    deep = tmp_path / ("d" * 200) / ("e" * 200)
+    deep.mkdir(parents=True)
+    for number in range(50):
+        (deep / f"{number}.env").write_text("secret")
+    plan = replace(plan_in(tmp_path), masked=tuple(map(str, sorted(deep.iterdir()))))
+    done = run(plan, f"cat {deep}/*; echo x > {deep}/3.env; ls {deep} | wc -l")
+    assert done.stdout == "50\n"
+    assert done.stderr.count("Permission denied") == 51

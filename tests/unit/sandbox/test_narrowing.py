@@ -27,7 +27,9 @@ def work(tmp_path: Path) -> Path:
     return tmp_path / "work"
 
 
-def _plan(work: Path, confinement: Confinement, **reach: object) -> SandboxPlan:
+def _plan(
+    work: Path, confinement: Confinement, *, search: int = 1_000, **reach: object
+) -> SandboxPlan:
     data = str(work.parent / "data")
     return plan_of(
         Reach(reads=(data,), **reach),  # type: ignore[arg-type]
@@ -35,6 +37,7 @@ def _plan(work: Path, confinement: Confinement, **reach: object) -> SandboxPlan:
         home=str(work.parent / "home"),
         workspace=str(work),
         confinement=confinement,
+        search=search,
     )
 
 
@@ -73,10 +76,45 @@ def test_a_file_is_mounted_and_a_folder_that_is_named_without_its_contents_is_no
 
 
 def test_what_rules_deny_is_hidden_or_read_only(work: Path) -> None:
-    taken = (_set(f"{work}/keys/**", "**/.env", f"{work}/missing"), _set("/etc/**"))
-    plan = _plan(work, Confinement(reads=Bound(without=taken), writes=Bound(without=taken)))
+    taken = (_set(f"{work}/keys/**", f"{work}/missing"), _set("/etc/**"))
+    plan = _plan(work, Confinement(reads=Bound(without=taken)))
     assert plan.masked == (f"{work}/keys",)
+    plan = _plan(work, Confinement(writes=Bound(without=taken)))
     assert f"{work}/keys" in plan.kept
+
+
+def test_what_rules_deny_by_wildcards_is_hidden_or_read_only(work: Path) -> None:
+    for name in ("src/deep/.env", "keys/.env"):
+        (work / name).parent.mkdir(exist_ok=True)
+        (work / name).touch()
+    taken = (_set("**/.env", f"{work}/keys/**"),)
+    plan = _plan(work, Confinement(reads=Bound(without=taken)))
+    assert plan.masked == (f"{work}/keys", f"{work}/src/deep/.env")
+    plan = _plan(work, Confinement(writes=Bound(without=taken)))
+    assert {f"{work}/keys", f"{work}/src/deep/.env"} <= {*plan.kept}
+    assert f"{work}/src/deep" in plan.immovable
+
+
+def test_a_file_that_is_found_by_its_name_lets_its_folders_be_renamed(work: Path) -> None:
+    (work / "src" / ".env").touch()
+    plan = _plan(work, Confinement(reads=Bound(without=(_set("**/.env"),))))
+    assert (plan.masked, plan.immovable) == ((f"{work}/src/.env",), ())
+    plan = _plan(work, Confinement(reads=Bound(without=(_set("**/src/.env"),))))
+    assert plan.immovable == (f"{work}/src",)
+
+
+def test_a_folder_that_is_taken_away_whole_is_not_mounted(work: Path) -> None:
+    for item in ("**", f"{work.parent}/**", "**/work/**", "**/w*"):
+        plan = _plan(work, Confinement(reads=Bound(without=(_set(item),))))
+        assert (plan.writes, plan.masked) == ((), ()), item
+
+
+def test_too_much_to_look_through_is_refused(work: Path) -> None:
+    denied = Confinement(reads=Bound(without=(_set("**/.env"),)))
+    with pytest.raises(CannotConfine, match="more than 3 files and folders"):
+        _plan(work, denied, search=3)
+    (work / ".env").touch()
+    assert _plan(work, denied, search=0).masked == ()
 
 
 def test_a_link_in_a_rule_leads_where_it_leads(work: Path) -> None:

@@ -1,0 +1,211 @@
+"""Finds the files and folders that rules name by wildcards, so that a sandbox can hide them.
+
+The disk is walked before a program starts. Links are not followed, and what is made afterwards is
+not found.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from policy.environment import LetterCase
+from policy.model import ResourceSet
+from policy.values import (
+    PathContext,
+    PlainPath,
+    Unreadable,
+    compile_name_glob,
+    fixed_part,
+    literal_text,
+    path_in_resources,
+    path_segments,
+    plain_paths,
+    read_path,
+    without_invisible,
+)
+
+_MOST_SECONDS = 20.0
+
+
+class NotSearched(Exception):
+    """There is too much to look through; the text says how much."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedPath:
+    """A file or folder that a set names, without links; a folder stands for all that is in it.
+
+    `anywhere`: it would be found by its own name, whatever the folders above it are called.
+    """
+
+    path: str
+    anywhere: bool
+
+
+class NameSearch:
+    """A search for all that some sets name by wildcards."""
+
+    def __init__(self, sets: Iterable[ResourceSet]) -> None:
+        self._sets = [each for each in sets if any(_searched_globs(each))]
+        globs = [glob for each in self._sets for glob in _searched_globs(each)]
+        self._may_be_named = _name_test("".join(_segments(glob)[-1:]) for glob in globs)
+        self._context = PathContext(resolve=os.path.realpath, folds=LetterCase().folds)
+
+    def found_in(self, folders: Sequence[str], *, most: int) -> Iterator[NamedPath]:
+        """Yield what is named of some folders or files; raise NotSearched.
+
+        `most` is how many files and folders are looked at. What is named is not looked into. A
+        folder that cannot be listed counts as named: a program may be able to change that.
+        """
+        walk = _Walk(most)
+        # Folders to list, each with whether everything in it is a candidate, whatever its name.
+        pending: list[tuple[str, bool]] = []
+        for place in outermost(self._places(folders)):
+            found = self._named(place)
+            if found is not None:
+                yield found
+            elif os.path.isdir(place):
+                pending.append((place, self._names_below(place)))
+        while pending:
+            folder, all_of_it = pending.pop()
+            entries = walk.entries(folder)
+            if entries is None:
+                yield NamedPath(path=folder, anywhere=True)
+                continue
+            for entry in entries:
+                candidate = all_of_it or self._may_be_named(entry.name)
+                found = self._named(entry.path) if candidate else None
+                if found is not None:
+                    yield found
+                elif entry.is_dir(follow_symlinks=False):
+                    below = all_of_it or (candidate and self._names_below(entry.path))
+                    pending.append((entry.path, below))
+
+    def _places(self, folders: Sequence[str]) -> Iterator[str]:
+        """Yield the parts of folders that may hold what is named."""
+        for glob in (glob for each in self._sets for glob in _searched_globs(each)):
+            head = os.path.realpath(fixed_part(glob)[0]) if glob.startswith("/") else "/"
+            for folder in folders:
+                if _holds(folder, head):
+                    yield head
+                elif _holds(head, folder):
+                    yield folder
+
+    def _named(self, path: str) -> NamedPath | None:
+        """Return what a path leads to if a set names the path, or may do so."""
+        naming = [each for each in self._sets if self._covers(each, path)]
+        if not naming:
+            return None
+        real = os.path.realpath(path)
+        # What a link leads to has another name, by which it is not found.
+        return NamedPath(path=real, anywhere=real == path and any(map(_is_by_name, naming)))
+
+    def _names_below(self, folder: str) -> bool:
+        """Return whether sets may name what is in a folder, which itself is an exception."""
+        return any(
+            each.excluded and self._covers(replace(each, excluded=()), folder)
+            for each in self._sets
+        )
+
+    def _covers(self, resources: ResourceSet, path: str) -> bool:
+        read = read_path(path, self._context)
+        if isinstance(read, Unreadable):
+            return True
+        return path_in_resources(read, resources, context=self._context) is not False
+
+
+def _name_test(globs: Iterable[str]) -> Callable[[str], bool]:
+    """Return the test of whether one of some globs may match a name, in any of its spellings.
+
+    Most globs are a name, or its end, and a walk asks of very many names.
+    """
+    names: set[str] = set()
+    ends: list[str] = []
+    others: list[Callable[[str], bool]] = []
+    for glob in map(str.casefold, globs):
+        name, end = literal_text(glob), literal_text(glob[1:])
+        if name is not None:
+            names.add(name)
+        elif glob.startswith("*") and end is not None:
+            ends.append(end)
+        else:
+            others.append(compile_name_glob(glob))
+    endings = tuple(ends)
+
+    def may_match(name: str) -> bool:
+        folded = without_invisible(name).casefold()
+        return folded in names or folded.endswith(endings) or any(test(folded) for test in others)
+
+    return may_match
+
+
+def _searched_globs(resources: ResourceSet) -> Iterator[str]:
+    """Yield the items of a set that name something by wildcards, beyond whole folders."""
+    for item in resources.included:
+        if isinstance(item, ResourceSet):
+            yield from _searched_globs(item)
+        elif plain_paths(ResourceSet(included=(item,))) is None:
+            yield item
+
+
+def _segments(glob: str) -> tuple[str, ...]:
+    """Return the segments of a glob, without the end that stands for all that is in a folder."""
+    segments = path_segments(glob)
+    while segments[-1:] == ("**",):
+        segments = segments[:-1]
+    return segments
+
+
+def _is_by_name(resources: ResourceSet) -> bool:
+    """Return whether a set names files by their own names alone, wherever they are."""
+    if resources.excluded:
+        return False
+    found = map(_segments, _searched_globs(resources))
+    return all(segments[:-1] == ("**",) for segments in found)
+
+
+def _holds(folder: str, path: str) -> bool:
+    return PlainPath(path=folder, tree=True).covers(PlainPath(path=path, tree=False))
+
+
+def outermost(places: Iterable[str]) -> Iterator[str]:
+    """Yield the places that are in no other one, each once."""
+    last = None
+    # A folder comes before what is in it: `/` sorts before what names have.
+    for place in sorted(set(places), key=path_segments):
+        if last is None or not _holds(last, place):
+            yield place
+            last = place
+
+
+class _Walk:
+    """Lists folders, as long as there are not too many entries in all of them."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._seen = 0
+        self._until = time.monotonic() + _MOST_SECONDS
+
+    def entries(self, folder: str) -> list[os.DirEntry[str]] | None:
+        """Return what is in a folder, nothing if it is gone; None if it cannot be listed."""
+        if time.monotonic() > self._until:
+            raise NotSearched(f"looking through them took more than {_MOST_SECONDS:.0f} seconds")
+        found: list[os.DirEntry[str]] = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    self._seen += 1
+                    if self._seen > self._most:
+                        raise NotSearched(f"there are more than {self._most:,} files and folders")
+                    found.append(entry)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                raise NotSearched("the path of a folder is too long") from error
+            return None
+        return found
