@@ -22,7 +22,13 @@ from policy.solving.automata.expressions import (
     Times,
     literal,
 )
-from policy.solving.automata.language import Language, TooLarge, language, union_of_differences
+from policy.solving.automata.language import (
+    Language,
+    TooLarge,
+    language,
+    union,
+    union_of_differences,
+)
 from policy.solving.automata.meeting import Meeting, OutOfSteps, Steps, contains, meeting
 from policy.solving.clauses import Clauses, Theory
 from policy.solving.search import Model, Search, Spent, Unsatisfiable
@@ -59,6 +65,7 @@ __all__ = [
     "literal",
     "meeting",
     "these",
+    "union",
     "union_of_differences",
     "without",
 ]

@@ -99,7 +99,9 @@ class AllCalls:
         # What layers declare, where it differs.
         self._declared: list[DeclaredResources] = []
         self._applying: dict[LayerKey, int] = {}
-        self._resources = ResourceFacts(clauses, spec, ordinary=self.ordinary)
+        self._resources = ResourceFacts(
+            clauses, spec, ordinary=self.ordinary, related=self._truths.related
+        )
 
     def leaf(self, test: checked.Test, scope: Scope) -> Truths:
         """Return the truth of a test that is no combination of others."""

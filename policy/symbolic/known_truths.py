@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from policy.checks import checked
 from policy.evaluation import Evaluation, Indeterminate, TestOf, Truth
+from policy.symbolic.related_tests import RelatedTests
 from policy.symbolic.situation import Situation
 from policy.symbolic.subjects import Subject, meaning_of
 
@@ -28,6 +29,7 @@ class KnownTruths:
         self._calls: dict[tuple[Subject, str, int], tuple[int, Evaluation]] = {}
         self._rows: dict[Hashable, Row] = {}
         self._meanings: dict[int, tuple[checked.Test, checked.Test]] = {}
+        self.related = RelatedTests()
 
     def call(
         self, base: Situation, subject: Subject, value: Any, *, slots: int

@@ -71,18 +71,22 @@ class Points:
         within: tuple[Language, Language],
         printed: Characters,
     ) -> Iterator[str]:
-        """Yield a short resource for each that an assignment says there is, or one for all.
+        """Yield short resources that are all that an assignment says there is, or one for all.
 
         The resources are in the first of `within`, and outside of the second; they consist of
         `printed` characters, if some such do.
         """
         common = [demand for demand in self._all if demand.literal in holding]
         points = [point for point in self._some if point.literal in holding]
+        known: list[str] = []
         for each in ([point, *common] for point in points) if points else [common]:
+            if any(_is_such(text, each[0]) for text in known):
+                continue
             inside = tuple(one for demand in each for one in demand.inside)
             outside = tuple(one for demand in each for one in demand.outside)
             found = _example((within[0], *inside), (within[1], *outside), printed)
             if found is not None:
+                known.append(found)
                 yield found
 
     def _conflicts(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Protocol
 
 from policy.checks import LayerKey, checked
@@ -21,6 +23,8 @@ from policy.symbolic.known_truths import KnownTruths, Row, result
 from policy.symbolic.situation import Situation
 from policy.symbolic.subjects import Subject
 from policy.symbolic.truths import Truths, all_of, any_of, constant
+
+_NUMBER = attrgetter("number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,42 +78,33 @@ def choices(
 
 
 def table(
-    clauses: Clauses, test: Callable[[], TestOf], among: Iterable[Choice], row: Row
+    clauses: Clauses, test: Callable[[], TestOf], among: Sequence[Choice], row: Row
 ) -> Truths:
     """Return the truth of a test by what it gives for each value.
 
     `test` returns the engine's test, and `row` has the results that are known.
     """
-    holding: list[Choice] = []
-    failing: list[Choice] = []
-    compiled: TestOf | None = None
-    for choice in among:
-        if choice.number not in row:
-            compiled = compiled or test()
+    missing = [choice for choice in among if choice.number not in row]
+    if missing:
+        compiled = test()
+        for choice in missing:
             row[choice.number] = result(compiled, choice.call)
-        truth = row[choice.number]
-        if truth is True:
-            holding.append(choice)
-        elif truth is False:
-            failing.append(choice)
-    return Truths(one_of(clauses, holding), one_of(clauses, failing))
+    # A test is often true for neighbours in the list; however many, two literals are enough.
+    runs: dict[bool, list[int]] = {True: [], False: []}
+    start = 0
+    for truth, run in groupby(map(row.__getitem__, map(_NUMBER, among))):
+        end = start + len(tuple(run))
+        if truth is not None:
+            runs[truth].append(_one_of(clauses, among[start], among[end - 1]))
+        start = end
+    return Truths(clauses.any_of(runs[True]), clauses.any_of(runs[False]))
 
 
-def one_of(clauses: Clauses, chosen: Iterable[Choice]) -> int:
-    """Return the literal that the value of the call is one of these, in the order of the choices.
-
-    A test is often true for neighbours in the list; however many, two literals are enough for them.
-    """
-    runs: list[tuple[Choice, Choice]] = []
-    for choice in chosen:
-        if runs and runs[-1][1].so_far == choice.before:
-            runs[-1] = (runs[-1][0], choice)
-        else:
-            runs.append((choice, choice))
-    return clauses.any_of(
-        first.literal if first is last else clauses.all_of([last.so_far, -first.before])
-        for first, last in runs
-    )
+def _one_of(clauses: Clauses, first: Choice, last: Choice) -> int:
+    """Return the literal that the value of the call is one of those from the first to the last."""
+    if first is last:
+        return first.literal
+    return clauses.all_of([last.so_far, -first.before])
 
 
 def fixed(clauses: Clauses, test: TestOf, call: Evaluation) -> Truths:

@@ -9,40 +9,36 @@ tests say of all resources.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from policy.catalog import ToolSpec, Verb
 from policy.checks import checked
-from policy.evaluation import DeclaredResources, is_enforceable
+from policy.evaluation import DeclaredResources
 from policy.solving import Clauses
 from policy.symbolic.accessed_hosts import AccessedHosts
 from policy.symbolic.accessed_paths import AccessedPaths, certain_verbs
 from policy.symbolic.reading import Scope
-from policy.symbolic.set_relations import includes, shares_nothing
-from policy.symbolic.situation import HOME, WORKSPACE
+from policy.symbolic.related_tests import Meaning, RelatedTests
 from policy.symbolic.subjects import Subject
 from policy.symbolic.truths import Truths, unknown
-from policy.values import PathContext
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Fact:
-    """One resource test and its truth."""
-
-    test: checked.ResourceTest
-    declared: DeclaredResources
-    truth: Truths
-    key: tuple[object, ...]
 
 
 class ResourceFacts:
     """The truths of resource tests of one call, consistent with each other."""
 
-    def __init__(self, clauses: Clauses, spec: ToolSpec, *, ordinary: int) -> None:
+    def __init__(
+        self,
+        clauses: Clauses,
+        spec: ToolSpec,
+        *,
+        ordinary: int,
+        related: RelatedTests | None = None,
+    ) -> None:
         self._ordinary = ordinary
         self._clauses = clauses
         self._spec = spec
-        self._facts: dict[tuple[object, ...], list[_Fact]] = {}
+        self._related = related or RelatedTests()
+        # By the numbers of the tests.
+        self._truths: dict[int, Truths] = {}
         self._paths: list[tuple[Verb, AccessedPaths]] = []
         self._hosts: list[AccessedHosts] = []
 
@@ -52,10 +48,19 @@ class ResourceFacts:
         # Only an `only` can be about arguments that are absent; redirections matter to commands.
         absent_is_false = scope.absent_is_false and form == "only"
         covering = (scope.covering or test.any_redirection) and test.verb == "runs"
-        key = (test.verb, form, test.operand, test.beside, test.surely, absent_is_false, covering)
-        for fact in self._facts.get(key, ()):
-            if fact.declared.says_the_same(scope.declared):
-                return fact.truth
+        meaning = Meaning(
+            verb=test.verb,
+            form=form,
+            operand=test.operand,
+            beside=test.beside,
+            surely=test.surely,
+            absent_is_false=absent_is_false,
+            covering=covering,
+        )
+        number = self._related.number(meaning, scope.declared)
+        known = self._truths.get(number)
+        if known is not None:
+            return known
         truth = unknown(self._clauses)
         values = test.operand
         if values is not None and values.kind == "paths" and form != "any":
@@ -63,13 +68,9 @@ class ResourceFacts:
             paths.note(values, form, truth, absent=absent_is_false)
         if values is not None and values.kind == "hosts" and form != "any":
             self._hosts_of(scope.declared).note(values, form, truth, absent=absent_is_false)
-        made = _Fact(test, scope.declared, truth, key)
         # Also of sets that automata describe: they say nothing of what is indeterminate.
-        for fact in (each for facts in self._facts.values() for each in facts):
-            if fact.declared.says_the_same(made.declared):
-                self._relate(fact, made)
-                self._relate(made, fact)
-        self._facts.setdefault(key, []).append(made)
+        self._relate(number, truth)
+        self._truths[number] = truth
         return truth
 
     def examples(self, holding: frozenset[int]) -> dict[Subject, tuple[str, ...]]:
@@ -108,41 +109,16 @@ class ResourceFacts:
         self._hosts.append(made)
         return made
 
-    def _relate(self, one: _Fact, other: _Fact) -> None:
-        """Require what the truth of one test implies for another one."""
-        form, verb = one.key[1], one.test.verb
-        small, large = one.test.operand, other.test.operand
-        if verb != other.test.verb or small is None or large is None:
-            return
-        if one.key[:2] + one.key[3:] == other.key[:2] + other.key[3:] and includes(large, small):
-            # In a larger set: more is in it, and less is outside of it.
-            smaller, larger = (other, one) if form == "outside" else (one, other)
-            if form != "only" or _is_as_enforceable(small, large, one.declared):
-                self._implies(smaller.truth.holds, larger.truth.holds)
-            self._implies(larger.truth.fails, smaller.truth.fails)
-        if one.key[:5] + one.key[6:] == other.key[:5] + other.key[6:]:
-            # The two differ in what an absent argument means: indeterminate, or false.
-            self._implies(one.truth.holds, other.truth.holds)
-            if other.key[5]:
-                self._implies(one.truth.fails, other.truth.fails)
-        if form == "only" and other.key[1] == "some" and shares_nothing(small, large):
-            self._implies(one.truth.holds, -other.truth.holds)
-            if other.declared.complete and "runs" not in other.declared.verbs:
-                self._implies(one.truth.holds, other.truth.fails)
-        if form == "only" and other.key[1] == "outside" and small == large:
-            self._implies(other.truth.holds, -one.truth.holds)
-            if other.declared.complete and "runs" not in other.declared.verbs:
-                self._implies(one.truth.holds, other.truth.fails)
-
-    def _implies(self, one: int, other: int) -> None:
-        self._clauses.require(-one, other)
+    def _relate(self, number: int, truth: Truths) -> None:
+        """Require what the truth of a test and those of all other tests imply for each other."""
+        implications = self._related.implications(number)
+        for other, others_truth in self._truths.items():
+            for premise, conclusion in implications.get(other, ()):
+                literals = (truth.holds, truth.fails, others_truth.holds, others_truth.fails)
+                self._clauses.require(-_literal(literals, premise), _literal(literals, conclusion))
 
 
-def _is_as_enforceable(
-    small: checked.ValueSet, large: checked.ValueSet, declared: DeclaredResources
-) -> bool:
-    """Return whether a sandbox that keeps code within a set also makes a larger one hold."""
-    if not declared.unseen and "runs" not in declared.verbs:
-        return True
-    paths = PathContext(home=HOME, workspace=WORKSPACE)
-    return is_enforceable(large, paths) or not is_enforceable(small, paths)
+def _literal(literals: tuple[int, ...], number: int) -> int:
+    """Return the literal that a number of an implication stands for."""
+    found = literals[abs(number) - 1]
+    return found if number > 0 else -found

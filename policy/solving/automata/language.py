@@ -77,35 +77,61 @@ def language(expression: Expression) -> Language:
     )
 
 
+def union(languages: Iterable[Language]) -> Language:
+    """Return the language of what is in some of the languages, each of one expression.
+
+    Raises TooLarge if they have too many positions together.
+    """
+    side = _SideBySide()
+    accepting = 0
+    for one in languages:
+        accepting |= side.add(one)
+        if side.size > MOST_POSITIONS:
+            raise TooLarge
+    return side.language(((accepting, 0),))
+
+
 def union_of_differences(pairs: Iterable[tuple[Language, Language | None]]) -> Language:
     """Return the language of what is in the first of some pair and not in the second.
 
-    Languages of the pairs must be of one expression each.
+    Languages of the pairs must be of one expression each, or unions of such.
     """
-    shifts: dict[int, int] = {}
-    reading: dict[Characters, int] = {}
-    accepting: list[tuple[int, int]] = []
-    start = size = 0
-    for pair in pairs:
-        masks = [0, 0]
-        for side, one in enumerate(pair):
-            if one is None:
-                continue
-            start |= one.start << size
-            for length, states in one.shifts:
-                shifts[length] = shifts.get(length, 0) | states << size
-            for chars, states in one.reading:
-                reading[chars] = reading.get(chars, 0) | states << size
-            masks[side] = one.accepting[0][0] << size
-            size += one.size
-        accepting.append((masks[0], masks[1]))
-    return Language(
-        size=size,
-        start=start,
-        shifts=tuple(shifts.items()),
-        reading=tuple(reading.items()),
-        accepting=tuple(accepting),
-    )
+    side = _SideBySide()
+    accepting = [
+        (side.add(inside), 0 if outside is None else side.add(outside)) for inside, outside in pairs
+    ]
+    return side.language(tuple(accepting))
+
+
+class _SideBySide:
+    """Automata side by side, the states of each shifted past those before it."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._start = 0
+        self._shifts: dict[int, int] = {}
+        self._reading: dict[Characters, int] = {}
+
+    def add(self, one: Language) -> int:
+        """Add an automaton; return its accepting states."""
+        offset = self.size
+        self._start |= one.start << offset
+        for length, states in one.shifts:
+            self._shifts[length] = self._shifts.get(length, 0) | states << offset
+        for chars, states in one.reading:
+            self._reading[chars] = self._reading.get(chars, 0) | states << offset
+        self.size += one.size
+        return one.accepting[0][0] << offset
+
+    def language(self, accepting: tuple[tuple[int, int], ...]) -> Language:
+        """Return them as one automaton."""
+        return Language(
+            size=self.size,
+            start=self._start,
+            shifts=tuple(self._shifts.items()),
+            reading=tuple(self._reading.items()),
+            accepting=accepting,
+        )
 
 
 @dataclass(frozen=True, slots=True)

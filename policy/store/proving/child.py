@@ -48,18 +48,18 @@ def _serve() -> None:
             request = requests.get(timeout=_IDLE)
         except Empty:
             return
-        for answer in answers(builder, request):
-            _write(answer)
+        with no_collecting():
+            for answer in answers(builder, request):
+                _write(answer)
         _write(DONE)
 
 
 def answers(builder: Builder, request: ProofRequest) -> Iterator[dict[str, Any]]:
     """Yield an answer to each question of a request that its policy has."""
     builder.guarded, builder.running = request.guarded, request.running
-    with no_collecting():
-        built = builder.build_unproved(
-            request.snapshot, catalog=request.catalog, number=1, now=datetime.now(UTC)
-        )
+    built = builder.build_unproved(
+        request.snapshot, catalog=request.catalog, number=1, now=datetime.now(UTC)
+    )
     generation = built.generation
     if generation is None:
         return

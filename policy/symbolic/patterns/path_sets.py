@@ -12,11 +12,11 @@ from functools import lru_cache
 
 from policy.checks import checked
 from policy.solving import (
-    Either,
     Expression,
     Language,
     TooLarge,
     language,
+    union,
     union_of_differences,
 )
 from policy.symbolic.patterns.globs import (
@@ -127,7 +127,7 @@ def _plain_items(parts: tuple[checked.SetPart, ...]) -> tuple[str, ...] | None:
         match part:
             case checked.WorkspaceItem():
                 found.append(_WORKSPACE)
-            case str() if isinstance(read_path_pattern(part), PathPattern):
+            case str() if _pattern(part) is not None:
                 found.append(part)
             case checked.ValueSet(excluded=()):
                 inner = _plain_items(part.included)
@@ -140,18 +140,29 @@ def _plain_items(parts: tuple[checked.SetPart, ...]) -> tuple[str, ...] | None:
 
 
 def _floats(item: str) -> bool:
-    pattern = read_path_pattern(item)
-    return isinstance(pattern, PathPattern) and pattern.base == "floating"
+    pattern = _pattern(item)
+    return pattern is not None and pattern.base == "floating"
+
+
+@lru_cache(maxsize=8192)
+def _pattern(item: str) -> PathPattern | None:
+    found = read_path_pattern(item)
+    return found if isinstance(found, PathPattern) else None
 
 
 @lru_cache(maxsize=8192)
 def _of_items(items: tuple[str, ...]) -> Language:
-    return language(Either(tuple(map(_expression, items))))
+    return union(map(_of_item, items))
+
+
+@lru_cache(maxsize=8192)
+def _of_item(item: str) -> Language:
+    return language(_expression(item))
 
 
 def _expression(item: str) -> Expression:
-    pattern = read_path_pattern(item)
-    assert isinstance(pattern, PathPattern)
+    pattern = _pattern(item)
+    assert pattern is not None
     match pattern.base:
         case "home":
             return glob_in_a_folder(pattern.glob, HOME_ENDS)

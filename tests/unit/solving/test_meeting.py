@@ -26,6 +26,7 @@ from policy.solving import (
     literal,
     meeting,
     these,
+    union,
     without,
 )
 
@@ -91,6 +92,15 @@ def test_a_question_that_takes_too_many_steps_is_given_up() -> None:
     assert used[0] == used[1]
 
 
+@given(SETS)
+def test_a_union_has_what_one_of_its_languages_has(languages: list[Language]) -> None:
+    together = union(languages)
+    for text in TEXTS:
+        assert contains(together, text) == any(contains(one, text) for one in languages)
+
+
 def test_an_expression_with_too_many_positions_is_refused() -> None:
     with pytest.raises(TooLarge):
         language(Times(Times(OneOf(ALL), 1000, 1000), 1000, 1000))
+    with pytest.raises(TooLarge):
+        union([language(Times(OneOf(ALL), 1500, 1500))] * 3)

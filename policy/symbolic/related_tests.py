@@ -1,0 +1,125 @@
+"""`RelatedTests`: what resource tests imply about each other, kept from one claim to the next.
+
+Claims about a tool ask for the same tests of the same rules. Which of their sets include others
+depends on nothing else, so that two tests are compared once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from policy.checks import checked
+from policy.evaluation import DeclaredResources, is_enforceable
+from policy.symbolic.set_relations import includes, shares_nothing
+from policy.symbolic.situation import HOME, WORKSPACE
+from policy.symbolic.truths import Truths
+from policy.values import PathContext
+
+# Two literals, of which one implies the other. They stand for those of two tests: 1 and 2 that the
+# first one is true and false, 3 and 4 the same of the second, negative numbers for the negations.
+Implication: TypeAlias = tuple[int, int]
+_FIRST, _SECOND = Truths(1, 2), Truths(3, 4)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """A resource test in its scope, as far as its truth depends on them."""
+
+    verb: str
+    form: str
+    operand: checked.ValueSet | None
+    beside: checked.ValueSet | None
+    surely: bool
+    absent_is_false: bool
+    covering: bool
+
+
+class RelatedTests:
+    """The resource tests of one tool by number, and what each two of them imply."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Meaning, list[int]] = {}
+        self._tests: list[tuple[Meaning, DeclaredResources]] = []
+        self._implications: list[dict[int, tuple[Implication, ...]]] = []
+
+    def number(self, test: Meaning, declared: DeclaredResources) -> int:
+        """Return the number of a test in a layer; the same for layers that declare the same."""
+        among = self._numbers.setdefault(test, [])
+        for number in among:
+            if self._tests[number][1].says_the_same(declared):
+                return number
+        made = len(self._tests)
+        among.append(made)
+        self._tests.append((test, declared))
+        self._implications.append({})
+        for number, (other, others_declared) in enumerate(self._tests[:-1]):
+            if other.verb == test.verb and others_declared.says_the_same(declared):
+                self._compare(number, made)
+        return made
+
+    def implications(self, first: int) -> Mapping[int, tuple[Implication, ...]]:
+        """Return what the first of two tests and others imply, by the numbers of the others."""
+        return self._implications[first]
+
+    def _compare(self, one: int, other: int) -> None:
+        """Note what two tests imply, in an order that does not depend on which came first."""
+        (test, declared), (others_test, _) = self._tests[one], self._tests[other]
+        for first, second, this, that in (
+            (one, other, _FIRST, _SECOND),
+            (other, one, _SECOND, _FIRST),
+        ):
+            found = {
+                *_implied(test, others_test, this, that, declared),
+                *_implied(others_test, test, that, this, declared),
+            }
+            if found:
+                self._implications[first][second] = tuple(sorted(found))
+
+
+def _implied(
+    one: Meaning,
+    other: Meaning,
+    this: Truths,
+    that: Truths,
+    declared: DeclaredResources,
+) -> Iterator[Implication]:
+    """Yield what the truth `this` of one test implies for `that` of another one."""
+    small, large = one.operand, other.operand
+    if small is None or large is None:
+        return
+    all_are_known = declared.complete and "runs" not in declared.verbs
+    are_like = _but_for_the_set(one) == _but_for_the_set(other)
+    are_as_absent = one.absent_is_false == other.absent_is_false
+    if are_like and are_as_absent and includes(large, small):
+        # In a larger set: more is in it, and less is outside of it.
+        smaller, larger = (that, this) if one.form == "outside" else (this, that)
+        if one.form != "only" or _is_as_enforceable(small, large, declared):
+            yield smaller.holds, larger.holds
+        yield larger.fails, smaller.fails
+    if are_like and not are_as_absent and small == large:
+        # The two differ in what an absent argument means: indeterminate, or false.
+        yield this.holds, that.holds
+        if other.absent_is_false:
+            yield this.fails, that.fails
+    if one.form == "only" and (
+        (other.form == "some" and shares_nothing(small, large))
+        or (other.form == "outside" and small == large)
+    ):
+        # What is accessed is in the first set, so that it is not what the second test wants.
+        yield this.holds, that.fails if all_are_known else -that.holds
+
+
+def _but_for_the_set(one: Meaning) -> tuple[object, ...]:
+    return one.form, one.beside, one.surely, one.covering
+
+
+def _is_as_enforceable(
+    small: checked.ValueSet, large: checked.ValueSet, declared: DeclaredResources
+) -> bool:
+    """Return whether a sandbox that keeps code within a set also makes a larger one hold."""
+    if not declared.unseen and "runs" not in declared.verbs:
+        return True
+    paths = PathContext(home=HOME, workspace=WORKSPACE)
+    return is_enforceable(large, paths) or not is_enforceable(small, paths)
