@@ -81,7 +81,8 @@ class AuditRecord:
     spelling. `parent` is the id of the call whose tool made this one. `redactions` are what rules
     have redacted of the result. `values` are those that rules look for in earlier
     calls or in what the user wrote, and where they stand. `confinement` is what code that the call
-    started was confined to.
+    started was confined to, and `sandbox` the driver that confined it: `none` if nothing did, None
+    if the call started no program.
     """
 
     id: str
@@ -114,6 +115,7 @@ class AuditRecord:
     redactions: tuple[ResultRedaction, ...] = ()
     values: tuple[ValuePlace, ...] = ()
     confinement: Confinement | None = None
+    sandbox: str | None = None
 
 
 def record_line(record: AuditRecord) -> bytes:
@@ -195,6 +197,8 @@ def _document(record: AuditRecord) -> dict[str, Any]:
         document["values"] = [_value(one) for one in record.values]
     if record.confinement is not None:
         document["confinement"] = record.confinement.as_json(most=_MOST_ITEMS)
+    if record.sandbox is not None:
+        document["sandbox"] = record.sandbox
     if record.redactions:
         document["redactions"] = [_redaction(one) for one in record.redactions]
     return document

@@ -52,11 +52,14 @@ class Reach:
 class SandboxSettings:
     """How built-in tools that run code are confined, and what `reach` they have.
 
-    `required`: without a sandbox that works they start nothing. `search` is how many files and
-    folders are looked at for those that rules name by wildcards, which are hidden; 0: none is.
+    `required`: without a sandbox that works they start nothing. `named`: the configuration names
+    the driver; rules rely on no other one, so that nothing is allowed because of a default.
+    `search` is how many files and folders are looked at for those that rules name by wildcards,
+    which are hidden; 0: none is.
     """
 
-    driver: SandboxDriverName = "off"
+    driver: SandboxDriverName = "best"
+    named: bool = False
     required: bool = True
     search: int = 200_000
-    reach: Reach = field(default_factory=Reach)
+    reach: Reach = field(default_factory=lambda: Reach(driver="best"))

@@ -99,6 +99,7 @@ def sandbox_settings(table: SandboxTable, root: str) -> SandboxSettings:
     """Return what a table says; paths are relative to `root`."""
     return SandboxSettings(
         driver=table.driver,
+        named="driver" in table.model_fields_set,
         required=table.required,
         search=table.search,
         reach=reach_of(table, root),

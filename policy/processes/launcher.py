@@ -29,8 +29,8 @@ class ProgramToStart:
 
     `descriptors` are those of this process that it gets besides the standard streams, under the
     same numbers. `groups` are folders of control groups that it joins, and `temporary` are folders;
-    both are removed when it has ended. With `needs_sandbox` it is started only where something
-    confines it. Without `core_dumps`, none is left of it.
+    both are removed when it has ended. Without `core_dumps`, none is
+    left of it.
     """
 
     arguments: tuple[str, ...]
@@ -40,7 +40,6 @@ class ProgramToStart:
     groups: tuple[str, ...] = ()
     temporary: tuple[str, ...] = ()
     core_dumps: bool = True
-    needs_sandbox: bool = False
 
 
 class LaunchedProgram(Protocol):

@@ -8,7 +8,7 @@ from policy.sandbox.denials import SandboxDenial
 from policy.sandbox.docker import docker_command
 from policy.sandbox.driver import ConfinedStart, SandboxDriver
 from policy.sandbox.escapes import NotTried, escapes
-from policy.sandbox.fixes import fix_for
+from policy.sandbox.fixes import WAYS_ON, fix_for
 from policy.sandbox.launcher import ConfinedLauncher, SandboxMissing
 from policy.sandbox.network.connecting import (
     Connect,
@@ -26,6 +26,7 @@ from policy.sandbox.seatbelt import seatbelt_command
 from policy.sandbox.tier import tier_of
 
 __all__ = [
+    "WAYS_ON",
     "Bubblewrap",
     "CannotConfine",
     "ConfinedLauncher",

@@ -31,6 +31,11 @@ class ConfinedProgram:
         return self._launched.returncode
 
     @property
+    def tier(self) -> str:
+        """The name of the driver that confines it."""
+        return self._driver.name
+
+    @property
     def refused(self) -> tuple[RefusedConnection, ...]:
         """The connections that it was refused so far, each once; none without a proxy."""
         return self._launched.refused if isinstance(self._launched, ProxiedProgram) else ()
@@ -51,7 +56,7 @@ class ConfinedProgram:
         """Return why it failed by its sandbox, from its exit status and standard error."""
         return denial_of(
             self._plan,
-            tier=self._driver.name,
+            tier=self.tier,
             closed=self._driver.narrowed(self._plan),
             refused=tuple(each.target for each in self.refused),
             status=status,

@@ -47,6 +47,7 @@ class InFlight:
     tool makes this one, `parent` its id, `depth` the number of calls around it. `about_to_run` is
     called before the tool runs, None for nothing; `has_begun` means that it may have had an
     effect. `redactions` are what rules have redacted of the result, None if no layer redacts it.
+    `sandbox` is what confines the programs that its tool has started, None if it started none.
     """
 
     # Made for every call, so it has nothing that most calls do not use.
@@ -65,6 +66,7 @@ class InFlight:
         "permitted",
         "raw",
         "redactions",
+        "sandbox",
         "time",
         "usage",
     )
@@ -86,6 +88,7 @@ class InFlight:
         self.has_begun = False
         self.time: RunningTime | None = None
         self.redactions: tuple[ResultRedaction, ...] | None = None
+        self.sandbox: str | None = None
 
     def begins(self) -> None:
         """Note that the tool runs now; raises PermissionDenied if that cannot be recorded."""

@@ -12,7 +12,9 @@ from policy.generation import ConfiningDriver, SandboxSettings
 from policy.model import Confinement, SandboxTier
 from policy.processes import LaunchedProgram, Launcher, ProgramToStart, SupervisedLauncher
 from policy.sandbox import (
+    WAYS_ON,
     ConfinedLauncher,
+    ConfinedProgram,
     Connect,
     ListedHosts,
     SandboxMissing,
@@ -71,22 +73,31 @@ class ProgramLauncher:
     ) -> LaunchedProgram:
         """Start a program; raise SandboxMissing where it has to be confined and cannot be."""
         settings = self._in_force().settings
-        _require_enforced(self._confinement(), settings)
-        if settings.driver == "off":
-            if program.needs_sandbox and settings.required:
-                raise SandboxMissing("it runs in a sandbox alone, and `[sandbox] driver` is off")
-            chosen = self._unconfined
-        else:
-            chosen = confined = self._confined_by(settings.driver)
-            problem = None if settings.required else await confined.problem()
-            if problem is not None:
-                self._warn(f"programs are not confined, and `[sandbox]` permits that: {problem}")
-                chosen = self._unconfined
         try:
-            return await chosen.launch(program, stdin=stdin, stdout=stdout, stderr=stderr)
+            _require_enforced(self._confinement(), settings)
+            chosen = await self._chosen(settings)
+            launched = await chosen.launch(program, stdin=stdin, stdout=stdout, stderr=stderr)
         except SandboxMissing as error:
             self._warn(f"no program is started: {error}")
             raise
+        call = enclosing_call()
+        if call is not None:
+            call.sandbox = launched.tier if isinstance(launched, ConfinedProgram) else "none"
+        return launched
+
+    async def _chosen(self, settings: SandboxSettings) -> Launcher:
+        """Return what starts programs by these settings; raise SandboxMissing."""
+        if settings.driver == "off":
+            problem: str | None = "`[sandbox] driver` is off"
+        else:
+            confined = self._confined_by(settings.driver)
+            problem = await confined.problem()
+            if problem is None:
+                return confined
+        if settings.required:
+            raise SandboxMissing(f"{problem}; {WAYS_ON}")
+        self._warn(f"programs are not confined, and `[sandbox]` permits that: {problem}")
+        return self._unconfined
 
     def _confined_by(self, driver: ConfiningDriver) -> ConfinedLauncher:
         """Return what starts programs by a driver, which is tried once for all of them."""

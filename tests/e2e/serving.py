@@ -92,12 +92,17 @@ class Place:
         return placet(*self.arguments(*options))
 
 
+UNCONFINED = '[sandbox]\ndriver = "off"\nrequired = false\n'
+
+
 def place_in(folder: Path, policy: str = POLICY) -> Place:
     """Make the folders of a test."""
     place = Place(folder=folder)
     place.rules.mkdir()
     place.workspace.mkdir()
     place.policy.write_text(policy, "utf-8")
+    # Sandboxes have tests of their own.
+    (place.rules / "placet.toml").write_text(UNCONFINED, "utf-8")
     return place
 
 

@@ -18,6 +18,7 @@ from policy.audit import AuditRecord, JsonlSink
 from policy.proxy import Address, ListChanges, serve_http, serve_stdio, tool_server
 from policy.service import build_tool_service
 
+UNCONFINED = '[sandbox]\ndriver = "off"\nrequired = false\n'
 RULES = "policy for every agent\n\ndefault deny\n\nany: allow bash_exec\n"
 
 
@@ -50,9 +51,12 @@ class StoppingSink:
 
 
 async def main(folder: Path, transport: str, step: str) -> None:
-    (folder / "rules.policy").write_text(RULES)
+    rules = folder / "rules"
+    rules.mkdir(exist_ok=True)
+    (rules / "global.policy").write_text(RULES)
+    (rules / "placet.toml").write_text(UNCONFINED)
     (folder / "work").mkdir(exist_ok=True)
-    store = policy.PolicyStore(folder / "rules.policy")
+    store = policy.PolicyStore(rules)
     service = build_tool_service(
         store,
         workspace=folder / "work",

@@ -99,8 +99,9 @@ def test_the_end_of_input_ends_the_server(tmp_path: Path) -> None:
     place = place_in(tmp_path)
     done = run(place.command(), tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
-    first, second = done.stderr.splitlines()
+    first, warning, second = done.stderr.splitlines()
     assert first.startswith("placet: generation 1 sha256:") and first.endswith(" ms)")
+    assert warning.startswith("placet: warning: commands run without a sandbox: ")
     assert second.startswith("placet: serving on stdio for owner as agent default; workspace /")
 
 

@@ -24,8 +24,10 @@ _HERE = "cat <<'E'  # a comment\n$x\nE"
 
 
 async def _executed(command: str, tmp_path: Path) -> tuple[ScriptedApprover, MemorySink]:
-    rules, workspace = tmp_path / "a.policy", tmp_path / "work"
-    rules.write_text(_RULES)
+    rules, workspace = tmp_path / "rules", tmp_path / "work"
+    rules.mkdir()
+    (rules / "a.policy").write_text(_RULES)
+    (rules / "placet.toml").write_text('[sandbox]\ndriver = "off"\nrequired = false\n')
     workspace.mkdir()
     approver, sink = ScriptedApprover(Approved(by="ada")), MemorySink()
     service = build_tool_service(

@@ -56,6 +56,8 @@ async def _tour(stage: Stage) -> int:
     screen.line("rules", f"{stage.rules}, a copy of the shipped ones")
     screen.line("workspace", str(stage.workspace))
     screen.line("server", f"placet serve {stage.rules.name}/, started by an MCP client on stdio")
+    if stage.unconfined:
+        screen.line("sandbox", "none works here, so commands run without: `required = false`")
     trouble = ""
     with stage.log.open("wb") as log:
         client = McpClient(_server(stage), launcher=_LoggedLauncher(log.fileno()))

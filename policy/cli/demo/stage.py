@@ -15,16 +15,22 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
 
+from policy.sandbox import driver_named
+
 _PAGE = b"The handbook: ask before you delete.\n"
 _ANSWERS = "yes\nno: it is still needed\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """Files and server of the tour, removed afterwards. `page` is the web server's URL."""
+    """Files and server of the tour, removed afterwards. `page` is the web server's URL.
+
+    `unconfined`: no sandbox works on this machine, so its commands run without one.
+    """
 
     folder: Path
     page: str
+    unconfined: bool
 
     @property
     def rules(self) -> Path:
@@ -64,8 +70,13 @@ def staged() -> Iterator[Stage]:
     """Prepare everything in a temporary folder, and remove it at the end."""
     with tempfile.TemporaryDirectory(prefix="placet-demo-") as temporary, _web_server() as port:
         folder = Path(temporary).resolve()
-        stage = Stage(folder=folder, page=f"http://127.0.0.1:{port}/handbook")
+        unconfined = driver_named("best").problem() is not None
+        page = f"http://127.0.0.1:{port}/handbook"
+        stage = Stage(folder=folder, page=page, unconfined=unconfined)
         shutil.copytree(shipped_rules(), stage.rules)
+        if unconfined:
+            with (stage.rules / "placet.toml").open("a", encoding="utf-8") as settings:
+                settings.write("\n[sandbox]\nrequired = false\n")
         hosts = f'internal = ["docs.corp.example", "127.0.0.1:{port}"]\n'
         (stage.rules / "data" / "hosts.toml").write_text(hosts, "utf-8")
         (folder / "answers").write_text(_ANSWERS, "utf-8")

@@ -74,7 +74,7 @@ def command(
         *(server["problems"] for server in servers),
         *(server["pins"].get("changed", 0) for server in servers),
         *(plugin["problem"] for plugin in found["plugins"]),
-        found["sandbox"] is not None and found["sandbox"]["problem"] is not None,
+        found["sandbox"] is not None and found["sandbox"]["named"] and found["sandbox"]["problem"],
     ]
     found["well"] = not any(troubles)
     if format == "json":

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from policy.generation import ConfiningDriver, Reach, configuration, read_folder
+from policy.generation import ConfiningDriver, Reach, SandboxSettings, configuration, read_folder
 from policy.sandbox import NotTried, driver_named, escapes, fix_for, plan_of
 
 _DRIVERS: tuple[ConfiningDriver, ...] = ("bubblewrap", "landlock")
@@ -18,15 +18,18 @@ def sandbox_of(policy: Path) -> dict[str, Any]:
 
     `problem` is why commands that have to be confined are not run; None if they are.
     """
-    settings = configuration(read_folder(policy)).settings.sandbox if policy.exists() else None
+    settings = SandboxSettings()
+    if policy.exists():
+        settings = configuration(read_folder(policy)).settings.sandbox
     drivers = [_tried(name) for name in _DRIVERS]
     working = {each["name"] for each in drivers if each["problem"] is None}
-    configured = "off" if settings is None else settings.driver
+    configured = settings.driver
     wanted = {"off": working, "best": working}.get(configured, working & {configured})
     missing = configured != "off" and not wanted
     return {
         "driver": configured,
-        "required": settings is None or settings.required,
+        "named": settings.named,
+        "required": settings.required,
         "problem": f"`{configured}` does not work here" if missing else None,
         "drivers": drivers,
     }

@@ -97,12 +97,15 @@ def _plugins(found: list[Mapping[str, Any]]) -> Iterator[str]:
 def _sandbox(found: Mapping[str, Any]) -> Iterator[str]:
     configured = found["driver"]
     if configured == "off":
-        yield "sandbox: commands are not confined, since `[sandbox] driver` is off"
+        so = "run" if found["required"] else "confined"
+        yield f"sandbox: commands are not {so}, since `[sandbox] driver` is off"
     elif found["problem"] is None:
         yield f"sandbox: commands are confined by `{configured}`"
     else:
         so = "are not run" if found["required"] else "run unconfined"
-        yield f"! sandbox: {found['problem']}, so commands {so}"
+        # Who has configured none may have no commands to run, as in front of a coding agent.
+        mark = "! " if found["named"] else ""
+        yield f"{mark}sandbox: {found['problem']}, so commands of `bash_exec` {so}"
     for driver in found["drivers"]:
         yield f"  {driver['name']}: {_how(driver)}"
         if driver["fix"] is not None:

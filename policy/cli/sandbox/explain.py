@@ -77,7 +77,8 @@ def sandbox_report(configured: ConfiguredSandbox) -> dict[str, Any]:
 def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     plan = found["plan"]
     if found["driver"] == "off":
-        yield 'commands are not confined: `[sandbox] driver` is "off". It would be so:'
+        so = "run" if found["required"] else "confined"
+        yield f'commands are not {so}: `[sandbox] driver` is "off". It would be so:'
     else:
         yield f"commands are confined by {found['in_use']}"
     if found["problem"] is not None:

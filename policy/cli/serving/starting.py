@@ -16,6 +16,7 @@ from policy.cli.python_tools import ProgramTools
 from policy.cli.serving.governed_service import GovernedServices, ServeOptions
 from policy.cli.serving.messages import ReloadReporter, log_to_stderr, say, say_question
 from policy.cli.serving.options import ServingOptions
+from policy.cli.serving.sandbox_line import sandbox_line
 from policy.diagnostics import visible
 from policy.environment import WorkspaceUnusable
 from policy.service import PolicyInReach, SessionLogUnusable, policy_in_reach
@@ -70,6 +71,11 @@ def start(
     except PolicyInReach as error:
         exit_with(f"{error}: keep them apart, or insist with --policy-in-workspace")
     _check_folders(options, program, store, governed)
+    generation = store.current
+    if builtin_tools and generation is not None:
+        line = sandbox_line(generation.settings.sandbox)
+        if line is not None:
+            say(line)
     return store, governed
 
 

@@ -172,6 +172,7 @@ def _record(
         redactions=call.redactions or (),
         values=() if judgement is None else looked_for(judgement, call.caller),
         confinement=None if decision is None else decision.confinement,
+        sandbox=call.sandbox,
     )
 
 

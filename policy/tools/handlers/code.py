@@ -82,7 +82,6 @@ async def _started(
         arguments=(interpreter.program, *interpreter.arguments),
         env=env,
         folder=ctx.workspace,
-        needs_sandbox=True,
     )
     # A file without a name, so that all of the code is there however fast it is read.
     with tempfile.TemporaryFile() as file:

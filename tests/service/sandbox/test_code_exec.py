@@ -68,12 +68,12 @@ async def test_a_program_is_confined_to_the_workspace(rules: Path) -> None:
 
 
 async def test_without_a_sandbox_no_program_runs(rules: Path) -> None:
-    service = service_of(rules, CODE)
+    service = service_of(rules, CODE + '[sandbox]\ndriver = "off"\n')
     with pytest.raises(Execution) as refused:
         await run_code(service, "open('made', 'w')")
     assert refused.value.code == "sandbox-missing"
     assert not (rules.parent / "work" / "made").exists()
-    settings = CODE + "[sandbox]\nrequired = false\n"
+    settings = CODE + '[sandbox]\ndriver = "off"\nrequired = false\n'
     assert (await run_code(service_of(rules, settings), "print(1)"))["stdout"] == "1\n"
 
 

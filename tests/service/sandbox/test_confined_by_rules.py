@@ -89,9 +89,12 @@ async def test_a_command_does_not_run_where_too_much_is_to_be_looked_through(
     assert "there are more than 4 files and folders (`[sandbox] search` says" in caplog.text
 
 
-async def test_without_a_sandbox_the_rule_does_not_hold(rules: Path) -> None:
+@pytest.mark.parametrize("settings", ["", 'reads = ["../data"]', 'driver = "off"'])
+async def test_no_rule_holds_because_of_a_sandbox_that_nobody_has_named(
+    rules: Path, settings: str
+) -> None:
     with pytest.raises(PermissionDenied):
-        await _make(_service(rules, ""))
+        await _make(_service(rules, f"[sandbox]\n{settings}\n"))
 
 
 async def test_a_sandbox_that_is_not_required_enforces_nothing(rules: Path) -> None:

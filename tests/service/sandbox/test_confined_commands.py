@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from policy import Execution, PolicyStore
+from policy.audit import AuditSink, MemorySink, record_line
+from policy.model import Verdict
 from policy.service import GovernedService, build_tool_service
 from tests.unit.sandbox.confining import needs_bubblewrap, needs_landlock
 
-POLICY = "policy for every agent\n\ndefault deny\n\nallow bash_exec\n"
+POLICY = "policy for every agent\n\ndefault deny\n\nallow bash_exec, list_tools\n"
 ON = '[sandbox]\ndriver = "bubblewrap"\n'
+OFF = '[sandbox]\ndriver = "off"\nrequired = false\n'
 
 
 @pytest.fixture
@@ -24,12 +27,14 @@ def rules(tmp_path: Path) -> Path:
     return folder
 
 
-def service_of(rules: Path, settings: str) -> tuple[GovernedService, PolicyStore]:
+def service_of(
+    rules: Path, settings: str, *, audit: AuditSink | None = None
+) -> tuple[GovernedService, PolicyStore]:
     configure(rules, settings)
     workspace = rules.parent / "work"
     workspace.mkdir(exist_ok=True)
     store = PolicyStore(rules)
-    return build_tool_service(store, workspace=workspace), store
+    return build_tool_service(store, workspace=workspace, audit=audit), store
 
 
 def configure(rules: Path, settings: str) -> None:
@@ -49,13 +54,59 @@ async def test_commands_see_the_workspace_and_not_what_is_beside_it(rules: Path)
     assert (rules.parent / "work" / "here").exists()
 
 
+@needs_bubblewrap
+async def test_commands_are_confined_where_nothing_is_configured(rules: Path) -> None:
+    (rules.parent / "secret").write_text("hush")
+    records = MemorySink()
+    service, _ = service_of(rules, "", audit=records)
+    found = await output_of(service, "echo x > here && cat here ../secret")
+    assert (found["stdout"], found["exit_code"]) == ("x\n", 1)
+    assert records.records[-1].sandbox == "bubblewrap"
+    await service.execute("list_tools", {})
+    assert records.records[-1].sandbox is None
+
+
+async def test_a_record_says_that_nothing_confined_a_command(rules: Path) -> None:
+    records = MemorySink()
+    service, _ = service_of(rules, OFF, audit=records)
+    await output_of(service, "true")
+    assert b'"sandbox":"none"' in record_line(records.records[-1])
+
+
+async def test_a_refusal_says_what_people_can_do(
+    rules: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr("policy.sandbox.bubblewrap.PROGRAMS", str(tmp_path))
+    monkeypatch.setattr("policy.sandbox.landlock.version", lambda: 0)
+    records = MemorySink()
+    service, store = service_of(rules, "", audit=records)
+    for settings, why in (
+        ("", "`bwrap` is not installed"),
+        ('driver = "off"', "`[sandbox] driver`"),
+    ):
+        configure(rules, f"[sandbox]\n{settings}\n")
+        store.reload()
+        caplog.clear()
+        with pytest.raises(Execution) as refused:
+            await output_of(service, "true")
+        assert refused.value.code == "sandbox-missing"
+        (said,) = [each.message for each in caplog.records if "no program" in each.message]
+        assert said.startswith(f"no program is started: {why}")
+        assert "or write `required = false` under `[sandbox]`" in said
+        record = records.records[-1]
+        assert (record.verdict, record.code) == (Verdict.ALLOW, "sandbox-missing")
+
+
 @needs_landlock
 async def test_the_driver_is_the_configured_one(rules: Path) -> None:
     service, store = service_of(rules, '[sandbox]\ndriver = "landlock"\n')
     found = await output_of(service, "echo x > here && cat here; ls /proc")
     assert found["stdout"] == "x\n"
     assert "Permission denied" in found["stderr"]
-    configure(rules, "")
+    configure(rules, OFF)
     store.reload()
     assert (await output_of(service, "ls /proc"))["exit_code"] == 0
 
@@ -63,7 +114,7 @@ async def test_the_driver_is_the_configured_one(rules: Path) -> None:
 @needs_bubblewrap
 async def test_an_edit_applies_to_the_next_command(rules: Path) -> None:
     (rules.parent / "secret").write_text("hush")
-    service, store = service_of(rules, "")
+    service, store = service_of(rules, OFF)
     assert (await output_of(service, "cat ../secret"))["stdout"] == "hush"
     configure(rules, ON)
     store.reload()
@@ -162,7 +213,7 @@ async def test_a_command_that_fails_by_its_sandbox_says_so_beside_its_output(rul
 
 
 async def test_a_command_without_a_sandbox_is_not_said_to_have_failed_by_one(rules: Path) -> None:
-    service, _ = service_of(rules, "")
+    service, _ = service_of(rules, OFF)
     found = await output_of(service, "cat /nonexistent/x")
     assert found["exit_code"] == 1
     assert "sandbox" not in found

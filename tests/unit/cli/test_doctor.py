@@ -161,7 +161,7 @@ def test_each_sandbox_is_tried(tmp_path: Path) -> None:
     done = run("doctor", rules)
     assert done.code == 0, done.out
     lines = done.out[done.out.index("sandbox: ") :].splitlines()
-    assert lines[0] == "sandbox: commands are not confined, since `[sandbox] driver` is off"
+    assert lines[0] == "sandbox: commands are confined by `best`"
     assert lines[1].startswith("  bubblewrap: works here; ")
     assert lines[1].endswith("attempts to get out, all stopped")
     assert "not stopped: change permissions of a file outside" in lines[2]
@@ -175,15 +175,19 @@ def test_a_sandbox_that_does_not_work_is_wrong_where_it_is_configured(
     monkeypatch.setattr("policy.sandbox.landlock.version", lambda: 0)
     monkeypatch.setattr("policy.sandbox.fixes.MODULES", tmp_path / "modules")
     (tmp_path / "modules").write_text("capability,apparmor\n")
-    assert run("doctor", rules).code == 0
+    unnamed = run("doctor", rules)
+    assert unnamed.code == 0
+    assert "\nsandbox: `best` does not work here, so commands of `bash_exec` are not" in unnamed.out
     (rules / "placet.toml").write_text('[sandbox]\ndriver = "best"\n')
     done = run("doctor", rules)
     assert done.code == 1
-    assert "! sandbox: `best` does not work here, so commands are not run" in done.out
+    assert (
+        "! sandbox: `best` does not work here, so commands of `bash_exec` are not run" in done.out
+    )
     assert "  bubblewrap: does not work here: `bwrap` is not installed" in done.out
     assert "    switch Landlock on by the kernel's parameter `lsm=`" in done.out
     (rules / "placet.toml").write_text('[sandbox]\ndriver = "best"\nrequired = false\n')
-    assert "so commands run unconfined" in run("doctor", rules).out
+    assert "so commands of `bash_exec` run unconfined" in run("doctor", rules).out
 
 
 def test_plugins_are_as_reviewed_or_do_not_run(tmp_path: Path) -> None:

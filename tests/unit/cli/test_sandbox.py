@@ -28,7 +28,7 @@ def test_the_plan_and_what_was_tried_are_shown(rules: Path) -> None:
     work = rules.parent / "work"
     assert done.code == 0
     first, *rest = done.out.splitlines()
-    assert first == 'commands are not confined: `[sandbox] driver` is "off". It would be so:'
+    assert first == "commands are confined by bubblewrap"
     assert f"write     {work}" in rest
     assert f"read only {work}/.git/hooks" in rest
     assert "network   no network, not even this machine's own" in rest
@@ -37,6 +37,13 @@ def test_the_plan_and_what_was_tried_are_shown(rules: Path) -> None:
     record = run("sandbox", "explain", "--rules", rules, "--format", "json").record
     assert record["plan"]["writes"] == [str(work)]
     assert record["reached"]["connect to a Unix socket"] is False
+
+
+@pytest.mark.parametrize(("required", "so"), [("true", "run"), ("false", "confined")])
+def test_a_driver_that_is_off_is_said_to_be_off(rules: Path, required: str, so: str) -> None:
+    (rules / "placet.toml").write_text(f'[sandbox]\ndriver = "off"\nrequired = {required}\n')
+    first = run("sandbox", "explain", "--rules", rules).out.splitlines()[0]
+    assert first == f'commands are not {so}: `[sandbox] driver` is "off". It would be so:'
 
 
 def test_a_machine_that_cannot_confine_is_said_to_be_one(

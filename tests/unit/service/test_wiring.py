@@ -47,6 +47,7 @@ def rules(tmp_path: Path) -> Path:
     folder = tmp_path / "rules"
     folder.mkdir()
     (folder / "global.policy").write_text(RULES)
+    (folder / "placet.toml").write_text('[sandbox]\ndriver = "off"\nrequired = false\n')
     return folder
 
 
