@@ -5,6 +5,7 @@ from policy.environment.letter_case import LetterCase
 from policy.environment.links import Links, follow_links
 from policy.environment.links_passed import links_on_the_way
 from policy.environment.lookups import MOST_SECONDS, DiskLookups
+from policy.environment.policy_reach import policy_in_reach
 from policy.environment.resolvers import Disk
 from policy.environment.session_workspaces import (
     SessionWorkspaces,
@@ -27,4 +28,5 @@ __all__ = [
     "links_on_the_way",
     "look_up_host",
     "open_workspaces",
+    "policy_in_reach",
 ]

@@ -19,12 +19,14 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from policy.diagnostics import visible
+from policy.environment.policy_reach import policy_in_reach
 from policy.environment.unused_workspaces import NAME, STAMP, locked, remove_unused
 from policy.model import Caller
 
 _LOG = logging.getLogger(__name__)
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CALLED = "the folder of workspaces"
 _DAY = timedelta(days=1).total_seconds()
 
 
@@ -82,8 +84,9 @@ class SessionWorkspaces:
         place = visible(self.root, 1000)
         if os.path.realpath(self.root) != self.root:
             raise WorkspaceUnusable(f"{place} is reached by a link now")
-        if self.policy is not None:
-            _require_apart(self.root, os.path.realpath(self.policy))
+        policy = self.policy
+        if policy and (reach := policy_in_reach(policy, self.root, called=_CALLED)):
+            raise WorkspaceUnusable(f"{reach}: keep them apart")
         handle = os.open(self.root, _FOLDER)
         try:
             found = os.fstat(handle)
@@ -151,16 +154,6 @@ def _make(root: int, name: str) -> None:
             os.fchmod(handle, 0o700)
     finally:
         os.close(handle)
-
-
-def _require_apart(root: str, policy: str) -> None:
-    shared = os.path.commonpath((root, policy))
-    if shared == root or (shared == policy and os.path.isdir(policy)):
-        where = "is in" if shared == root else "contains"
-        raise WorkspaceUnusable(
-            f"the policy {visible(policy, 1000)} {where} the folder of workspaces "
-            f"{visible(root, 1000)}: keep them apart"
-        )
 
 
 def _require_no_workspace_around(root: str) -> None:

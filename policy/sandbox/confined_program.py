@@ -1,4 +1,7 @@
-"""`ConfinedProgram`: a running program in its sandbox, and what its sandbox has denied."""
+"""`ConfinedProgram`: a running program in its sandbox, and what its sandbox has denied.
+
+Where its connections are judged, it has a proxy in place of a network, which ends with it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from policy.processes import LaunchedProgram
 from policy.sandbox.denials import SandboxDenial, denial_of
 from policy.sandbox.driver import SandboxDriver
 from policy.sandbox.network.connecting import RefusedConnection
-from policy.sandbox.network.proxied_program import ProxiedProgram
+from policy.sandbox.network.proxy import HostProxy
 from policy.sandbox.plan import SandboxPlan
 
 
@@ -14,11 +17,17 @@ class ConfinedProgram:
     """A program that `driver` has confined by a plan."""
 
     def __init__(
-        self, launched: LaunchedProgram, plan: SandboxPlan, *, driver: SandboxDriver
+        self,
+        launched: LaunchedProgram,
+        plan: SandboxPlan,
+        *,
+        driver: SandboxDriver,
+        proxy: HostProxy | None = None,
     ) -> None:
         self._launched = launched
         self._plan = plan
         self._driver = driver
+        self._proxy = proxy
 
     @property
     def pid(self) -> int:
@@ -38,7 +47,7 @@ class ConfinedProgram:
     @property
     def refused(self) -> tuple[RefusedConnection, ...]:
         """The connections that it was refused so far, each once; none without a proxy."""
-        return self._launched.refused if isinstance(self._launched, ProxiedProgram) else ()
+        return () if self._proxy is None else self._proxy.refused
 
     async def wait(self) -> int:
         """Wait until the program has ended and return its exit status."""
@@ -49,8 +58,12 @@ class ConfinedProgram:
         self._launched.terminate()
 
     async def end(self) -> None:
-        """Kill every process that it has started, itself too."""
-        await self._launched.end()
+        """Kill every process that it has started, itself too, and end its connections."""
+        try:
+            await self._launched.end()
+        finally:
+            if self._proxy is not None:
+                await self._proxy.close()
 
     def denial(self, status: int, errors: str) -> SandboxDenial | None:
         """Return why it failed by its sandbox, from its exit status and standard error."""

@@ -14,7 +14,6 @@ from policy.sandbox.driver import SandboxDriver
 from policy.sandbox.network.connecting import Connect
 from policy.sandbox.network.environment import proxy_environment
 from policy.sandbox.network.inside_listener import InsideListener, NoListener
-from policy.sandbox.network.proxied_program import ProxiedProgram
 from policy.sandbox.network.proxy import HostProxy
 from policy.sandbox.plan import CannotConfine, SandboxPlan
 
@@ -69,12 +68,12 @@ class ConfinedLauncher:
             # It may look through a large workspace.
             plan = await _PLANS.run(self._plan_for, program)
             if plan.network == "hosts":
-                launched = await self._launch_proxied(plan, program, streams)
+                launched, proxy = await self._launch_proxied(plan, program, streams)
             else:
-                launched = await self._launch(plan, program, streams)
+                launched, proxy = await self._launch(plan, program, streams), None
         except (CannotConfine, NoListener) as error:
             raise SandboxMissing(str(error)) from error
-        return ConfinedProgram(launched, plan, driver=self._driver)
+        return ConfinedProgram(launched, plan, driver=self._driver, proxy=proxy)
 
     async def _launch(
         self,
@@ -108,7 +107,7 @@ class ConfinedLauncher:
 
     async def _launch_proxied(
         self, plan: SandboxPlan, program: ProgramToStart, streams: _Streams
-    ) -> LaunchedProgram:
+    ) -> tuple[LaunchedProgram, HostProxy]:
         """Start a program that finds a proxy in place of a network."""
         if self._connect_for is None:
             raise CannotConfine("nothing here judges the connections of programs")
@@ -122,7 +121,7 @@ class ConfinedLauncher:
                 if proxy is None:
                     await launched.end()
             proxy.start()
-        return ProxiedProgram(launched, proxy)
+        return launched, proxy
 
     async def problem(self) -> str | None:
         """Return why nothing can be confined here; asked until it can, as it may be installed."""

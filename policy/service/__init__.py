@@ -34,7 +34,7 @@ from policy.service.composition.references import Argument, Progress, Result, St
 from policy.service.configuration import Configurable, Configurations
 from policy.service.facade import GovernedService
 from policy.service.freezes import Freezes
-from policy.service.host_arguments import PolicyInReach, policy_in_reach
+from policy.service.host_arguments import PolicyInReach
 from policy.service.host_objects import SimpleApprover, SimpleContextRule
 from policy.service.judging.adjudicator import Adjudicator, Judgement
 from policy.service.judging.classification import (
@@ -244,7 +244,6 @@ __all__ = [
     "looked_for",
     "one_line",
     "open_stored_log",
-    "policy_in_reach",
     "register_builtins",
     "serving_for",
     "telling",

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from policy.approvals import SqliteApprovals
 from policy.audit import JsonlSink
 from policy.diagnostics import visible
+from policy.environment import policy_in_reach
 from policy.model import Caller
 from policy.service.host_objects import is_async, method_of, takes
 from policy.service.sessions import SqliteSessionLog
@@ -119,18 +120,6 @@ def folder_of(workspace: str | os.PathLike[str]) -> str:
     if not os.path.isdir(folder):
         raise ValueError(f"the workspace {visible(folder, 1000)} is not a folder")
     return folder
-
-
-def policy_in_reach(policy: str | os.PathLike[str], workspace: str) -> str | None:
-    """Return how a policy and a workspace contain one another, None if they are apart."""
-    place = os.path.realpath(policy)
-    if os.path.commonpath((place, workspace)) == workspace:
-        return f"the policy {visible(place, 1000)} is in the workspace {visible(workspace, 1000)}"
-    if os.path.isdir(place) and os.path.commonpath((place, workspace)) == place:
-        return (
-            f"the policy {visible(place, 1000)} contains the workspace {visible(workspace, 1000)}"
-        )
-    return None
 
 
 def settle_reach(policy: object, workspace: str, *, wanted: bool | None) -> None:

@@ -18,8 +18,8 @@ from policy.cli.serving.messages import ReloadReporter, log_to_stderr, say, say_
 from policy.cli.serving.options import ServingOptions
 from policy.cli.serving.sandbox_line import sandbox_line
 from policy.diagnostics import visible
-from policy.environment import WorkspaceUnusable
-from policy.service import PolicyInReach, SessionLogUnusable, policy_in_reach
+from policy.environment import WorkspaceUnusable, policy_in_reach
+from policy.service import PolicyInReach, SessionLogUnusable
 from policy.store import PolicyStore
 from policy.tools import builtin_handlers, running_tool
 

@@ -63,7 +63,6 @@ class JudgedPath:
         """Raise Execution if an open file, judged as one without other names, has one now.
 
         A file that lost the name it was opened by shows one name fewer than it had. So its names
-        are counted first, and then it must still have this name: a lost one does not return.
         are counted first, and it must still have this one afterwards: a lost one does not return.
         """
         state = os.fstat(handle)
