@@ -12,6 +12,7 @@ from policy.environment.session_workspaces import (
     WorkspaceUnusable,
     open_workspaces,
 )
+from policy.environment.workspace_quota import WorkspaceFull, WorkspaceQuota
 
 __all__ = [
     "MOST_SECONDS",
@@ -23,6 +24,8 @@ __all__ = [
     "Links",
     "LookUp",
     "SessionWorkspaces",
+    "WorkspaceFull",
+    "WorkspaceQuota",
     "WorkspaceUnusable",
     "follow_links",
     "links_on_the_way",

@@ -81,13 +81,16 @@ class ServiceSettings:
     """Where the built-in tools work and what they may use; paths are absolute.
 
     `workspaces` is the folder in which each session has a workspace of its own, absolute or below
-    `~/`, and `workspaces_keep` how long an unused one is kept, None: for good. `audit` is the file
-    that records are appended to, None: none configured.
+    `~/`, and `workspaces_keep` how long an unused one is kept, None: for good. `workspaces_size` is
+    how many bytes each may have and `workspaces_files` how many files, None: no quota. `audit` is
+    the file that records are appended to, None: none configured.
     """
 
     workspace: str | None = None
     workspaces: str | None = None
     workspaces_keep: timedelta | None = None
+    workspaces_size: int | None = None
+    workspaces_files: int | None = None
     home: str | None = None
     audit: str | None = None
     bash: BashSettings = field(default_factory=BashSettings)

@@ -128,6 +128,8 @@ class _Service(_Table):
     workspace: str | None = Field(default=None, min_length=1)
     workspaces: str | None = Field(default=None, min_length=1)
     workspaces_keep: _Kept | None = None
+    workspaces_size: int | None = Field(default=None, ge=1, le=10**15)
+    workspaces_files: int | None = Field(default=None, ge=1, le=10_000_000)
     home: str | None = Field(default=None, min_length=1)
     audit: str | None = Field(default=None, min_length=1)
     bash: _Bash = _Bash()
@@ -141,8 +143,9 @@ class _Service(_Table):
                 "`workspace` is one folder for all sessions, and `workspaces` has one for each: "
                 "name one of the two"
             )
-        if self.workspaces_keep is not None and self.workspaces is None:
-            raise ValueError("`workspaces_keep` is for `workspaces`: name their folder")
+        for name in ("workspaces_keep", "workspaces_size", "workspaces_files"):
+            if getattr(self, name) is not None and self.workspaces is None:
+                raise ValueError(f"`{name}` is for `workspaces`: name their folder")
         return self
 
 
@@ -318,6 +321,8 @@ def _service(service: _Service, root: str) -> ServiceSettings:
         workspace=_absolute(service.workspace, root),
         workspaces=_at_home_or_absolute(service.workspaces, root),
         workspaces_keep=service.workspaces_keep,
+        workspaces_size=service.workspaces_size,
+        workspaces_files=service.workspaces_files,
         home=_absolute(service.home, root),
         audit=_absolute(service.audit, root),
         bash=BashSettings(

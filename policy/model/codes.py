@@ -36,6 +36,7 @@ Code: TypeAlias = Literal[
     "execution",
     "output-withheld",
     "sandbox-missing",
+    "workspace-full",
     "result-withheld",
     "cannot-redact",
     "transport",
@@ -75,6 +76,7 @@ SENTENCES: Mapping[Code, str] = MappingProxyType(
         "execution": "the tool failed",
         "output-withheld": "the tool has run, but its record could not be written",
         "sandbox-missing": "this runs only in a sandbox, and none can be set up for it here",
+        "workspace-full": "the workspace is full; delete files that are not needed, then go on",
         "result-withheld": "the tool has run, but its result is withheld: a rule that redacts it"
         " cannot be applied",
         "cannot-redact": "a rule redacts what this returns, and nothing here can do that",

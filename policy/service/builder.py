@@ -367,6 +367,8 @@ def _configured(store: Store | None) -> Settings:
 def limits_of(settings: ServiceSettings) -> Limits:
     """Return the limits of the built-in tools that a configuration sets."""
     return Limits(
+        workspace_bytes=settings.workspaces_size,
+        workspace_files=settings.workspaces_files,
         output=settings.bash.output,
         body=settings.web.body,
         command_seconds=settings.bash.timeout,

@@ -7,13 +7,17 @@ of the call are not. Messages contain no secrets that can be recognised.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 
 from policy.diagnostics import visible
+from policy.environment import WorkspaceFull
 from policy.model import SENTENCES, Execution, Timeout, ToolError, Transport, ValidationFailed
 from policy.runtime import NoThreadFree
 from policy.sandbox import SandboxMissing
 from policy.tools.exception_text import exception_text, without_secrets
+
+_LOG = logging.getLogger(__name__)
 
 
 def failure(
@@ -28,6 +32,9 @@ def failure(
         return Execution(name, str(error))
     if type(error) is SandboxMissing:
         return Execution(name, SENTENCES["sandbox-missing"], code="sandbox-missing")
+    if type(error) is WorkspaceFull:
+        _LOG.warning("%s does not run in a full workspace: %s", name, error)
+        return Execution(name, SENTENCES["workspace-full"], code="workspace-full")
     if not isinstance(error, ToolError):
         text = exception_text(error, environment) if quoted else ""
         named = f"{name} failed: {_named(error)}"

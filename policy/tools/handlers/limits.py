@@ -13,6 +13,8 @@ class Limits:
 
     `command_path` are folders in the workspace whose programs commands find before all others.
     `code_languages` are those that `code_exec` runs; without any, there is no such tool.
+    `workspace_bytes` and `workspace_files` are how much a workspace may have before a tool that
+    writes in it runs, None: any number of both.
     """
 
     read: int = 2_000_000
@@ -23,4 +25,6 @@ class Limits:
     command_seconds: float = 60.0
     command_path: tuple[str, ...] = ()
     code_languages: tuple[Language, ...] = ()
+    workspace_bytes: int | None = None
+    workspace_files: int | None = None
     web_seconds: float = 20.0

@@ -125,3 +125,22 @@ async def test_unused_workspaces_are_removed_at_the_first_call(tmp_path: Path) -
 def test_workspaces_in_the_policy_are_refused(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceUnusable, match="keep them apart"):
         service_of(tmp_path, '[service]\nworkspaces = "below"\n')
+
+
+async def test_tools_that_write_do_not_run_in_a_full_workspace(tmp_path: Path) -> None:
+    few = "workspaces_files = 2\n[service.code]"
+    service = service_of(tmp_path, SETTINGS.replace("[service.code]", few))
+    anna = service.bound_to(Caller(agent="coder", user="anna"))
+    await value_of(anna, "bash_exec", command="touch a b c")
+    for tool, input in (
+        ("file_write", {"path": "d", "content": "x"}),
+        ("bash_exec", {"command": "touch d"}),
+    ):
+        with pytest.raises(ToolError, match="the workspace is full") as caught:
+            await value_of(anna, tool, **input)
+        assert caught.value.code == "workspace-full"
+    assert (await value_of(anna, "file_read", path="a")) == ""
+    os.unlink(f"{anna.context.workspace}/c")
+    await value_of(anna, "file_write", path="d", content="x")
+    # Each has room of its own.
+    await value_of(service.bound_to(BOB), "file_write", path="d", content="x")

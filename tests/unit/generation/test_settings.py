@@ -289,6 +289,10 @@ def test_what_is_no_approvals_table_is_refused(text: str) -> None:
 def test_a_service_has_one_workspace_or_one_for_each_session() -> None:
     service = good('[service]\nworkspaces = "~/all"\nworkspaces_keep = "1w"').service
     assert (service.workspaces, service.workspaces_keep) == ("~/all", timedelta(weeks=1))
+    service = good(
+        '[service]\nworkspaces = "all"\nworkspaces_size = 5\nworkspaces_files = 6'
+    ).service
+    assert (service.workspaces_size, service.workspaces_files) == (5, 6)
     assert good('[service]\nworkspaces = "../all"').service.workspaces == "/srv/all"
 
 
@@ -297,6 +301,8 @@ def test_a_service_has_one_workspace_or_one_for_each_session() -> None:
     [
         ('workspaces = "all"\nworkspace = "one"', "name one of the two"),
         ('workspaces_keep = "7d"', "is for `workspaces`"),
+        ("workspaces_size = 1", "is for `workspaces`"),
+        ('workspaces = "all"\nworkspaces_files = 0', "greater than or equal to 1"),
         ('workspaces = "all"\nworkspaces_keep = "47h"', '"2d"` at least'),
         ('workspaces = ""', "at least 1 character"),
     ],
