@@ -110,7 +110,8 @@ def generation_at(path: Where, catalog_file: Where | None) -> Generation:
 
 def show_errors(built: Built, path: Where, *, note: str = "") -> NoReturn:
     """End the command and show everything that keeps the policy from being in force."""
-    click.echo(show(built, path), err=True)
+    errors = tuple(each for each in built.diagnostics if each.severity is Severity.ERROR)
+    click.echo(show(built, path, diagnostics=errors), err=True)
     if note:
         click.echo(f"placet: {visible(note, 1000)}", err=True)
     raise SystemExit(exit_code(built.diagnostics))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from policy.catalog import builtin_catalog
 from policy.generation import Generation
 from policy.model import Facts
-from policy.sandbox import tier_of
+from policy.sandbox import name_in_use, tier_of
 
 
 def with_sandbox(facts: Facts, generation: Generation) -> Facts:
@@ -15,4 +15,7 @@ def with_sandbox(facts: Facts, generation: Generation) -> Facts:
     if facts.sandbox is not None:
         return facts
     own = frozenset(spec.name for spec in builtin_catalog().specs if spec.exec_class)
-    return replace(facts, sandbox=tier_of(generation.settings.sandbox, tools=own))
+    settings = generation.settings.sandbox
+    named = settings.named and settings.driver != "off"
+    name = name_in_use(settings.reach.driver) if named else None
+    return replace(facts, sandbox=tier_of(settings, tools=own, name=name))

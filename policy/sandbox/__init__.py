@@ -1,7 +1,7 @@
 """What programs that Placet starts may touch: plans, and the drivers that enforce them."""
 
 from policy.sandbox.bubblewrap import Bubblewrap
-from policy.sandbox.choosing import driver_named
+from policy.sandbox.choosing import driver_named, name_in_use
 from policy.sandbox.confined_program import ConfinedProgram, refused_connections
 from policy.sandbox.control_groups import counts_processes, weak_limit
 from policy.sandbox.denials import SandboxDenial
@@ -52,6 +52,7 @@ __all__ = [
     "escapes",
     "fix_for",
     "is_public",
+    "name_in_use",
     "open_one",
     "plan_of",
     "protected_paths",

@@ -22,6 +22,14 @@ def driver_named(name: ConfiningDriver) -> SandboxDriver:
             return BestDriver(Bubblewrap(), Landlock())
 
 
+def name_in_use(name: ConfiningDriver) -> str:
+    """Return the name of the driver that confines programs here; tries those of `best`."""
+    driver = driver_named(name)
+    if name == "best":
+        driver.problem()
+    return driver.name
+
+
 class BestDriver:
     """The first of several drivers that works on this machine; it stays the same from then on."""
 

@@ -6,18 +6,19 @@ from policy.generation import SandboxSettings
 from policy.model import ConfinedVerb, SandboxTier
 
 
-def tier_of(settings: SandboxSettings, *, tools: frozenset[str]) -> SandboxTier | None:
+def tier_of(
+    settings: SandboxSettings, *, tools: frozenset[str], name: str | None = None
+) -> SandboxTier | None:
     """Return what confines the programs of `tools`; None where they may also run unconfined.
 
     None as well where nobody has named a driver: a default confines, and is no ground to allow
-    more than before.
-
-    Connections are bounded where there are none at all, and where each of them is judged by the
-    rules that allow the call.
+    more than before. Connections are bounded where there are none at all, and where each of them is
+    judged by the rules that allow the call. `name` is that of the driver in use, where the
+    configuration leaves it open.
     """
     if settings.driver == "off" or not settings.named or not settings.required:
         return None
     enforces: set[ConfinedVerb] = {"reads", "writes"}
     if settings.reach.network != "all":
         enforces.add("connects")
-    return SandboxTier(name=settings.driver, enforces=frozenset(enforces), tools=tools)
+    return SandboxTier(name=name or settings.driver, enforces=frozenset(enforces), tools=tools)

@@ -218,6 +218,13 @@ def build_tool_service(
     def source() -> Judge | None:
         return no_policy if store is None else store.current
 
+    starting = ProgramLauncher(
+        partial(_in_force, source),
+        workspace=folder,
+        home=at_home,
+        workspaces=workspaces,
+        confinement=confinement_of_running_call,
+    )
     stops = FrozenCalls(_freezer_of(store))
     adjudicator = Adjudicator(
         source=source,
@@ -227,7 +234,11 @@ def build_tool_service(
         stale=lambda: store is not None and bool(store.status.stale),
         freezer=stops.freezer,
         running=running_call,
-        sandbox=partial(_sandbox, tools=registry.snapshot) if launcher is None else lambda _: None,
+        sandbox=(
+            partial(_sandbox, tools=registry.snapshot, starting=starting)
+            if launcher is None
+            else lambda _: None
+        ),
     )
     asking = Asking(
         ledger=ledger,
@@ -277,14 +288,7 @@ def build_tool_service(
         workspace=folder,
         workspaces=workspaces,
         env=_environment(folder, at_home),
-        launcher=launcher
-        or ProgramLauncher(
-            partial(_in_force, source),
-            workspace=folder,
-            home=at_home,
-            workspaces=workspaces,
-            confinement=confinement_of_running_call,
-        ),
+        launcher=launcher or starting,
     )
 
 
@@ -324,15 +328,18 @@ def _in_force(source: Callable[[], Judge | None]) -> InForce:
     """Return what confines programs by the policy in force; without one, nothing is started."""
     judge = source()
     if isinstance(judge, Generation):
-        return InForce(settings=judge.settings.sandbox, floor=judge.floor)
+        return InForce(settings=judge.settings.sandbox, floor=judge.floor, generation=judge.id)
     return InForce(settings=SandboxSettings(), floor=Floor())
 
 
 def _sandbox(
-    judge: Judge, *, tools: Callable[[], Mapping[str, Registration]]
+    judge: Judge, *, tools: Callable[[], Mapping[str, Registration]], starting: ProgramLauncher
 ) -> SandboxTier | None:
     """Return what confines the programs of built-in tools by a policy."""
-    return confining(judge.settings.sandbox, tools()) if isinstance(judge, Generation) else None
+    if not isinstance(judge, Generation):
+        return None
+    settings = judge.settings.sandbox
+    return confining(settings, tools(), name=starting.name_in_use(settings))
 
 
 def _freezer_of(store: Store | None) -> Freezer:

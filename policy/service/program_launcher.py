@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from policy.environment import SessionWorkspaces, look_up_host
 from policy.evaluation import Floor
 from policy.generation import ConfiningDriver, SandboxSettings
-from policy.model import Confinement, SandboxTier
+from policy.model import Confinement, GenerationId, SandboxTier
 from policy.processes import LaunchedProgram, Launcher, ProgramToStart, SupervisedLauncher
 from policy.sandbox import (
     WAYS_ON,
@@ -17,6 +17,7 @@ from policy.sandbox import (
     ConfinedProgram,
     Connect,
     ListedHosts,
+    SandboxDriver,
     SandboxMissing,
     SandboxPlan,
     driver_named,
@@ -35,10 +36,14 @@ STARTS_PROGRAMS = ("bash_exec", "code_exec")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InForce:
-    """What confines programs now: the settings, and the files that no program may write."""
+    """What confines programs now: the settings, and the files that no program may write.
+
+    `generation` is the policy that they are of.
+    """
 
     settings: SandboxSettings
     floor: Floor
+    generation: GenerationId | None = None
 
 
 class ProgramLauncher:
@@ -65,7 +70,9 @@ class ProgramLauncher:
         self._workspaces = workspaces
         self._home = home
         self._unconfined = unconfined or SupervisedLauncher()
+        self._drivers: dict[ConfiningDriver, SandboxDriver] = {}
         self._confined: dict[ConfiningDriver, ConfinedLauncher] = {}
+        self._has_tried = False
         self._warned_of = ""
 
     async def launch(
@@ -103,12 +110,31 @@ class ProgramLauncher:
         """Return what starts programs by a driver, which is tried once for all of them."""
         if driver not in self._confined:
             self._confined[driver] = ConfinedLauncher(
-                driver_named(driver),
+                self._driver(driver),
                 self._plan,
                 launcher=self._unconfined,
                 connect_for=self._connect,
             )
         return self._confined[driver]
+
+    def _driver(self, name: ConfiningDriver) -> SandboxDriver:
+        """Return the driver of a name, the same each time."""
+        if name not in self._drivers:
+            self._drivers[name] = driver_named(name)
+        return self._drivers[name]
+
+    def name_in_use(self, settings: SandboxSettings) -> str | None:
+        """Return the name of the driver that rules are told of; None: of none.
+
+        For `best`, drivers are tried, once; it is `best` as long as none of them works.
+        """
+        if settings.driver == "off" or not settings.named:
+            return None
+        driver = self._driver(settings.driver)
+        if settings.driver == "best" and not self._has_tried:
+            self._has_tried = True
+            driver.problem()
+        return driver.name
 
     def _plan(self, program: ProgramToStart) -> SandboxPlan:
         now = self._in_force()
@@ -127,7 +153,7 @@ class ProgramLauncher:
 
     def _connect(self, program: ProgramToStart) -> Connect:
         """Return what connects a program: by calls of its own if a call has started it."""
-        judged = connections_of_running_call()
+        judged = connections_of_running_call(lambda: self._in_force().generation)
         if judged is not None:
             return judged
         return ListedHosts(self._in_force().settings.reach.connects, look_up_host)
@@ -156,12 +182,17 @@ def confinement_of_running_call() -> Confinement | None:
     return None if judgement is None else judgement.decision.confinement
 
 
-def confining(settings: SandboxSettings, tools: Mapping[str, Registration]) -> SandboxTier | None:
-    """Return what confines the programs of those of the tools that start some by the launcher."""
+def confining(
+    settings: SandboxSettings, tools: Mapping[str, Registration], *, name: str | None = None
+) -> SandboxTier | None:
+    """Return what confines the programs of those of the tools that start some by the launcher.
+
+    `name` is that of the driver in use.
+    """
     if settings.driver == "off":
         return None
     own = (name for name in STARTS_PROGRAMS if _is_native(tools.get(name)))
-    return tier_of(settings, tools=frozenset(own))
+    return tier_of(settings, tools=frozenset(own), name=name)
 
 
 def _is_native(entry: Registration | None) -> bool:

@@ -6,11 +6,12 @@ started the program.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from policy.catalog import SANDBOX_CONNECT, ToolSpec, builtin_catalog
-from policy.model import Execution, NotFound, PermissionDenied, ToolError, Transport
+from policy.model import Execution, GenerationId, NotFound, PermissionDenied, ToolError, Transport
 from policy.sandbox import NotPermitted, NotReached, Peer, Target, dial, is_public, open_one
 from policy.service.in_flight import InFlight, enclosing_call
 from policy.service.judging.connections import RunningCall
@@ -30,9 +31,13 @@ _MOST = 8
 
 @dataclass(slots=True)
 class _Opening:
-    """A connection that is asked for; the call that opens it puts it here."""
+    """A connection that is asked for; the call that opens it puts it here.
+
+    `judged_by` is the policy that allowed it.
+    """
 
     peer: Peer | None = None
+    judged_by: GenerationId | None = None
 
     def close(self) -> None:
         """Close what was opened, of a call that has failed in spite of it."""
@@ -44,10 +49,14 @@ _OPENING: ContextVar[_Opening | None] = ContextVar("placet_opening", default=Non
 
 
 class JudgedConnections:
-    """Connects a program to the hosts that calls of `tools` may connect to."""
+    """Connects a program to the hosts that calls of `tools` may connect to.
 
-    def __init__(self, tools: ToolService) -> None:
+    `in_force` returns the policy that decides at that time.
+    """
+
+    def __init__(self, tools: ToolService, in_force: Callable[[], GenerationId | None]) -> None:
         self._tools = tools
+        self._in_force = in_force
 
     async def __call__(self, target: Target) -> Peer:
         """Return a connection; raise NotPermitted or NotReached."""
@@ -68,7 +77,7 @@ class JudgedConnections:
             _OPENING.reset(token)
         if opening.peer is None:
             raise NotReached("no connection was opened")
-        return opening.peer
+        return replace(opening.peer, is_judged=lambda: self._in_force() == opening.judged_by)
 
 
 def _rule_of(error: PermissionDenied) -> str:
@@ -102,6 +111,7 @@ class SandboxConnectHandler:
             if not found:
                 await self._to_own(own, endpoint.scheme, endpoint.port, ctx)
                 return {}
+        opening.judged_by = None if ctx.decision is None else ctx.decision.generation
         try:
             opening.peer = await open_one(found, endpoint.port, dial=dial)
         except NotReached as error:
@@ -150,8 +160,13 @@ def running_call() -> RunningCall | None:
     return None
 
 
-def connections_of_running_call() -> JudgedConnections | None:
-    """Return what connects the program that a running call starts; None outside of all calls."""
+def connections_of_running_call(
+    in_force: Callable[[], GenerationId | None],
+) -> JudgedConnections | None:
+    """Return what connects the program that a running call starts; None outside of all calls.
+
+    `in_force` returns the policy that decides at that time.
+    """
     call = enclosing_call()
     tools = None if call is None or call.context is None else call.context.tools
-    return None if tools is None else JudgedConnections(tools)
+    return None if tools is None else JudgedConnections(tools, in_force)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,10 +12,15 @@ from policy.sandbox.network.target import Target
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """One end of a connection."""
+    """One end of a connection.
+
+    `is_judged` returns whether the answer by which it was opened still stands: a further request on
+    it needs a new one otherwise.
+    """
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
+    is_judged: Callable[[], bool] = lambda: True
 
     @classmethod
     def of(cls, streams: tuple[asyncio.StreamReader, asyncio.StreamWriter]) -> Peer:

@@ -107,7 +107,7 @@ class HttpSession:
             self._note(target, str(error))
             raise
         upstream = self._upstream
-        if upstream is None or upstream.target != target or upstream.peer.reader.at_eof():
+        if upstream is None or upstream.target != target or not _may_go_on(upstream.peer):
             self._leave_upstream()
             upstream = self._upstream_at(target, await self._connect(target))
             self._upstream = upstream
@@ -247,6 +247,10 @@ class HttpSession:
             await self._to_client(answer)
             await self._to_client(h11.Data(data=body))
             await self._to_client(h11.EndOfMessage())
+
+
+def _may_go_on(peer: Peer) -> bool:
+    return peer.is_judged() and not peer.reader.at_eof()
 
 
 def _failed(task: asyncio.Task[None]) -> bool:

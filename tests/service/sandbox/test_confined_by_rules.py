@@ -114,3 +114,17 @@ async def test_a_call_that_relies_on_a_sandbox_does_not_start_without(tmp_path: 
     program = ProgramToStart(arguments=("true",), env={}, folder=str(tmp_path))
     with pytest.raises(SandboxMissing, match="connects"):
         await launcher.launch(program, stdin=0, stdout=1, stderr=2)
+
+
+@needs_bubblewrap
+async def test_rules_are_told_which_driver_the_best_is(
+    rules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (rules / "global.policy").write_text(
+        'policy for every agent\ndefault deny\nallow bash_exec when sandbox.tier == "bubblewrap"\n'
+    )
+    best = '[sandbox]\ndriver = "best"\n'
+    await _service(rules, best).execute("bash_exec", {"command": "true"})
+    monkeypatch.setattr("policy.sandbox.bubblewrap.PROGRAMS", str(rules))
+    with pytest.raises(PermissionDenied):
+        await _service(rules, best).execute("bash_exec", {"command": "true"})

@@ -180,6 +180,38 @@ async def test_an_edit_applies_within_a_running_command(world: World) -> None:
     assert "a rule denies this" in said
 
 
+KEEPING = """
+import http.client, os, time
+proxy = http.client.HTTPConnection("127.0.0.1", 3128)
+def asked(path):
+    proxy.request("GET", "http://a.test" + path)
+    print(proxy.getresponse().read().decode().strip(), flush=True)
+asked("/1")
+asked("/2")
+open("first", "w").close()
+while not os.path.exists("go"): time.sleep(0.02)
+asked("/3")
+"""
+
+
+async def test_a_connection_that_is_kept_is_judged_again_after_an_edit(world: World) -> None:
+    service = world.service("allow bash_exec", 'connects = ["a.test"]\n')
+    work = world.rules.parent / "work"
+    (work / "keep.py").write_text(KEEPING)
+    run = {"command": "/usr/bin/python3 keep.py"}
+    running = asyncio.create_task(service.execute("bash_exec", run))
+    async with asyncio.timeout(30):
+        while not (work / "first").exists():  # noqa: ASYNC110 - of another process
+            await asyncio.sleep(0.02)
+    world.write('allow bash_exec\ndeny sandbox_connect when connects to "a.test"')
+    world.store.reload()
+    (work / "go").touch()
+    first, second, third = (await running).value["stdout"].splitlines()
+    assert (first.split()[1], second.split()[1]) == ("/1", "/2")
+    assert "a rule denies this" in third
+    assert [url for url, _, _ in world.connections()] == ["http://a.test:80"] * 2
+
+
 @pytest.mark.parametrize(
     ("answer", "reached"), [(Approved(by="ann"), True), (Denied(by="ann"), False)]
 )

@@ -125,3 +125,14 @@ def test_a_limit_that_another_program_does_not_have_is_an_error(rules: Path) -> 
     done = run("sandbox", "print", "--rules", rules, "--for", "seatbelt", "--", "git")
     assert (done.code, done.out) == (1, "")
     assert "Seatbelt has no limit for `memory`" in done.err
+
+
+def test_an_error_of_the_settings_stands_alone(rules: Path) -> None:
+    (rules / "global.policy").write_text(
+        "policy for every agent\n\ndefault deny\nallow web_fetch\n"
+    )
+    (rules / "placet.toml").write_text('[sandbox]\nnetwork = "nowhere"\n')
+    done = run("sandbox", "run", "--rules", rules, "true")
+    assert done.code == 1
+    assert done.err.startswith("error[bad-settings]: `network`:")
+    assert "warning" not in done.err
