@@ -30,7 +30,7 @@ DOCS         := $(VENV)/.docs-$(call checksum,requirements/dev.txt requirements/
 PEERS        := $(VENV)/.peers-$(call checksum,requirements/dev.txt requirements/bench.txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-long demo setup docs check-format lint types imports unit rules fmt laws solvers coverage attack attack-quick corpus kills bench bench-quick bench-peers \
+.PHONY: help test test-long demo setup docs check-format lint types imports unit rules fmt laws coverage attack attack-quick corpus kills bench bench-quick bench-peers \
         manuals picture gate gate-counts gate-accept mcp-servers pin clean
 
 help:
@@ -42,7 +42,6 @@ help:
 	@echo 'make lint       ruff, mypy and the import order'
 	@echo 'make unit       the tests alone; CASES=tests/unit/values for a part'
 	@echo 'make laws       the laws with all of their examples; EXAMPLES=long: 5,000 and more each'
-	@echo 'make solvers    the laws that compare proofs with those of another solver, which it installs'
 	@echo 'make coverage   the tests alone, and which lines they run; COVERAGE=1 does so in `make test`'
 	@echo 'make attack     run what the rules allow of 200,000 scripts; SCRIPTS=2000 SEED=7: others'
 	@echo 'make attack-quick  the 2,000 scripts that CI takes'
@@ -135,11 +134,6 @@ fmt: $(PACKAGE)
 laws: $(PACKAGE)
 	$(BIN)/pytest $(PARALLEL) --hypothesis-profile=$(EXAMPLES) -m 'hypothesis or counted'
 
-# The solver is larger than everything else that tests need.
-solvers: $(PACKAGE)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/solvers.txt
-	$(BIN)/pytest --hypothesis-profile=$(EXAMPLES) tests/laws/test_other_solvers.py
-
 coverage:
 	@$(MAKE) --no-print-directory unit COVERAGE=1
 
@@ -193,7 +187,7 @@ gate-accept: $(PACKAGE)
 # Extras stay in the pins: without them pip looks for a newer version of the package for its extra,
 # which has no hash, and refuses the whole set as soon as one is published.
 pin:
-	@for set in core dev bench docs solvers; do \
+	@for set in core dev bench docs; do \
 	  uv pip compile --quiet --upgrade --generate-hashes --no-strip-extras --no-header --no-annotate --python-version 3.11 \
 	    --no-emit-index-url --no-emit-find-links requirements/$$set.in -o requirements/$$set.txt || exit 1; done
 

@@ -13,6 +13,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 # The proxy speaks MCP, and is imported by the command that serves.
 OF_AN_EXTRA = {"policy.proxy"}
+# The modules that are called otherwise than what brings them along.
+MODULES = {"pyjwt": "jwt", "z3-solver": "z3"}
 # Imports each module in turn, in a process in which no library of an extra can be imported.
 LISTING = """
 import importlib, sys
@@ -30,7 +32,7 @@ def _libraries_of_extras() -> list[str]:
     names = {
         re.split(r"[\[<>=]", one)[0] for requirements in extras.values() for one in requirements
     }
-    return sorted(name.replace("-", "_") for name in names - {"placet"})
+    return sorted(MODULES.get(name, name.replace("-", "_")) for name in names - {"placet"})
 
 
 @pytest.mark.parametrize("package", ["policy", "policy.cli"])

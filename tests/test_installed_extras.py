@@ -341,6 +341,25 @@ def test_plugins_in_webassembly_run_with_their_extra(environments: Environments)
 
 
 @pytest.mark.long
+def test_claims_with_arithmetic_are_proved_with_the_extra_analysis(
+    environments: Environments,
+) -> None:
+    for extra in ("", "analysis"):
+        folder = environments(extra).folder
+        (folder / "paid.policy").write_text(
+            "policy for every agent\n\ndefault deny\n"
+            "pay: allow bash_exec when input.timeout + length(input.command) <= 50\n"
+            "  and input.timeout >= 20\n"
+        )
+    claim = "never allow bash_exec when length(input.command) > 30"
+    command = ("placet", "prove", "paid.policy", "--claim", claim)
+    done = environments("").run(*command)
+    assert done.returncode == 1
+    assert "needs the solver z3, which is not installed" in done.stdout
+    assert environments("analysis").succeeds(*command).startswith("holds ")
+
+
+@pytest.mark.long
 def test_everything_together_runs_the_demo(environments: Environments) -> None:
     without = environments("").run("placet", "demo")
     assert without.returncode == 2
@@ -351,5 +370,5 @@ def test_everything_together_runs_the_demo(environments: Environments) -> None:
 def test_each_extra_is_tried_here() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     assert set(settings["project"]["optional-dependencies"]) == {
-        "mcp", "redis", "server", "wasm", "web", "sql", "all",
+        "analysis", "mcp", "redis", "server", "wasm", "web", "sql", "all",
     }  # fmt: skip

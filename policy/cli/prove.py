@@ -27,7 +27,7 @@ from policy.cli.options import catalog_option, path_argument, steps_option
 from policy.diagnostics import Diagnostic, Severity, display_name, visible
 from policy.generation import Built, Generation, Snapshot, read_folder, with_file
 from policy.model import Reason, Span
-from policy.verify import Proof, problem_of, prove
+from policy.verify import Proof, problem_of, prove, why_undecided
 
 _UNPROVED = frozenset({"invariant-broken", "invariant-undecided"})
 _TITLE = "breaks: {}"
@@ -237,7 +237,9 @@ def _reasons(proof: Proof) -> list[str]:
         note = "; the claim's condition is indeterminate" if proof.counterexample.unclear else ""
         return [f"a call gets `{verdict}` by {rules}{note}:", *map(visible, shown)]
     if proof.undecided:
-        return [f"for {', '.join(visible(name, 60) for name in proof.undecided)}"]
+        why = why_undecided(proof)
+        names = f"for {', '.join(visible(name, 60) for name in proof.undecided)}"
+        return [f"{names}: {why}" if why else names]
     if not proof.tools:
         return ["no known tool has such a name"]
     if proof.about_nothing:
@@ -280,6 +282,7 @@ def _record(proof: Proof) -> dict[str, Any]:
             for basis in proof.basis
         ],
         "undecided_for": list(proof.undecided),
+        "undecided_because": why_undecided(proof),
         "counterexample": None,
     }
     if shown is not None:

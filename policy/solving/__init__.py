@@ -1,5 +1,7 @@
-"""Searches assignments of Boolean variables and strings of languages, within a number of steps."""
+"""Searches assignments of Boolean variables, strings and numbers, within a number of steps."""
 
+from policy.solving.arithmetic.inequalities import Inequalities, LeftOpen
+from policy.solving.arithmetic.polynomials import Polynomial
 from policy.solving.automata.characters import (
     ALL,
     DIGITS,
@@ -45,12 +47,15 @@ __all__ = [
     "Edge",
     "Either",
     "Expression",
+    "Inequalities",
     "Language",
+    "LeftOpen",
     "Meeting",
     "Model",
     "OneOf",
     "OutOfSteps",
     "Place",
+    "Polynomial",
     "Row",
     "Search",
     "Spent",

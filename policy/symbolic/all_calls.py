@@ -6,7 +6,7 @@ while one that can be satisfied need not have any.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,10 @@ from policy.evaluation import (
 from policy.layers import applies_to
 from policy.model import Caller, GuestScope
 from policy.program import RulePlan
-from policy.solving import Clauses, Model
+from policy.solving import Clauses, Inequalities, LeftOpen, Model
+from policy.symbolic.comparing.comparisons import Comparisons, equalities_of
+from policy.symbolic.comparing.field_quantities import FieldQuantities
+from policy.symbolic.comparing.quantities import is_closed
 from policy.symbolic.field_values import accepted_values, bounds_in, is_always_there
 from policy.symbolic.known_truths import KnownTruths
 from policy.symbolic.patterns.texts import language_of, language_of_names
@@ -33,8 +36,8 @@ from policy.symbolic.situation import Situation
 from policy.symbolic.strings import Strings
 from policy.symbolic.subjects import HISTORY, RESOURCES, Subject, plain_subject, subjects_of
 from policy.symbolic.text_value import TextValue
-from policy.symbolic.truths import Truths, constant, unknown
-from policy.values import is_ordinary
+from policy.symbolic.truths import Truths, any_of, constant, unknown
+from policy.values import is_number, is_ordinary
 
 NAME: Subject = ("agent", "name")
 ROLE: Subject = ("session", "role")
@@ -83,7 +86,7 @@ class AllCalls:
         self._layers = tuple(layers)
         self._base = Situation(spec=spec, base={})
         self._simple: dict[Subject, list[checked.Test]] = {NAME: [], ROLE: []}
-        tests = tuple(tests)
+        tests = tuple(one for test in tests for one in equalities_of(test) or (test,))
         for test in tests:
             subject = simple_subject(test)
             if subject is not None and self._can_be_set(subject):
@@ -99,6 +102,7 @@ class AllCalls:
         # What layers declare, where it differs.
         self._declared: list[DeclaredResources] = []
         self._applying: dict[LayerKey, int] = {}
+        self._comparisons: Comparisons | None = None
         self._resources = ResourceFacts(
             clauses, spec, ordinary=self.ordinary, related=self._truths.related
         )
@@ -156,13 +160,48 @@ class AllCalls:
         if matched in self._patterns and matched is not None:
             row = self._truths.row((self._truths.meaning_of(test), scope))
             return self._text(matched).truth_of(test, compiled(test, scope), row)
-        if matched is not None and self._is_one_of_few(matched):
+        if matched is not None and self.is_listed(matched):
             return self._table(test, scope, matched)
         if subject is not None and subject in self._simple:
             return self._table(test, scope, subject)
-        if subjects_of(test):
-            return self._unknown(test, scope)
-        return fixed(self.clauses, compiled(test, scope), self._base.evaluation(slots=self._slots))
+        if not subjects_of(test):
+            call = self._base.evaluation(slots=self._slots)
+            return fixed(self.clauses, compiled(test, scope), call)
+        if isinstance(test, checked.Comparison) and is_closed(test):
+            return self._compared(test, scope)
+        equalities = equalities_of(test)
+        if equalities:
+            return any_of(self.clauses, [self.leaf(one, scope) for one in equalities])
+        return self._unknown(test, scope)
+
+    def _compared(self, test: checked.Comparison, scope: Scope) -> Truths:
+        if self._comparisons is None:
+            numbers = Inequalities(self.clauses)
+            call = self._base.evaluation(slots=self._slots)
+            quantities = FieldQuantities(
+                self.clauses, numbers, view=self._view, chosen=self, call=call
+            )
+            self._comparisons = Comparisons(self.clauses, numbers, quantities)
+        return self._comparisons.truth_of(test, scope)
+
+    def choices_of_value(self, subject: Subject) -> Sequence[Choice]:
+        """Return the values of a field or fact of which one stands for that of the call."""
+        return self._choices_of(subject) if self._can_be_set(subject) else ()
+
+    def numbers_of(self, subject: Subject) -> tuple[Any, ...]:
+        """Return the numbers that the values of a field or fact are told apart by."""
+        tests = self._simple.get(subject, ())
+        named = (*(value for test in tests for value in constants_of(test)), *self._named(subject))
+        return tuple(value for value in named if is_number(value))
+
+    def is_listed(self, subject: Subject) -> bool:
+        """Return whether a field has one of the values that its schema lists."""
+        return subject[0] == "input" and self._view.lookup((subject[1],)).choices is not None
+
+    @property
+    def left_open(self) -> LeftOpen:
+        """Why some of what a call may be was not looked into."""
+        return "" if self._comparisons is None else self._comparisons.left_open
 
     def _table(self, test: checked.Test, scope: Scope, subject: Subject) -> Truths:
         row = self._truths.row((self._truths.meaning_of(test), scope))
@@ -179,6 +218,8 @@ class AllCalls:
         }
         for subject, text in self._texts.items():
             found[subject] = text.example(model.holding)
+        if self._comparisons is not None:
+            found.update(self._comparisons.suggested(model.holding, found))
         given = {subject: value for subject, value in found.items() if value is not None}
         return {**given, **self._resources.examples(model.holding)}
 
@@ -192,15 +233,11 @@ class AllCalls:
         is_input = subject is not None and subject[0] == "input"
         return None if isinstance(test, checked.RegexTest) and not is_input else subject
 
-    def _is_one_of_few(self, subject: Subject) -> bool:
-        """Return whether a field has one of the values that its schema lists."""
-        return subject[0] == "input" and self._view.lookup((subject[1],)).choices is not None
-
     def _is_any_text(self, subject: Subject) -> bool:
         """Return whether a field or fact may be any string, and every test names plain ones."""
         if subject == ROLE or not self._can_be_set(subject):
             return False
-        if self._is_one_of_few(subject):
+        if self.is_listed(subject):
             return False
         tests = self._simple.setdefault(subject, [])
         named = (value for test in tests for value in constants_of(test))

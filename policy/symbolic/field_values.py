@@ -12,6 +12,9 @@ from policy.checks import bounds_at
 from policy.evaluation import ABSENT
 from policy.values import compare_numbers, is_number
 
+# Up to here, and down to its negative, whole numbers are doubles.
+_SAFE = 2**53
+
 
 def accepted_values(view: SchemaView, name: str, values: Iterable[Any]) -> tuple[Any, ...]:
     """Return those of the values that the schema may accept for a field of the input."""
@@ -71,4 +74,8 @@ def _is_of(value: Any, types: frozenset[str]) -> bool:
 
 
 def _is_beyond(number: Any, bounds: tuple[tuple[str, Any], ...]) -> bool:
-    return any(compare_numbers(op, number, bound) is False for op, bound in bounds)
+    if compare_numbers("==", number, 0) is not None:
+        return any(compare_numbers(op, number, bound) is False for op, bound in bounds)
+    # It stands for all numbers that are no doubles, the least of which is `_SAFE` + 1.
+    below = any(op in ("<", "<=", "==") and bound <= _SAFE for op, bound in bounds)
+    return below and any(op in (">", ">=", "==") and bound >= -_SAFE for op, bound in bounds)

@@ -24,6 +24,7 @@ from policy.layers import applies_to
 from policy.program import RulePlan
 from policy.solving import Clauses, Model
 from policy.symbolic.all_calls import NAME, ROLE
+from policy.symbolic.evaluated_tests import EvaluatedTests
 from policy.symbolic.field_values import accepted_values, bounds_in
 from policy.symbolic.known_truths import KnownTruths, Row
 from policy.symbolic.reading import Choice, Scope, choices, compiled, fixed, table
@@ -31,7 +32,7 @@ from policy.symbolic.resource_samples import argument_samples
 from policy.symbolic.samples import complete_samples, guessed_samples, is_strange, times
 from policy.symbolic.situation import NOTHING, SETTABLE, Situation, Values, accepted_input
 from policy.symbolic.subjects import RESOURCES, Subject, subjects_of
-from policy.symbolic.truths import Truths, unknown
+from policy.symbolic.truths import Truths
 
 _MOST_VALUES = 60  # of one field or fact
 
@@ -74,6 +75,7 @@ class ShownCalls:
                 self._tests.setdefault(subject, []).append(test)
         self._choices: dict[Subject, list[Choice]] = {}
         self._known: dict[Any, Truths] = {}
+        self._evaluated: EvaluatedTests | None = None
 
     def leaf(self, test: checked.Test, scope: Scope) -> Truths:
         """Return the truth of a test that is no combination of others."""
@@ -139,7 +141,9 @@ class ShownCalls:
     def _table(self, test: Callable[[], TestOf], subjects: frozenset[Subject], row: Row) -> Truths:
         settable = [subject for subject in subjects if self._choices_of(subject)]
         if len(settable) > 1:
-            return unknown(self.clauses)
+            if self._evaluated is None:
+                self._evaluated = EvaluatedTests(self.clauses, self._base, slots=self._slots)
+            return self._evaluated.truth_of(test, {s: self._choices_of(s) for s in settable})
         if not settable:
             return fixed(self.clauses, test(), self._base.evaluation(slots=self._slots))
         return table(self.clauses, test, self._choices_of(settable[0]), row)
@@ -159,6 +163,8 @@ class ShownCalls:
             for choice in found:
                 if is_strange(choice.value):
                     self.clauses.require(-self.ordinary, -choice.literal)
+                if subject in self._suggested and choice.value == self._suggested[subject]:
+                    self.clauses.prefer(choice.literal)
         return found
 
     def _few(self, subject: Subject, values: Iterable[Any]) -> Iterator[Any]:
@@ -167,9 +173,13 @@ class ShownCalls:
         Of a role, the suggestion may be another spelling of one that rules name; so it comes last.
         """
         few = list(islice(_distinct(values), _MOST_VALUES))
-        more = [self._suggested[subject]] if subject in self._suggested else []
-        more = [value for value in more if value not in few]
+        more = [value for value in self._more(subject) if value not in few]
         yield from (*few, *more) if subject == ROLE else (*more, *few)
+
+    def _more(self, subject: Subject) -> Iterator[Any]:
+        """Yield the value that is suggested."""
+        if subject in self._suggested:
+            yield self._suggested[subject]
 
     def _values(self, subject: Subject) -> Iterator[Any]:
         tests = self._tests.get(subject, [])
@@ -178,7 +188,7 @@ class ShownCalls:
             hinted = {s[1]: value for s, value in self._suggested.items() if s[0] == "call"}
             yield from argument_samples(self._resources, found, suggested=hinted)
         elif subject == ("now",):
-            yield from times(tests)
+            yield from _distinct((*self._more(subject), *times(tests)))
         elif subject[0] == "input" and len(subject) > 1:
             bounds = bounds_in(self._view, subject[1])
             named = complete_samples(tests, more=bounds)

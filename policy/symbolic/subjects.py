@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeAlias
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, TypeAlias, TypeVar
 
 from policy.checks import checked
 
 # A field of the input by its name, `("input", "amount")`, or a fact, `("session", "role")`.
 Subject: TypeAlias = tuple[str, ...]
+
+_Node = TypeVar("_Node", checked.Test, checked.Value)
 
 RESOURCES: Subject = ("call",)
 HISTORY: Subject = ("history",)
@@ -17,6 +21,8 @@ ALL_INPUT: Subject = ("input",)
 # Facts that are the same caller's role.
 _SAME: dict[Subject, Subject] = {("agent", "roles"): ("session", "role")}
 
+# Constants that are equal to none of another type.
+_EQUAL_ALONE = (str, Decimal, datetime, timedelta)
 
 # The parts of conditions that depend on nothing but their own parts. Any other part may depend on
 # what came before the call.
@@ -48,9 +54,9 @@ _WITHOUT_MEMORY = (
 )
 
 
-def subjects_of(test: checked.Test) -> frozenset[Subject]:
-    """Return everything that a test depends on besides the tool and the policy."""
-    return frozenset(_subjects(test))
+def subjects_of(node: checked.Test | checked.Value) -> frozenset[Subject]:
+    """Return everything that a test or value depends on besides the tool and the policy."""
+    return frozenset(_subjects(node))
 
 
 def plain_subject(value: checked.Value) -> Subject | None:
@@ -66,9 +72,9 @@ def plain_subject(value: checked.Value) -> Subject | None:
             return None
 
 
-def meaning_of(test: checked.Test) -> checked.Test:
-    """Return a test without its texts: tests that mean the same are equal."""
-    found: checked.Test = _without_texts(test)
+def meaning_of(node: _Node) -> _Node:
+    """Return a test or value without its texts: those that mean the same are equal."""
+    found: _Node = _without_texts(node)
     return found
 
 
@@ -99,6 +105,9 @@ def _subjects(node: Any) -> Iterator[Subject]:
 def _without_texts(node: Any) -> Any:
     if isinstance(node, tuple):
         return tuple(_without_texts(item) for item in node)
+    if isinstance(node, checked.Constant) and not isinstance(node.value, _EQUAL_ALONE):
+        # Python takes `True` for equal to 1, which are different here, also within a list.
+        return checked.Constant(value=(type(node.value).__name__, repr(node.value)))
     if not is_dataclass(node) or isinstance(node, (type, checked.ValueSet, checked.Constant)):
         return node
     changed = {

@@ -28,6 +28,7 @@ from policy.verify.proof import (
     problem_of,
     prove,
     question_digests,
+    why_undecided,
 )
 from policy.verify.proposal.exact_condition import ExactCall
 from policy.verify.proposal.proposer import Edit, Judge, NoProposal, Proposal, Situation, propose
@@ -67,4 +68,5 @@ __all__ = [
     "restricts_unseen_code",
     "run_examples",
     "unreached_rules",
+    "why_undecided",
 ]

@@ -18,6 +18,7 @@ from policy.version import VERSION
 
 # A module that each extra brings along.
 _EXTRAS = {
+    "analysis": "z3",
     "mcp": "mcp",
     "redis": "redis",
     "server": "uvicorn",

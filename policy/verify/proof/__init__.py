@@ -4,7 +4,7 @@ from policy.verify.proof.answer_record import answer_of, answer_record
 from policy.verify.proof.claims import ClaimQuestion, LayerClaim, claims_of, question_digests
 from policy.verify.proof.counterexample import Counterexample
 from policy.verify.proof.dead_rules import DeadRule, dead_rules
-from policy.verify.proof.problems import problem_of
+from policy.verify.proof.problems import problem_of, why_undecided
 from policy.verify.proof.proof import STEPS, Proof, Status, ToolProof
 from policy.verify.proof.prover import answer_to, prove
 
@@ -25,4 +25,5 @@ __all__ = [
     "problem_of",
     "prove",
     "question_digests",
+    "why_undecided",
 ]

@@ -20,9 +20,11 @@ from policy.verify.proof.proof import ToolProof
 from policy.verify.proof.prover import decide_again
 
 if TYPE_CHECKING:
+    from policy.solving import LeftOpen
     from policy.symbolic import Situation
 
 _TIME = "time"
+_LEFT_OPEN: Mapping[Any, LeftOpen] = {"missing": "missing", "unfinished": "unfinished"}
 
 
 def answer_record(found: ToolProof) -> dict[str, Any]:
@@ -32,6 +34,7 @@ def answer_record(found: ToolProof) -> dict[str, Any]:
         "status": found.status,
         "about_nothing": found.about_nothing,
         "because": found.because,
+        "left_open": found.left_open,
     }
     if shown is not None:
         record["call"] = _call(shown.situation)
@@ -44,7 +47,11 @@ def answer_of(question: ClaimQuestion, record: Mapping[str, Any]) -> ToolProof |
         case "holds":
             return ToolProof(status="holds", about_nothing=record.get("about_nothing") is True)
         case "undecided":
-            return ToolProof(status="undecided", because=str(record.get("because", "")))
+            return ToolProof(
+                status="undecided",
+                because=str(record.get("because", "")),
+                left_open=_LEFT_OPEN.get(record.get("left_open"), ""),
+            )
         case "broken":
             try:
                 shown = decide_again(question, _situation(question.spec, record["call"]))

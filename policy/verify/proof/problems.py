@@ -10,6 +10,17 @@ from policy.verify.proof.proof import Proof
 _LONGEST_CALL = 300  # characters
 _LONGEST_CLAIM = 200
 _TOOLS_NAMED = 3
+# Why arithmetic is undecided, and what helps.
+_ARITHMETIC = {
+    "missing": (
+        "arithmetic of several values needs the solver z3, which is not installed",
+        "install placet[analysis], the extra that contains z3",
+    ),
+    "unfinished": (
+        "the solver z3 found no answer within the work that it may do",
+        "set bounds for the fields, in the schema or in rules, or claim less",
+    ),
+}
 _WANTED = {Verdict.ASK: "asked about or denied", Verdict.DENY: "denied"}
 
 
@@ -40,15 +51,28 @@ def problem_of(proof: Proof) -> Diagnostic | None:
     return diagnose(
         code,
         f"whether {said} holds is undecided for {_named(proof.undecided)}"
-        + (f": {visible(proof.because, 200)}" if proof.because else ""),
+        + (f": {why}" if (why := why_undecided(proof)) else ""),
         span=claim.span,
         label="no call that breaks it was found, and no proof that there is none",
-        help="save a file of the policy, and it is proved again"
-        if proof.because
-        else "a rule with the very condition of the claim decides it; otherwise claim it of fewer "
-        "tools, and test it for these"
-        + ("" if claim.kind == "assume" else ", or write `assume`, which only warns"),
+        help=_help(proof),
     )
+
+
+def why_undecided(proof: Proof) -> str:
+    """Return why a claim is undecided, empty if the search found nothing."""
+    if proof.because:
+        return visible(proof.because, 200)
+    return _ARITHMETIC[proof.left_open][0] if proof.left_open else ""
+
+
+def _help(proof: Proof) -> str:
+    if proof.because:
+        return "save a file of the policy, and it is proved again"
+    first = "a rule with the very condition of the claim decides it"
+    if proof.left_open:
+        return f"{_ARITHMETIC[proof.left_open][1]}; {first}, too"
+    more = "" if proof.invariant.kind == "assume" else ", or write `assume`, which only warns"
+    return f"{first}; otherwise claim it of fewer tools, and test it for these{more}"
 
 
 def _described(shown: Counterexample) -> str:

@@ -10,6 +10,7 @@ from policy.checks import LayerKey, checked
 from policy.verify.proof.counterexample import Counterexample
 
 if TYPE_CHECKING:
+    from policy.solving import LeftOpen
     from policy.symbolic import Basis
 
 # Conflicts of the solver for one tool; the same on every machine.
@@ -24,7 +25,8 @@ class ToolProof:
 
     `basis` are rules, defaults and mechanisms that together keep it, none of them superfluous.
     `about_nothing`: it holds because no call of the tool can meet its conditions. `because` is why
-    it is undecided, empty where neither a proof nor a call was found.
+    it is undecided, empty where neither a proof nor a call was found; `left_open` what the solver
+    of arithmetic did not look into then.
     """
 
     status: Status
@@ -32,6 +34,7 @@ class ToolProof:
     about_nothing: bool = False
     counterexample: Counterexample | None = None
     because: str = ""
+    left_open: LeftOpen = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +44,8 @@ class Proof:
     `basis` are rules, defaults and mechanisms that together keep it, none of them superfluous for
     all tools. `about_nothing`: it holds because no call of its tools can meet its conditions.
     `undecided` are the tools for which nothing was found, and `because` is why, empty where the
-    search found nothing; `tools` is how many there are. Of no tool, nothing was proved: a claim
+    search found nothing; `left_open` is what the solver of arithmetic did not look into. `tools` is
+    how many tools there are. Of no tool, nothing was proved: a claim
     that names none that is known is undecided.
     """
 
@@ -54,6 +58,7 @@ class Proof:
     counterexample: Counterexample | None = None
     undecided: tuple[str, ...] = ()
     because: str = ""
+    left_open: LeftOpen = ""
 
     @staticmethod
     def of(
@@ -75,8 +80,13 @@ class Proof:
             return Proof(**known, status="undecided")
         undecided = {name: one for name, one in found.items() if one.status == "undecided"}
         if undecided:
-            because = next((one.because for one in undecided.values() if one.because), "")
-            return Proof(**known, status="undecided", undecided=tuple(undecided), because=because)
+            return Proof(
+                **known,
+                status="undecided",
+                undecided=tuple(undecided),
+                because=next((one.because for one in undecided.values() if one.because), ""),
+                left_open=next((one.left_open for one in undecided.values() if one.left_open), ""),
+            )
         basis = (kept for one in found.values() for kept in one.basis)
         return Proof(
             **known,

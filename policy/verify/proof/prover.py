@@ -73,7 +73,7 @@ def _answer_to(question: ClaimQuestion, *, steps: int, known: Known | None) -> T
     found = search.counterexample(kept)
     if found is not None:
         return ToolProof(status="broken", counterexample=found)
-    return ToolProof(status="undecided")
+    return ToolProof(status="undecided", left_open=search.left_open)
 
 
 def decide_again(question: ClaimQuestion, situation: Situation) -> Counterexample | None:

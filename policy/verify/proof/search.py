@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from policy.checks import checked
 from policy.program import LayerPlan
-from policy.solving import Clauses, Model, Search, Unsatisfiable
+from policy.solving import Clauses, LeftOpen, Model, Search, Unsatisfiable
 from policy.symbolic import (
     AllCalls,
     Basis,
@@ -45,6 +45,8 @@ class ProofSearch:
         self._claim = Claim(invariant=invariant, layer=here.key, declared=here.declared)
         self._tests = tuple(_tests(invariant, self._layers))
         self._slots = max(program.slots, invariant.slots)
+        # What the solver of arithmetic did not look into.
+        self.left_open: LeftOpen = ""
 
     def what_keeps_it(self) -> tuple[Basis, ...] | Values:
         """Return what keeps the claim for every call of the tool.
@@ -64,6 +66,7 @@ class ProofSearch:
         wrong = require_violation(self._claim, self._spec, self._layers, reading, as_it_runs=True)
         with Search(clauses, steps=self._steps) as search:
             found = search.solve(wrong.bases)
+            self.left_open = reading.left_open
             if isinstance(found, Unsatisfiable):
                 return tuple(wrong.bases[literal] for literal in search.smallest_core(found.core))
             for more in ([wrong.clear, reading.ordinary], [reading.ordinary]):

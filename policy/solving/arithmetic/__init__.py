@@ -1,0 +1,1 @@
+"""Which inequalities between sums and products of numbers may hold at once."""

@@ -1,0 +1,132 @@
+"""`Z3`: whether inequalities of sums and products may hold at once, by the solver z3.
+
+It is the extra `placet[analysis]`, and imported when it is first needed. Its work is counted in
+units of its own (`rlimit`), never in time: one version gives the same answers on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from policy.solving.arithmetic.bounds import Bound
+from policy.solving.arithmetic.polynomials import Polynomial
+
+# Units of work: for one question, and for all of one search.
+_MOST_WORK = 300_000
+_MOST_WORK_IN_ALL = 6_000_000
+
+
+class Z3:
+    """A solver in a context of its own. `whole` are the variables that are whole numbers."""
+
+    def __init__(self, whole: frozenset[int]) -> None:
+        """Raise `ImportError` where z3 is not installed, or cannot be loaded."""
+        self._z3 = _imported()
+        self._whole = whole
+        self._context = self._z3.Context()
+        self._solver = self._z3.SimpleSolver(ctx=self._context)
+        self._solver.set(**{"rlimit": _MOST_WORK, "core.minimize": True})
+        self._variables: dict[int, Any] = {}
+        # The assumption of each literal that was asked about, and the other way round.
+        self._assumptions: dict[int, Any] = {}
+        self._literals: dict[str, int] = {}
+        # Whether a question was left open.
+        self.is_unfinished = False
+
+    def contradiction(self, bounds: Sequence[Bound]) -> tuple[int, ...] | None:
+        """Return the literals of bounds that exclude each other; None if none are known to."""
+        asked = [self._assumed(bound) for bound in bounds]
+        if self._check(asked) != self._z3.unsat:
+            return None
+        return tuple(self._literals[str(each)] for each in self._solver.unsat_core())
+
+    def values(self, bounds: Sequence[Bound]) -> Mapping[int, Fraction] | None:
+        """Return values of the variables with which all bounds hold, whole ones if there are."""
+        asked = [self._assumed(bound) for bound in bounds]
+        named = {each for bound in bounds for each in bound.polynomial.variables}
+        plain = [self._z3.IsInt(self._variable(each)) for each in sorted(named - self._whole)]
+        for more in ([*plain], []):
+            self._solver.push()
+            self._solver.add(*more)
+            found = self._check(asked)
+            model = self._solver.model() if found == self._z3.sat else None
+            values = None if model is None else self._read(model, named)
+            self._solver.pop()
+            if values is not None:
+                return values
+        return None
+
+    def _read(self, model: Any, named: Iterable[int]) -> Mapping[int, Fraction] | None:
+        found: dict[int, Fraction] = {}
+        for each in named:
+            value = model.eval(self._variable(each), model_completion=True)
+            if self._z3.is_algebraic_value(value):
+                value = value.approx(10)
+            if not (self._z3.is_rational_value(value) or self._z3.is_int_value(value)):
+                return None
+            found[each] = Fraction(str(value))
+        return found
+
+    def _assumed(self, bound: Bound) -> Any:
+        found = self._assumptions.get(bound.literal)
+        if found is None:
+            found = self._z3.Bool(f"l{bound.literal}", self._context)
+            self._assumptions[bound.literal] = found
+            self._literals[str(found)] = bound.literal
+            self._solver.add(self._z3.Implies(found, self._inequality(bound)))
+        return found
+
+    def _inequality(self, bound: Bound) -> Any:
+        left = self._sum(bound.polynomial)
+        limit = self._z3.RealVal(str(bound.limit), self._context)
+        if bound.upper:
+            return left < limit if bound.strict else left <= limit
+        return left > limit if bound.strict else left >= limit
+
+    def _sum(self, polynomial: Polynomial) -> Any:
+        total: Any = self._z3.RealVal("0", self._context)
+        for monomial, factor in polynomial.terms:
+            product: Any = self._z3.RealVal(str(factor), self._context)
+            for each in monomial:
+                product = product * self._real(each)
+            total = total + product
+        return total
+
+    def _real(self, variable: int) -> Any:
+        found = self._variable(variable)
+        return self._z3.ToReal(found) if variable in self._whole else found
+
+    def _variable(self, variable: int) -> Any:
+        found = self._variables.get(variable)
+        if found is None:
+            make = self._z3.Int if variable in self._whole else self._z3.Real
+            found = self._variables[variable] = make(f"v{variable}", self._context)
+        return found
+
+    def _check(self, asked: Sequence[Any]) -> Any:
+        """Return what z3 says of assumptions; `unknown` once the work is used up, or it fails."""
+        found = self._z3.unknown
+        if self._work() <= _MOST_WORK_IN_ALL:
+            try:
+                found = self._solver.check(*asked)
+            except self._z3.Z3Exception:
+                found = self._z3.unknown
+        self.is_unfinished = self.is_unfinished or found == self._z3.unknown
+        return found
+
+    def _work(self) -> int:
+        counted = self._solver.statistics()
+        numbers = (counted[place] for place in range(len(counted)))
+        return next((int(number) for name, number in numbers if name == "rlimit count"), 0)
+
+
+def _imported() -> Any:
+    try:
+        import z3
+    except ImportError:
+        raise
+    except Exception as error:
+        raise ImportError(str(error)) from error
+    return z3

@@ -1,0 +1,115 @@
+"""Bounds of variables and of differences of two variables: whether they may hold at once.
+
+Such bounds are the edges of a graph, and contradict each other exactly if some cycle is negative
+(Bellman and Ford).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from policy.solving.arithmetic.bounds import Bound
+from policy.solving.arithmetic.polynomials import Polynomial
+
+# The vertex that stands for zero.
+_ZERO = -1
+# A length, and how often it is a little less: one for each strict bound.
+_Length: TypeAlias = tuple[Fraction, int]
+# How small a strict bound's difference is in values, at first.
+_STEPS = (Fraction(1), Fraction(1, 8), Fraction(1, 1024), Fraction(1, 10**6), Fraction(1, 10**12))
+
+
+@dataclass(frozen=True, slots=True)
+class _Edge:
+    """That `end` is at most `start` plus a length."""
+
+    start: int
+    end: int
+    length: _Length
+    bound: Bound
+
+
+def is_difference(polynomial: Polynomial) -> bool:
+    """Return whether a polynomial is a variable, or the difference of two."""
+    return _ends(polynomial) is not None
+
+
+def contradiction(bounds: Iterable[Bound]) -> tuple[Bound, ...] | None:
+    """Return bounds that exclude each other, None if all of them may hold. All are differences."""
+    edges = list(_edges(bounds))
+    found = _negative_cycle(edges)
+    return None if found is None else tuple(edge.bound for edge in found)
+
+
+def values(bounds: Iterable[Bound]) -> dict[int, Fraction] | None:
+    """Return values with which all bounds hold, if there are some that are not too close."""
+    asked = list(bounds)
+    edges = list(_edges(asked))
+    distances, _, _ = _distances(edges)
+    for step in _STEPS:
+        zero = _value(distances.get(_ZERO, (Fraction(0), 0)), step)
+        found = {at: _value(length, step) - zero for at, length in distances.items() if at != _ZERO}
+        if all(bound.holds(found) for bound in asked):
+            return found
+    return None
+
+
+def _value(length: _Length, step: Fraction) -> Fraction:
+    return length[0] + length[1] * step
+
+
+def _ends(polynomial: Polynomial) -> tuple[int, int] | None:
+    """Return the two vertices of which a polynomial is the difference."""
+    match polynomial.terms:
+        case (((one,), 1),):
+            return one, _ZERO
+        case (((one,), 1), ((other,), -1)):
+            return one, other
+        case _:
+            return None
+
+
+def _edges(bounds: Iterable[Bound]) -> Iterator[_Edge]:
+    for bound in bounds:
+        ends = _ends(bound.polynomial)
+        assert ends is not None, "asked about differences alone"
+        less = -1 if bound.strict else 0
+        if bound.upper:
+            yield _Edge(ends[1], ends[0], (bound.limit, less), bound)
+        else:
+            yield _Edge(ends[0], ends[1], (-bound.limit, less), bound)
+
+
+def _distances(edges: list[_Edge]) -> tuple[dict[int, _Length], dict[int, _Edge], int | None]:
+    """Return the distance of each vertex, the edge by which it is reached, and one in a cycle."""
+    start: _Length = (Fraction(0), 0)
+    distances = {end: start for edge in edges for end in (edge.start, edge.end)}
+    reached: dict[int, _Edge] = {}
+    changed: int | None = None
+    for _ in range(len(distances) + 1):
+        changed = None
+        for edge in edges:
+            before = distances[edge.start]
+            length = (before[0] + edge.length[0], before[1] + edge.length[1])
+            if length < distances[edge.end]:
+                distances[edge.end] = length
+                reached[edge.end] = edge
+                changed = edge.end
+        if changed is None:
+            break
+    return distances, reached, changed
+
+
+def _negative_cycle(edges: list[_Edge]) -> list[_Edge] | None:
+    distances, reached, at = _distances(edges)
+    if at is None:
+        return None
+    for _ in distances:  # back into the cycle, from what it leads to
+        at = reached[at].start
+    cycle = [reached[at]]
+    while cycle[-1].start != at:
+        cycle.append(reached[cycle[-1].start])
+    return cycle

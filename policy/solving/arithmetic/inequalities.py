@@ -1,0 +1,153 @@
+"""`Inequalities`: which sums and products of numbers are below others, as a theory of a search.
+
+The numbers are free. Bounds of variables and differences are decided here, all others by z3 if it
+is installed; what is not decided may hold.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from math import ceil, floor
+from typing import Literal, TypeAlias
+
+from policy.solving.arithmetic import differences
+from policy.solving.arithmetic.bounds import Bound
+from policy.solving.arithmetic.by_z3 import Z3
+from policy.solving.arithmetic.polynomials import Polynomial
+from policy.solving.clauses import Clauses
+
+# Why an assignment was left open: z3 is not installed, or did not come to an end.
+LeftOpen: TypeAlias = Literal["", "missing", "unfinished"]
+# The limit, and whether the polynomial is at most that (1) or below it (0).
+_Limit: TypeAlias = tuple[Fraction, int]
+
+
+class Inequalities:
+    """Literals that say that polynomials are below, or at most, zero."""
+
+    def __init__(self, clauses: Clauses) -> None:
+        self._clauses = clauses
+        self._whole: set[int] = set()
+        self._count = 0
+        self._limits: dict[Polynomial, list[_Limit]] = {}
+        self._literals: dict[tuple[Polynomial, _Limit], int] = {}
+        self._z3: Z3 | None = None
+        self.left_open: LeftOpen = ""
+        clauses.theories.append(self)
+
+    def variable(self, *, whole: bool) -> Polynomial:
+        """Return a new number, which is a whole one or any."""
+        self._count += 1
+        if whole:
+            self._whole.add(self._count)
+        return Polynomial.of([((self._count,), Fraction(1))])
+
+    def is_whole(self, polynomial: Polynomial) -> bool:
+        """Return whether a polynomial is a whole number, whatever its variables are."""
+        factors = (factor.denominator == 1 for _, factor in polynomial.terms)
+        return all(factors) and polynomial.variables <= self._whole
+
+    def at_most_zero(self, polynomial: Polynomial) -> int:
+        """Return the literal that a polynomial is zero or below."""
+        return self._bounded(polynomial, 1)
+
+    def below_zero(self, polynomial: Polynomial) -> int:
+        """Return the literal that a polynomial is below zero."""
+        return self._bounded(polynomial, 0)
+
+    def zero(self, polynomial: Polynomial) -> int:
+        """Return the literal that a polynomial is zero."""
+        return self._clauses.all_of([self.at_most_zero(polynomial), self.at_most_zero(-polynomial)])
+
+    def refute(self, holding: frozenset[int]) -> list[list[int]]:
+        """Return clauses that exclude what the assignment says of numbers, if it cannot be."""
+        bounds = list(self._related(self._tightest(holding)))
+        near = [bound for bound in bounds if differences.is_difference(bound.polynomial)]
+        conflict = differences.contradiction(near)
+        if conflict is not None:
+            return [[-bound.literal for bound in conflict]]
+        if len(near) == len(bounds):
+            return []
+        found = self._by_z3(bounds)
+        return [] if found is None else [[-literal for literal in found]]
+
+    def values(self, holding: frozenset[int]) -> Mapping[int, Fraction]:
+        """Return values of variables as an assignment says, as far as some were found.
+
+        A variable is the number of its polynomial, as in `Polynomial.variables`.
+        """
+        bounds = list(self._tightest(holding))
+        if all(differences.is_difference(bound.polynomial) for bound in bounds):
+            return differences.values(bounds) or {}
+        return (self._z3 and self._z3.values(bounds)) or {}
+
+    def _by_z3(self, bounds: list[Bound]) -> tuple[int, ...] | None:
+        if self._z3 is None and self.left_open != "missing":
+            try:
+                self._z3 = Z3(frozenset(self._whole))
+            except ImportError:
+                self.left_open = "missing"
+        if self._z3 is None:
+            return None
+        found = self._z3.contradiction(bounds)
+        if self._z3.is_unfinished:
+            self.left_open = "unfinished"
+        return found
+
+    def _bounded(self, polynomial: Polynomial, at_most: int) -> int:
+        rest = polynomial.unknown
+        if not rest.terms:
+            known = polynomial.known
+            return self._clauses.true if known < at_most and known <= 0 else self._clauses.false
+        size = rest.size
+        limit = -polynomial.known / size
+        rest = rest.times(1 / size)
+        if size > 0:
+            return self._literal(rest, (limit, at_most))
+        return -self._literal(rest, (limit, 1 - at_most))
+
+    def _literal(self, polynomial: Polynomial, limit: _Limit) -> int:
+        if self.is_whole(polynomial):
+            limit = (Fraction(floor(limit[0]) if limit[1] else ceil(limit[0]) - 1), 1)
+        found = self._literals.get((polynomial, limit))
+        if found is None:
+            found = self._literals[polynomial, limit] = self._clauses.variable()
+            known = self._limits.setdefault(polynomial, [])
+            place = bisect_left(known, limit)
+            if place:
+                self._clauses.require(-self._literals[polynomial, known[place - 1]], found)
+            if place < len(known):
+                self._clauses.require(-found, self._literals[polynomial, known[place]])
+            known.insert(place, limit)
+        return found
+
+    def _tightest(self, holding: frozenset[int]) -> Iterator[Bound]:
+        """Yield the bounds of an assignment, of each polynomial the least and the greatest."""
+        for polynomial, limits in self._limits.items():
+            whole = self.is_whole(polynomial)
+            literals = [(limit, self._literals[polynomial, limit]) for limit in limits]
+            upper = next((each for each in literals if each[1] in holding), None)
+            lower = next((each for each in reversed(literals) if -each[1] in holding), None)
+            if upper is not None:
+                (limit, at_most), literal = upper
+                yield Bound(literal, polynomial, limit, strict=not at_most, upper=True)
+            if lower is not None:
+                (limit, at_most), literal = lower
+                least = limit + 1 if whole else limit
+                strict = bool(at_most) and not whole
+                yield Bound(-literal, polynomial, least, strict=strict, upper=False)
+
+    def _related(self, bounds: Iterable[Bound]) -> Iterator[Bound]:
+        """Yield the bounds that may contradict others than those of the same polynomial."""
+        known = list(bounds)
+        used: dict[int, set[Polynomial]] = {}
+        for bound in known:
+            for variable in bound.polynomial.variables:
+                used.setdefault(variable, set()).add(bound.polynomial)
+        for bound in known:
+            polynomial = bound.polynomial
+            alone = all(len(used[variable]) == 1 for variable in polynomial.variables)
+            if not alone or (len(polynomial.terms) > 1 or polynomial.degree > 1):
+                yield bound

@@ -1,0 +1,1 @@
+"""Comparisons of values with each other: numbers, times and durations, and what equals what."""
