@@ -82,7 +82,7 @@ class AuditRecord:
     have redacted of the result. `values` are those that rules look for in earlier
     calls or in what the user wrote, and where they stand. `confinement` is what code that the call
     started was confined to, and `sandbox` the driver that confined it: `none` if nothing did, None
-    if the call started no program.
+    if the call started no program. It is `wasm` for a module, which confines itself.
     """
 
     id: str

@@ -110,7 +110,9 @@ def check_undeclared(policies: tuple[CheckedPolicy, ...], check: CheckContext) -
             unknown = [
                 spec
                 for spec in check.tools.matching(rule.tools)
-                if spec.name not in reported and not _is_declared(spec, declared)
+                if spec.name not in reported
+                and not _is_declared(spec, declared)
+                and not _is_confined_by(rule, spec)
             ]
             reported.update(spec.name for spec in unknown)
             if unknown:
@@ -122,6 +124,14 @@ def _is_declared(spec: ToolSpec, declared: list[ToolSelector]) -> bool:
         # Of what servers and their clients ask of each other, no declaration could say more.
         return True
     return any(tools.matches(spec) for tools in declared)
+
+
+def _is_confined_by(rule: CheckedRule, spec: ToolSpec) -> bool:
+    """Return whether a rule bounds the code of a plugin, which runs in a sandbox."""
+    if rule.verdict is not Verdict.ALLOW or spec.origin.kind != "ext":
+        return False
+    tests = [test for part in (rule.when, rule.unless) for test in resource_tests(part)]
+    return all(test.permits and test.form == "only" for test in tests)
 
 
 def _report_undeclared(specs: list[ToolSpec], rule: CheckedRule, check: CheckContext) -> None:

@@ -151,9 +151,14 @@ class _Past(_Part):
 class _Sandbox(_Part):
     tier: str
     enforces: list[ConfinedVerb] = []
+    tools: list[str] | None = None
 
     def in_force(self) -> SandboxTier:
-        return SandboxTier(name=self.tier, enforces=frozenset(self.enforces))
+        return SandboxTier(
+            name=self.tier,
+            enforces=frozenset(self.enforces),
+            tools=None if self.tools is None else frozenset(self.tools),
+        )
 
 
 class _Facts(_Part):

@@ -63,7 +63,7 @@ def confinement_of(
     if decision.verdict is Verdict.DENY:
         return None
     root = evaluation_of(program, decision.call, caller=caller, facts=facts)
-    if root is None or sandbox_of(root) is None:
+    if root is None or sandbox_of(root.spec, facts) is None:
         return None
     found = _Bounds()
     starts_code = False
@@ -76,7 +76,8 @@ def confinement_of(
 
 
 def _starts_code(spec: ToolSpec, declared: DeclaredResources) -> bool:
-    return spec.exec_class or declared.unseen or "runs" in declared.verbs
+    of_plugin_or_server = spec.origin.kind != "host"
+    return of_plugin_or_server or spec.exec_class or declared.unseen or "runs" in declared.verbs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,9 +155,13 @@ def _ways_of_allow(rule: RulePlan, declared: DeclaredResources, call: Evaluation
         if not rule.more or ("runs" in way.covers and "runs" in declared.verbs):
             yield way
             continue
-        uncovered = (verb for verb in CONFINED_VERBS if verb not in way.covers)
+        uncovered = [verb for verb in CONFINED_VERBS if verb not in way.covers]
+        bounded = call.effects(declared).within_sandbox
         yield way.together(
-            Way(limits=tuple(Limit(verb=verb, resources=NOTHING) for verb in uncovered))
+            Way(
+                limits=tuple(Limit(verb=verb, resources=NOTHING) for verb in uncovered),
+                relied_on=frozenset(verb for verb in uncovered if verb in bounded),
+            )
         )
 
 

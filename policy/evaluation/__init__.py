@@ -4,6 +4,7 @@ from policy.evaluation import resource_tests
 from policy.evaluation.accesses import Access
 from policy.evaluation.batched_tests import batch_tests, true_or_indeterminate
 from policy.evaluation.budget_values import Payers, compile_payers
+from policy.evaluation.call_sandbox import sandbox_of
 from policy.evaluation.comparison import equal
 from policy.evaluation.condition_outcome import (
     ConditionOutcome,
@@ -17,7 +18,7 @@ from policy.evaluation.conditions import compile_test
 from policy.evaluation.declared_outputs import read_output
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.effects import CallEffects, KnownResource
-from policy.evaluation.enforced_sets import is_enforceable, sandbox_of
+from policy.evaluation.enforced_sets import is_enforceable
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import compile_value, constant_value
 from policy.evaluation.floor import Floor, ProtectedFile

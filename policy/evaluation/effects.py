@@ -89,7 +89,8 @@ class CallEffects:
     be any resource, `words` the same for words of commands, and `unprofiled` the commands whose
     words may be commands again. `handed` are words that unseen code is given, which may write them.
     `certain` is whether there are none of the four. `unseen`: code
-    runs whose effects no argument shows. `answers` are cached results of tests.
+    runs whose effects no argument shows. `within_sandbox` are verbs of which the sandbox of the
+    tool bounds all effects, declared or not. `answers` are cached results of tests.
 
     Accesses are kept in the order of the input; those of commands are computed by verb, on demand.
     """
@@ -113,6 +114,7 @@ class CallEffects:
         "profiles",
         "unprofiled",
         "unseen",
+        "within_sandbox",
         "words",
     )
 
@@ -124,6 +126,7 @@ class CallEffects:
     ) -> None:
         self.complete = declared.complete
         self.unseen = declared.unseen
+        self.within_sandbox: frozenset[str] = frozenset()
         self.profiles: Profiles = declared.profiles
         self.absent: set[str] = set()
         self.answers: dict[Any, Any] = {}
@@ -196,9 +199,9 @@ class CallEffects:
         """Return whether the call may have an effect with this verb.
 
         `beyond` are origins whose effects are covered otherwise: `command` for all effects of the
-        words of commands.
+        words of commands. What only a sandbox bounds is the effect of code, and of no verb.
         """
-        if not self.complete:
+        if not self.complete and verb not in self.within_sandbox:
             return True
         for source in self._sources:
             if isinstance(source, Access) and source.verb == verb:

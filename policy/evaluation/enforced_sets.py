@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policy.checks import checked
+from policy.evaluation.call_sandbox import sandbox_of
 from policy.evaluation.evaluation import Evaluation
-from policy.model import ResourceItem, ResourceSet, SandboxTier
+from policy.model import ResourceItem, ResourceSet
 from policy.values import (
     REDIRECTED,
     PathContext,
@@ -18,20 +19,9 @@ from policy.values import (
 )
 
 
-def sandbox_of(call: Evaluation) -> SandboxTier | None:
-    """Return the sandbox that confines the programs of a call, None if nothing does.
-
-    Placet starts programs only for tools of its own and of the host application.
-    """
-    sandbox = call.facts.sandbox
-    if sandbox is None or call.spec.origin.kind != "host":
-        return None
-    return sandbox if sandbox.tools is None or call.spec.name in sandbox.tools else None
-
-
 def sandbox_enforces(verb: str, call: Evaluation) -> bool:
     """Return whether a sandbox bounds what the programs of a call do with this verb."""
-    sandbox = sandbox_of(call)
+    sandbox = sandbox_of(call.spec, call.facts)
     return sandbox is not None and verb in sandbox.enforces
 
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from policy.catalog import ToolSpec
+from policy.evaluation.call_sandbox import verbs_within_sandbox
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.effect_reader import read_effects
 from policy.evaluation.effects import CallEffects
@@ -172,6 +173,8 @@ class Evaluation:
             if known.says_the_same(declared):
                 return effects
         effects = read_effects(self.input, declared, self.paths, other_names=self.has_other_names())
+        if not effects.complete and self.facts.sandbox is not None:
+            effects.within_sandbox = verbs_within_sandbox(self.spec, self.facts)
         self._layers.append((declared, effects))
         return effects
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from policy.evaluation.call_sandbox import sandbox_of
 from policy.evaluation.declared_resources import DeclaredResources
-from policy.evaluation.enforced_sets import sandbox_of
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.truth import ABSENT, Indeterminate, PartialList, Unknown, Value
 from policy.values import UserMessages, normalise, role_of
@@ -39,12 +39,12 @@ def _said(call: Evaluation) -> Value:
 
 
 def _tier(call: Evaluation) -> Value:
-    sandbox = sandbox_of(call)
+    sandbox = sandbox_of(call.spec, call.facts)
     return ABSENT if sandbox is None else sandbox.name
 
 
 def _enforced(call: Evaluation) -> Value:
-    sandbox = sandbox_of(call)
+    sandbox = sandbox_of(call.spec, call.facts)
     return () if sandbox is None else tuple(sorted(sandbox.enforces))
 
 

@@ -93,7 +93,7 @@ def _some_effect(verb: str, declared: DeclaredResources) -> Resource:
         effects = call.effects(declared)
         if any(not isinstance(item.thing, Unreadable) for item in effects.of(verb)):
             return True
-        if effects.has(verb) and (effects.complete or effects.possible):
+        if effects.possible or (effects.complete and effects.has(verb)):
             return unknown_resources(f"it is unknown whether the call {verb} anything")
         return False
 
@@ -210,7 +210,7 @@ def unseen_effects(
 
     `enforced`: a sandbox keeps what code does unseen within the set.
     """
-    if not effects.complete:
+    if not effects.complete and not (enforced and verb in effects.within_sandbox):
         return unknown_resources("the resources of this tool are not declared complete")
     if verb == "runs":
         return None

@@ -37,6 +37,7 @@ from policy.generation.mcp_servers import (
     SecretReference,
     ServerTransport,
     StdioServer,
+    Value,
     WebSocketServer,
     server_folders,
 )
@@ -56,7 +57,12 @@ from policy.generation.sandbox_settings import (
     Reach,
     SandboxSettings,
 )
-from policy.generation.secret_values import SecretUnreadable, read_secret
+from policy.generation.secret_values import (
+    SecretUnreadable,
+    read_secret,
+    read_value,
+    read_values,
+)
 from policy.generation.settings import (
     ApprovalSettings,
     HistorySettings,
@@ -106,6 +112,7 @@ __all__ = [
     "Signature",
     "Snapshot",
     "StdioServer",
+    "Value",
     "WebSocketServer",
     "absolute_path",
     "accept_cache",
@@ -128,6 +135,8 @@ __all__ = [
     "read_server",
     "read_server_file",
     "read_settings",
+    "read_value",
+    "read_values",
     "server_folders",
     "server_name_problem",
     "shipped_packs",

@@ -56,6 +56,11 @@ def _value(value: Any) -> str | SecretReference:
     return value
 
 
+def is_variable(name: str) -> bool:
+    """Return whether an environment variable can have this name."""
+    return _VARIABLE.fullmatch(name) is not None
+
+
 def _by_name(value: Any) -> Any:
     """Return servers by name; `[[mcp.servers]]` is a list of tables that each have a `name`."""
     found = value
@@ -134,7 +139,7 @@ class ServerTable(_Table):
     def _bad_command(self) -> str | None:
         if any("\0" in part for part in (self.command or "", self.cwd or "", *self.args)):
             return "a command cannot hold a NUL character"
-        wrong = next((name for name in self.env if not _VARIABLE.fullmatch(name)), None)
+        wrong = next((name for name in self.env if not is_variable(name)), None)
         if wrong is not None:
             return f"`{visible(wrong, 80)}` is not the name of an environment variable"
         return None
@@ -203,11 +208,11 @@ def _transport(table: ServerTable, root: str) -> ServerTransport:
     if table.command is not None:
         return StdioServer(
             command=(table.command, *table.args),
-            env=_values(table.env, root),
+            env=placed_values(table.env, root),
             folder=folder,
             reach=None if table.sandbox is None else reach_of(table.sandbox, root),
         )
-    url, headers = table.url or "", _values(table.headers, root)
+    url, headers = table.url or "", placed_values(table.headers, root)
     token = None if table.token is None else placed_reference(table.token, root)
     if urlsplit(url).scheme in ("ws", "wss"):
         return WebSocketServer(url=url, headers=headers, token=token, folder=folder)
@@ -228,9 +233,10 @@ def _transport(table: ServerTable, root: str) -> ServerTransport:
     )
 
 
-def _values(
+def placed_values(
     values: Mapping[str, str | SecretReference], root: str
 ) -> Mapping[str, str | SecretReference]:
+    """Return values by name, the paths of files with secrets made absolute."""
     return MappingProxyType(
         {
             name: value if isinstance(value, str) else placed_reference(value, root)

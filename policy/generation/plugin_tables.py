@@ -5,8 +5,17 @@ from __future__ import annotations
 import posixpath
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 
+from policy.diagnostics import visible
+from policy.generation.mcp_tables import Value, is_variable, placed_values
 from policy.generation.plugin_settings import PluginSettings
 from policy.generation.sandbox_tables import ReachTable, reach_of
 from policy.generation.setting_types import STRICT
@@ -36,7 +45,16 @@ class PluginTable(BaseModel):
     path: _Folder | None = None
     digest: _Digest | None = None
     fuel: Annotated[int, Field(ge=1_000, le=10**15)] = PluginSettings().fuel
+    env: dict[str, Value] = {}
     sandbox: ReachTable = ReachTable()
+
+    @field_validator("env")
+    @classmethod
+    def _are_variables(cls, env: dict[str, Any]) -> dict[str, Any]:
+        wrong = next((name for name in env if not is_variable(name)), None)
+        if wrong is not None:
+            raise ValueError(f"`{visible(wrong, 80)}` is not the name of an environment variable")
+        return env
 
     @model_validator(mode="after")
     def _is_pinned(self) -> Self:
@@ -59,4 +77,5 @@ def plugin_settings(table: PluginTable, root: str) -> PluginSettings:
         digest=table.digest,
         reach=reach_of(table.sandbox, root),
         fuel=table.fuel,
+        env=placed_values(table.env, root),
     )

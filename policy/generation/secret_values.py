@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from policy.diagnostics import visible
-from policy.generation.mcp_servers import SecretReference
+from policy.generation.mcp_servers import SecretReference, Value
 
 _LARGEST = 65_536  # bytes
 
@@ -33,3 +34,13 @@ def read_secret(reference: SecretReference) -> str:
     if not text or "\n" in text:
         raise SecretUnreadable(f"`{visible(path, 200)}` is not a file with one secret in one line")
     return text
+
+
+def read_value(value: Value) -> str:
+    """Return a value, or the secret that it refers to; raise SecretUnreadable if there is none."""
+    return value if isinstance(value, str) else read_secret(value)
+
+
+def read_values(values: Mapping[str, Value]) -> dict[str, str]:
+    """Return values by name, each read; raise SecretUnreadable."""
+    return {name: read_value(value) for name, value in values.items()}

@@ -19,6 +19,7 @@ from policy.mcp.sessions import Key, Sessions
 from policy.mcp.watches import Follow, Watches
 from policy.model import Caller
 from policy.processes import Launcher, RestartLimits
+from policy.sandbox import SandboxDenial
 from policy.tools import ProgressReporter, Watch
 
 if TYPE_CHECKING:
@@ -135,7 +136,8 @@ class McpClient:
         """Call a tool in the session of this caller; return the result as the server sends it.
 
         `judged` is what the caller was allowed to call; `asker` is what asks the client for what
-        the server needs meanwhile. Raises Redefined if that differs in this session, NotSent if the
+        the server needs meanwhile. Raises SandboxTooWide if rules rely on narrower bounds than its
+        sandbox has, Redefined if the tool differs in this session, NotSent if the
         call has certainly not run, Uncertain if it may have, and ProtocolError if the server
         answered with an error of the protocol.
         """
@@ -148,6 +150,14 @@ class McpClient:
         except McpFailure as error:
             self._last_error = str(error)
             raise
+
+    def denial(self, caller: Caller, said: str) -> SandboxDenial | None:
+        """Return why the sandbox of the server has made a call fail, from what it says."""
+        try:
+            sandbox = self._sessions.sandbox_of(self._sessions.key_of(caller))
+        except NotSent:
+            return None
+        return None if sandbox is None else sandbox.denial(said)
 
     async def in_session(
         self,
@@ -282,6 +292,9 @@ class McpClient:
     ) -> dict[str, Any]:
         async with self._sessions.use(key) as connection:
             if judged is not None:
+                sandbox = self._sessions.sandbox_of(key)
+                if sandbox is not None:
+                    sandbox.require_within(judged.confinement)
                 await self._require_as_judged(connection, name, judged)
             try:
                 return await connection.call_tool(name, arguments, progress=progress, asker=asker)

@@ -24,6 +24,7 @@ from policy.mcp.http import OAuthTokens, http_streams
 from policy.mcp.input_requests import InputRequests
 from policy.mcp.offered import Announced, OfferedKind
 from policy.mcp.open_calls import OpenCalls
+from policy.mcp.server_sandbox import ServerSandbox
 from policy.mcp.stdio import stdio_streams
 from policy.mcp.websocket import websocket_streams
 from policy.processes import Launcher, Lost, Unavailable
@@ -42,13 +43,14 @@ async def connected(
     listening: bool = True,
     garbage: Callable[[], None] | None = None,
     calls: OpenCalls | None = None,
+    sandbox: ServerSandbox | None = None,
 ) -> AsyncIterator[Connection]:
     """Connect to a server and agree with it on a revision of the protocol.
 
     `changed` is called when the server announces that its list of tools has changed;
     `offers_changed` is the same for resources and prompts. Without `listening`, no subscription is
     opened to hear of it. `garbage` is called for each line of its output that is no message.
-    `calls` are those for which the server may ask its client.
+    `calls` are those for which the server may ask its client, `sandbox` is that of the session.
     """
     announced = asyncio.Event()
     connection: Connection | None = None
@@ -76,7 +78,9 @@ async def connected(
 
     inputs = InputRequests(server, calls or OpenCalls()) if server.client_features else None
     client = Client(
-        _streams(server, lost=end, launcher=launcher, tokens=tokens or OAuthTokens()),
+        _streams(
+            server, lost=end, launcher=launcher, tokens=tokens or OAuthTokens(), sandbox=sandbox
+        ),
         mode="auto",
         cache=None,
         message_handler=_hearing(announce, offers_announced, updated, garbage),
@@ -132,12 +136,19 @@ def _hearing(
 
 
 def _streams(
-    server: McpServer, *, lost: Lost, launcher: Launcher | None, tokens: OAuthTokens
+    server: McpServer,
+    *,
+    lost: Lost,
+    launcher: Launcher | None,
+    tokens: OAuthTokens,
+    sandbox: ServerSandbox | None,
 ) -> AbstractAsyncContextManager[Any]:
     transport = server.transport
     match transport:
         case StdioServer():
-            return stdio_streams(transport, name=server.name, launcher=launcher, lost=lost)
+            return stdio_streams(
+                transport, name=server.name, launcher=launcher, lost=lost, sandbox=sandbox
+            )
         case HttpServer():
             return http_streams(transport, tokens=tokens)
         case WebSocketServer():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from policy.model import thaw
+from policy.model import Confinement, thaw
 from policy.pins import About, Definition, definition_digest, definitions_of
 
 if TYPE_CHECKING:
@@ -17,10 +17,14 @@ Said: TypeAlias = tuple[str | None, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """The definition that was judged, and whether a person has reviewed it."""
+    """The definition that was judged, and whether a person has reviewed it.
+
+    `confinement` is what rules let the call touch, if the server has a sandbox.
+    """
 
     definition: Definition
     reviewed: bool = False
+    confinement: Confinement | None = None
 
 
 def said_in(connection: Connection) -> Said:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from policy.catalog import ToolSpec
 from policy.mcp.errors import McpFailure
 from policy.mcp.handler import McpHandler
-from policy.model import Transport
+from policy.model import SandboxTier, Transport
 from policy.tools import ExecutionContext, NotAsListed, ToolDefinition, ToolOutput
 
 
@@ -26,12 +26,14 @@ class PinnedHandler:
     """Keeps the place of a tool whose server could not be reached, so that calls say why.
 
     The call is sent only if the server can be reached now, and has the tool as it was accepted.
+    `sandbox` is what the code of the server runs in.
     """
 
     server: str
     spec: ToolSpec
     definition: ToolDefinition
     reach: ListAgain = field(compare=False, repr=False)
+    sandbox: SandboxTier | None = None
 
     @property
     def defined_at(self) -> str:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from policy.generation import SecretReference, SecretUnreadable, read_secret
+from policy.generation import SecretReference, SecretUnreadable
+from policy.generation import read_value as configured_value
 from policy.mcp.errors import NotSent
 
 
 def read_value(value: str | SecretReference) -> str:
     """Return a value, or the secret that it refers to; raise NotSent if there is none."""
-    if isinstance(value, str):
-        return value
     try:
-        return read_secret(value)
+        return configured_value(value)
     except SecretUnreadable as error:
         raise NotSent(str(error)) from error
 

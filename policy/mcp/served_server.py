@@ -16,6 +16,7 @@ from policy.mcp.handler import McpHandler
 from policy.mcp.names import refused_names
 from policy.mcp.offered import OfferedKind
 from policy.mcp.pinned_handler import PinnedHandler
+from policy.mcp.server_sandbox import tier_of_server
 from policy.model import PolicyInvalid, ToolError, thaw
 from policy.pins import (
     Lock,
@@ -193,7 +194,11 @@ class ServedServer:
             return (self._handlers or {}).get(spec.origin.tool)
 
         return PinnedHandler(
-            server=self.client.server.name, spec=spec, definition=define(spec), reach=reach
+            server=self.client.server.name,
+            spec=spec,
+            definition=define(spec),
+            reach=reach,
+            sandbox=tier_of_server(self.client.server),
         )
 
 

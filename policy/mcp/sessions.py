@@ -15,6 +15,7 @@ from policy.generation import McpServer, StdioServer
 from policy.mcp.errors import NotSent
 from policy.mcp.listed_tool import Era
 from policy.mcp.open_calls import OpenCalls
+from policy.mcp.server_sandbox import ServerSandbox, sandbox_for
 from policy.model import Caller
 from policy.processes import DemandPool, Launcher, OnDemand, Open, RestartLimits, Unavailable
 
@@ -28,10 +29,11 @@ Key: TypeAlias = tuple[object, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """A session that is opened when it is needed, and the calls that run in it."""
+    """A session that is opened when it is needed, the calls that run in it, and its sandbox."""
 
     demand: OnDemand[Connection]
     calls: OpenCalls
+    sandbox: ServerSandbox | None
 
 
 class Sessions:
@@ -84,6 +86,10 @@ class Sessions:
         """Return the calls that run in a session; raise NotSent if there can be none now."""
         return self._of(key).calls
 
+    def sandbox_of(self, key: Key) -> ServerSandbox | None:
+        """Return the sandbox of a session; raise NotSent if there can be no session now."""
+        return self._of(key).sandbox
+
     @asynccontextmanager
     async def use(self, key: Key) -> AsyncIterator[Connection]:
         """Open or find a session; raise NotSent if there can be none now."""
@@ -111,10 +117,13 @@ class Sessions:
             raise NotSent(str(error)) from error
 
     def _session(self, key: Key) -> _Session:
-        calls = OpenCalls()
-        return _Session(OnDemand(self._opener(key, calls), limits=self._restarts), calls)
+        calls, sandbox = OpenCalls(), sandbox_for(self._server)
+        opener = self._opener(key, calls, sandbox)
+        return _Session(OnDemand(opener, limits=self._restarts), calls, sandbox)
 
-    def _opener(self, key: Key, calls: OpenCalls) -> Open[Connection]:
+    def _opener(
+        self, key: Key, calls: OpenCalls, sandbox: ServerSandbox | None
+    ) -> Open[Connection]:
         # The SDK takes most of a second to import, and only those who connect need it.
         from policy.mcp.connecting import connected
         from policy.mcp.http import OAuthTokens
@@ -140,6 +149,7 @@ class Sessions:
                 offers_changed=self._offers_changed,
                 listening=lists or alone,
                 calls=calls,
+                sandbox=sandbox,
             )
 
         return open

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 from policy.diagnostics import visible
-from policy.environment import look_up_host
 from policy.generation import StdioServer
 from policy.mcp.secrets import read_values
+from policy.mcp.server_sandbox import ServerSandbox
 from policy.mcp.streams import LARGEST, Streams, TooLarge, message_streams
 from policy.processes import (
     ChildProcess,
@@ -22,7 +20,6 @@ from policy.processes import (
     lines,
     named_environment,
 )
-from policy.sandbox import ConfinedLauncher, ListedHosts, SandboxPlan, driver_named, plan_of
 from policy.tools import CALL_VARIABLE
 
 _SHOWN_ERRORS = 300  # characters
@@ -31,16 +28,30 @@ _LAST_MOMENT = 1.0  # seconds for a program to end after its output has
 
 @asynccontextmanager
 async def stdio_streams(
-    server: StdioServer, *, name: str, launcher: Launcher | None, lost: Lost
+    server: StdioServer,
+    *,
+    name: str,
+    launcher: Launcher | None,
+    lost: Lost,
+    sandbox: ServerSandbox | None = None,
 ) -> AsyncIterator[Streams]:
-    """Start the server, and end it with all that it has started when the block ends."""
+    """Start the server, and end it with all that it has started when the block ends.
+
+    `sandbox` is that of its session, for a server that is configured to have one.
+    """
+    if sandbox is None and server.reach is not None:
+        sandbox = ServerSandbox(name, server, server.reach)
+    if sandbox is not None:
+        launcher = sandbox.launcher(launcher)
     marked = {CALL_VARIABLE: f"mcp {name}"}
     program = ProgramToStart(
         arguments=server.command,
         env=named_environment(more={**read_values(server.env), **marked}),
         folder=server.folder,
     )
-    async with ChildProcess(program, launcher=_launcher(server, launcher)) as child:
+    async with ChildProcess(program, launcher=launcher) as child:
+        if sandbox is not None:
+            sandbox.started(child.program)
 
         async def send(text: str) -> None:
             child.stdin.write(text.encode() + b"\n")
@@ -51,25 +62,6 @@ async def stdio_streams(
 
         async with message_streams(_lines(child.stdout), send, lost=lost, ended=ended) as streams:
             yield streams
-
-
-def _launcher(server: StdioServer, launcher: Launcher | None) -> Launcher | None:
-    """Return what starts the server: a sandbox, if it is configured to have one."""
-    reach = server.reach
-    if reach is None:
-        return launcher
-    home = os.path.expanduser("~")
-    folder = server.folder or home
-    if server.folder is not None:
-        reach = replace(reach, reads=(*reach.reads, server.folder))
-
-    def plan(program: ProgramToStart) -> SandboxPlan:
-        return plan_of(reach, folder=folder, home=home, workspace=None)
-
-    connect = ListedHosts(reach.connects, look_up_host)
-    return ConfinedLauncher(
-        driver_named(reach.driver), plan, launcher=launcher, connect_for=lambda program: connect
-    )
 
 
 async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[bytes]:

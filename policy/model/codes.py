@@ -36,6 +36,8 @@ Code: TypeAlias = Literal[
     "execution",
     "output-withheld",
     "sandbox-missing",
+    "sandbox-too-wide",
+    "denied-by-sandbox",
     "workspace-full",
     "result-withheld",
     "cannot-redact",
@@ -76,6 +78,9 @@ SENTENCES: Mapping[Code, str] = MappingProxyType(
         "execution": "the tool failed",
         "output-withheld": "the tool has run, but its record could not be written",
         "sandbox-missing": "this runs only in a sandbox, and none can be set up for it here",
+        "sandbox-too-wide": "rules allow this only in a sandbox that is narrower than that of the"
+        " tool's server",
+        "denied-by-sandbox": "the tool failed, and its sandbox seems to be why",
         "workspace-full": "the workspace is full; delete files that are not needed, then go on",
         "result-withheld": "the tool has run, but its result is withheld: a rule that redacts it"
         " cannot be applied",

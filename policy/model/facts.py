@@ -182,11 +182,12 @@ _NONE = Resolvers()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxTier:
-    """The sandbox that confines the programs which a call starts.
+    """The sandbox that confines the code which a call runs.
 
     `enforces` are the verbs of which it keeps all that code does within a bound that it is given:
     of files, folders with everything below them; of connections, any set of hosts. `tools` are the
-    names of the tools whose programs it confines, None: all tools of the host application.
+    names of the tools whose code it confines, None: all tools of the host application. The tools of
+    a plugin or a server are confined as a whole, and only by name.
     """
 
     name: str

@@ -4,20 +4,42 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from policy.capabilities import ANY_PATH, PluginAccess
-from policy.generation import Reach
+from policy.generation import Network, Reach
 
 
-def shared_access(needed: PluginAccess, granted: Reach) -> Reach:
-    """Return the part of a grant that the manifest asks for; never more than either."""
-    return replace(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedAccess:
+    """The part of a grant that the manifest asks for; never more than either.
+
+    With the network `hosts`, each list of `hosts` has to cover a host that is connected to.
+    """
+
+    reach: Reach
+    hosts: tuple[tuple[str, ...], ...] = ()
+
+
+def shared_access(needed: PluginAccess, granted: Reach) -> SharedAccess:
+    """Return what a manifest and a configuration share."""
+    network = _narrower(needed.network, granted.network)
+    hosts: list[tuple[str, ...]] = []
+    if network == "hosts":
+        hosts += [needed.connects] if needed.network == "hosts" else []
+        hosts += [granted.connects] if granted.network == "hosts" else []
+    reach = replace(
         granted,
         reads=tuple(dict.fromkeys(_shared(needed.reads, granted.reads))),
         writes=tuple(dict.fromkeys(_shared(needed.writes, granted.writes))),
-        network=granted.network if needed.network == "all" else "none",
+        network=network,
+        connects=hosts[-1] if hosts else (),
     )
+    return SharedAccess(reach=reach, hosts=tuple(hosts))
+
+
+def _narrower(one: Network, other: Network) -> Network:
+    return min(one, other, key=("none", "hosts", "all").index)
 
 
 def _shared(needed: Iterable[str], granted: Iterable[str]) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -13,26 +12,32 @@ from typing import Literal, TypeAlias
 
 from policy.capabilities import PluginRefused, ProcessRuntime, WasmRuntime
 from policy.diagnostics import visible
-from policy.environment import look_up_host
-from policy.generation import PluginSettings, Reach, state_root
+from policy.generation import ConfiningDriver, PluginSettings, state_root
 from policy.plugins.access import shared_access
+from policy.plugins.confining import PlanInForce, sandbox_of_module, sandbox_of_program
 from policy.plugins.folder import PluginFolder, copied, read_plugin
 from policy.plugins.grants import configured_grants
 from policy.plugins.plugin_tool import plugin_tool
-from policy.plugins.process_runtime import ProcessPlugin
+from policy.plugins.process_runtime import LauncherFor, PluginProgram, ProcessPlugin
 from policy.plugins.registry import PluginRegistry
 from policy.plugins.runtime import PluginCode
 from policy.plugins.wasm_runtime import WasmPlugin
-from policy.processes import Launcher, ProgramToStart
+from policy.processes import ProgramToStart
 from policy.runtime import Threads
-from policy.sandbox import ConfinedLauncher, ListedHosts, SandboxPlan, driver_named, plan_of
-from policy.service import GovernedService
+from policy.sandbox import (
+    CannotConfine,
+    ConfinedLauncher,
+    SandboxPlan,
+    driver_named,
+    protected_paths,
+)
+from policy.service import GovernedService, sandbox_connect_handler
 from policy.store import PolicyStore, applying_edits
 
 _LOG = logging.getLogger(__name__)
 _THREADS = Threads("reading and registering plugins", most=1)
-# Returns what starts a plugin's program, which may touch `reach` and its own `folder`.
-LauncherFor: TypeAlias = Callable[[Reach, str], Launcher]
+# Returns what starts programs of a plugin, confined by a driver.
+Launchers: TypeAlias = Callable[[ConfiningDriver], LauncherFor]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,27 +55,27 @@ class _Loaded:
     code: PluginCode | None = None
 
 
-def confined(reach: Reach, folder: str) -> Launcher:
-    """Return what starts a plugin's program in a sandbox; it starts nothing without one."""
+def confined(driver: ConfiningDriver) -> LauncherFor:
+    """Return what starts programs in a sandbox; it starts nothing without one."""
+    return ConfinedLauncher(driver_named(driver), _no_plan).with_plan
 
-    def plan(_program: ProgramToStart) -> SandboxPlan:
-        with_own = replace(reach, reads=(*reach.reads, folder))
-        return plan_of(with_own, folder=folder, home=os.path.expanduser("~"), workspace=None)
 
-    connect = ListedHosts(reach.connects, look_up_host)
-    return ConfinedLauncher(driver_named(reach.driver), plan, connect_for=lambda _: connect)
+def _no_plan(program: ProgramToStart) -> SandboxPlan:
+    raise CannotConfine("each process of a plugin has a plan of its own")
 
 
 class ConfiguredPlugins:
     """Runs plugins and keeps their tools in a service; an edit restarts what it changes."""
 
     def __init__(
-        self, service: GovernedService, store: PolicyStore, *, launcher_for: LauncherFor = confined
+        self, service: GovernedService, store: PolicyStore, *, launchers: Launchers = confined
     ) -> None:
+        self._service = service
         self._store = store
-        self._launcher_for = launcher_for
+        self._launchers = launchers
         self._copies = state_root() / "plugins"
         self._loaded: dict[str, _Loaded] = {}
+        self._changing = asyncio.Lock()
         self.registry = PluginRegistry(service, configured_grants(store), reloads=store)
 
     def report(self) -> Mapping[str, PluginReport]:
@@ -79,18 +84,20 @@ class ConfiguredPlugins:
 
     async def apply(self) -> None:
         """Run the plugins of the configuration in force, and end the others."""
-        wanted = self._configured()
-        for name in [n for n, one in self._loaded.items() if not _is_same(wanted.get(n), one)]:
-            await self._end(name)
-        for name, settings in wanted.items():
-            if name not in self._loaded:
-                self._loaded[name] = await self._begin(name, settings)
+        async with self._changing:
+            wanted = self._configured()
+            for name in [n for n, one in self._loaded.items() if not _is_same(wanted.get(n), one)]:
+                await self._end(name)
+            for name, settings in wanted.items():
+                if name not in self._loaded:
+                    self._loaded[name] = await self._begin(name, settings)
 
     async def close(self) -> None:
         """End all plugins."""
         self.registry.stop()
-        for name in list(self._loaded):
-            await self._end(name)
+        async with self._changing:
+            for name in list(self._loaded):
+                await self._end(name)
 
     def _configured(self) -> dict[str, PluginSettings]:
         generation = self._store.current
@@ -117,21 +124,46 @@ class ConfiguredPlugins:
         return _Loaded(settings=settings, report=PluginReport(runtime=runtime.type), code=code)
 
     async def _code_of(self, plugin: PluginFolder, settings: PluginSettings) -> PluginCode:
-        reach = shared_access(plugin.manifest.access, settings.reach)
+        access = shared_access(plugin.manifest.access, settings.reach)
+        if access.reach.network != "none":
+            self._require_connections()
         match plugin.manifest.runtime:
             case ProcessRuntime(command=command):
                 folder = await _THREADS.run(copied, plugin, self._copies)
-                launcher = self._launcher_for(reach, folder)
                 return ProcessPlugin(
-                    plugin.manifest, command, folder=folder, reach=reach, launcher=launcher
+                    plugin.manifest,
+                    PluginProgram(command=command, folder=folder, env=settings.env),
+                    sandbox=sandbox_of_program(access, folder=folder, in_force=self._in_force),
+                    launcher_for=self._launchers(access.reach.driver),
                 )
             case WasmRuntime(module=module):
                 file = plugin.files.get(module)
                 if file is None or file.link is not None:
                     raise PluginRefused(f"it has no file `{module}`")
-                return WasmPlugin(plugin.manifest, file.content, reach=reach, fuel=settings.fuel)
+                return WasmPlugin(
+                    plugin.manifest,
+                    file.content,
+                    sandbox=sandbox_of_module(access, in_force=self._in_force),
+                    fuel=settings.fuel,
+                    env=settings.env,
+                )
             case None:
                 raise PluginRefused("its manifest has no `runtime`")
+
+    def _in_force(self) -> PlanInForce:
+        generation = self._store.current
+        if generation is None:
+            return PlanInForce()
+        search = generation.settings.sandbox.search
+        return PlanInForce(
+            generation=generation.id, protected=protected_paths(generation.floor), search=search
+        )
+
+    def _require_connections(self) -> None:
+        """Have the service judge connections: one without built-in tools does not otherwise."""
+        registry, handler = self._service.registry, sandbox_connect_handler()
+        if handler.spec.name not in registry.snapshot():
+            registry.register_known(handler)
 
     async def _end(self, name: str) -> None:
         loaded = self._loaded.pop(name)
@@ -164,10 +196,10 @@ def reviewed(name: str, settings: PluginSettings) -> PluginFolder:
 
 @asynccontextmanager
 async def configured_plugins(
-    service: GovernedService, store: PolicyStore, *, launcher_for: LauncherFor = confined
+    service: GovernedService, store: PolicyStore, *, launchers: Launchers = confined
 ) -> AsyncIterator[ConfiguredPlugins]:
     """Run the plugins that a policy configures behind a service, until the block ends."""
-    plugins = ConfiguredPlugins(service, store, launcher_for=launcher_for)
+    plugins = ConfiguredPlugins(service, store, launchers=launchers)
     try:
         async with applying_edits(store, plugins.apply):
             yield plugins

@@ -42,6 +42,11 @@ class ExtensionHandler:
         """The tool's definition for models."""
         return self._definition
 
+    @property
+    def sandbox(self) -> object:
+        """The sandbox that its code runs in, if the handler of the tool knows of one."""
+        return getattr(self._inner, "sandbox", None)
+
     async def invoke(self, input: dict[str, Any], ctx: ExecutionContext) -> Any:
         """Run the tool; its context has the capabilities that the plugin may use."""
         return await self._inner.invoke(input, replace(ctx, capabilities=self.granted))

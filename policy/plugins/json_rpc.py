@@ -25,7 +25,14 @@ _GRACE = 2.0
 
 
 class ErrorAnswer(Exception):
-    """The program has answered a request with an error; the text is its message, made visible."""
+    """The program has answered a request with an error, whose message is `text`.
+
+    As a string, it is made visible and cut.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(visible(text, _QUOTED) if text else "it does not say why")
+        self.text = text
 
 
 class NoAnswer(Exception):
@@ -138,4 +145,4 @@ class JsonRpcClient:
 
 def _message_of(error: Any) -> str:
     said = error.get("message") if isinstance(error, dict) else None
-    return visible(said, _QUOTED) if isinstance(said, str) and said else "it does not say why"
+    return said if isinstance(said, str) else ""

@@ -7,8 +7,9 @@ from typing import Any
 
 from policy.capabilities import PluginRefused, ToolCapability
 from policy.catalog import Origin, ToolSpec, output_schema_problem, read_only_schema
-from policy.model import Execution, Transport
+from policy.model import Execution, SandboxTier, Transport
 from policy.plugins.runtime import PluginCode, PluginFailed, PluginUnreachable
+from policy.sandbox import SandboxDenied
 from policy.tools import ExecutionContext, ToolDefinition, Traits, define, spec_of
 
 
@@ -27,10 +28,18 @@ class PluginTool:
         try:
             return await self.code.call(self.name, input, ctx)
         except PluginFailed as error:
+            uncertain = isinstance(error, PluginUnreachable)
+            if error.denial is not None:
+                raise SandboxDenied(str(error), error.denial, uncertain=uncertain) from error
+            if uncertain:
+                why = f"the plugin `{self.plugin}`: {error}"
+                raise Transport(self.full_name, why) from error
             raise Execution(self.full_name, f"{self.full_name} failed: {error}") from error
-        except PluginUnreachable as error:
-            why = f"the plugin `{self.plugin}`: {error}"
-            raise Transport(self.full_name, why) from error
+
+    @property
+    def sandbox(self) -> SandboxTier:
+        """The sandbox that its code runs in."""
+        return self.code.tier
 
     @property
     def full_name(self) -> str:

@@ -1,21 +1,25 @@
-"""Runs a plugin that is a program: one process for each session, confined, spoken to by JSON-RPC.
+"""Runs a plugin that is a program: confined, spoken to by JSON-RPC, a process for each session.
 
-Methods that the program answers: `initialize` with the tools that it has, and `call`. It may be
-told `cancel` of a call that nobody waits for any more.
+Calls of one session whose rules let it touch different things have processes of their own, too: a
+process that has started cannot be confined again. Methods that the program answers: `initialize`
+with the tools that it has, and `call`. It may be told `cancel` of a call that nobody waits for.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 from policy.capabilities import PluginManifest, PluginRefused
-from policy.generation import Reach
-from policy.model import Caller
+from policy.generation import SecretUnreadable, Value, read_values
+from policy.model import Bound, Caller, Confinement, SandboxTier
+from policy.plugins.confining import PluginSandbox
+from policy.plugins.connections import CallConnections, ProcessConnections
 from policy.plugins.json_rpc import ErrorAnswer, JsonRpcClient, NoAnswer
 from policy.plugins.runtime import PluginFailed, PluginUnreachable
 from policy.processes import (
@@ -29,19 +33,74 @@ from policy.processes import (
     Unavailable,
     named_environment,
 )
+from policy.sandbox import (
+    CannotConfine,
+    ConfinedProgram,
+    Connect,
+    SandboxDenial,
+    SandboxMissing,
+    SandboxPlan,
+)
 from policy.tools import CALL_VARIABLE, ExecutionContext
 
+_LOG = logging.getLogger(__name__)
 PROTOCOL = 1
 _MOST_SESSIONS = 16
 _LIMITS = RestartLimits(handshake=10.0)
-
-# Callers of one key share a process, and so whatever state it keeps.
-_Key: TypeAlias = tuple[object, ...]
+_SUBJECT = "this plugin"
 
 
 @dataclass(frozen=True, slots=True)
+class _Key:
+    """What the calls of one process have in common; so do they the state that it keeps.
+
+    `caller` is who calls, `connects` what the rules let it connect to, where it may at all.
+    """
+
+    caller: tuple[object, ...]
+    plan: SandboxPlan
+    connects: Bound | None = None
+
+
+class LauncherFor(Protocol):
+    """Returns what starts a program by a plan, and connects it where its network is `hosts`."""
+
+    async def __call__(self, plan: SandboxPlan, connect: Connect) -> Launcher:
+        """Return the launcher."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginProgram:
+    """How a plugin's program is started. `env` is what it gets beside the usual variables."""
+
+    command: tuple[str, ...]
+    folder: str
+    env: Mapping[str, Value]
+
+
 class _Process:
-    demand: OnDemand[JsonRpcClient]
+    """One process: what opens it, whom it is connected as, and whose turn it is."""
+
+    def __init__(self, demand: OnDemand[_Running], connections: ProcessConnections) -> None:
+        self.demand = demand
+        self.connections = connections
+        # A connection has to belong to a call, so that there is one at a time.
+        self.turn = asyncio.Lock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Running:
+    client: JsonRpcClient
+    child: ChildProcess
+
+    def denial(self, said: str, refused: tuple[str, ...]) -> SandboxDenial | None:
+        """Return why a call has failed by the sandbox, from what the program says."""
+        program = self.child.program
+        if not isinstance(program, ConfinedProgram):
+            return None
+        status = program.returncode or 1
+        return program.denial(status, said, refused=refused, subject=_SUBJECT)
 
 
 class ProcessPlugin:
@@ -50,27 +109,30 @@ class ProcessPlugin:
     def __init__(
         self,
         manifest: PluginManifest,
-        command: tuple[str, ...],
+        program: PluginProgram,
         *,
-        folder: str,
-        reach: Reach,
-        launcher: Launcher,
+        sandbox: PluginSandbox,
+        launcher_for: LauncherFor,
         limits: RestartLimits = _LIMITS,
     ) -> None:
         self._manifest = manifest
-        self._program = ProgramToStart(
-            arguments=command,
-            env=named_environment(more={CALL_VARIABLE: f"ext {manifest.id}"}),
-            folder=folder,
-        )
-        self._reach = reach
-        self._launcher = launcher
+        self._program = program
+        self._sandbox = sandbox
+        self._launcher_for = launcher_for
         self._limits = limits
         self._pool: DemandPool[_Key, _Process] = DemandPool(self._process, most=_MOST_SESSIONS)
 
+    @property
+    def tier(self) -> SandboxTier:
+        """The sandbox that its processes run in."""
+        return self._sandbox.tier
+
     async def check(self) -> None:
         """Start the program once; raise PluginRefused if it cannot be used."""
-        process = self._process(())
+        try:
+            process = self._process(_Key((), self._sandbox.plan(None)))
+        except CannotConfine as error:
+            raise PluginRefused(str(error)) from error
         try:
             async with process.demand.use():
                 pass
@@ -80,34 +142,57 @@ class ProcessPlugin:
             await process.demand.close()
 
     async def call(self, tool: str, input: Mapping[str, Any], ctx: ExecutionContext) -> Any:
-        """Return what a tool returns; raise PluginFailed or PluginUnreachable."""
+        """Return what a tool returns; raise PluginFailed, PluginUnreachable or SandboxMissing."""
+        confinement = None if ctx.decision is None else ctx.decision.confinement
+        params = {"tool": tool, "input": input, "call": ctx.call_id}
         try:
-            async with self._pool.of(_key_of(ctx.caller)).demand.use() as client:
-                params = {"tool": tool, "input": input, "call": ctx.call_id}
-                return await client.request("call", params)
+            key = await self._key_of(ctx.caller, confinement)
+            connections = self._sandbox.connections(key.plan.network)
+            process = self._pool.of(key)
+            async with process.demand.use() as running:
+                if key.plan.network != "hosts":
+                    return await _answer(running, params, connections)
+                async with process.turn:
+                    with process.connections.of(connections):
+                        return await _answer(running, params, connections)
+        except CannotConfine as error:
+            _LOG.warning("%s was not called: %s", self._manifest.id, error)
+            raise SandboxMissing(str(error)) from error
         except Unavailable as error:
             raise PluginUnreachable(f"it was not called: {error}") from error
-        except NoAnswer as error:
-            why = f"the call may have run, but it did not answer: {error}"
-            raise PluginUnreachable(why) from error
-        except ErrorAnswer as error:
-            raise PluginFailed(str(error)) from error
 
     async def close(self) -> None:
         """End every process."""
         await self._pool.close()
 
+    async def _key_of(self, caller: Caller, confinement: Confinement | None) -> _Key:
+        plan = await self._sandbox.plan_for(confinement)
+        connects = None
+        if confinement is not None and plan.network == "hosts":
+            connects = confinement.connects
+        return _Key(_caller_key(caller), plan, connects)
+
     def _process(self, key: _Key) -> _Process:
-        return _Process(OnDemand(self._open, limits=self._limits))
+        connections = ProcessConnections()
+
+        @asynccontextmanager
+        async def opened(lost: Lost) -> AsyncIterator[_Running]:
+            launcher = await self._launcher_for(key.plan, connections)
+            async with self._opened(lost, key.plan, launcher) as running:
+                yield running
+
+        return _Process(OnDemand(opened, limits=self._limits), connections)
 
     @asynccontextmanager
-    async def _open(self, lost: Lost) -> AsyncIterator[JsonRpcClient]:
-        async with ChildProcess(self._program, launcher=self._launcher) as child:
+    async def _opened(
+        self, lost: Lost, plan: SandboxPlan, launcher: Launcher
+    ) -> AsyncIterator[_Running]:
+        async with ChildProcess(self._to_start(), launcher=launcher) as child:
             client = JsonRpcClient(child, lost)
             reading = asyncio.create_task(client.read())
             try:
-                await self._require_same_tools(client)
-                yield client
+                await self._require_same_tools(client, plan)
+                yield _Running(client=client, child=child)
             finally:
                 reading.cancel()
                 with suppress(asyncio.CancelledError):
@@ -115,14 +200,27 @@ class ProcessPlugin:
                 if client.failed:
                     await child.stop(at_once=True)
 
-    async def _require_same_tools(self, client: JsonRpcClient) -> None:
+    def _to_start(self) -> ProgramToStart:
+        """Return the program with its environment; raise Unavailable for a missing secret."""
+        try:
+            env = read_values(self._program.env)
+        except SecretUnreadable as error:
+            raise Unavailable(str(error)) from error
+        marked = {CALL_VARIABLE: f"ext {self._manifest.id}"}
+        return ProgramToStart(
+            arguments=self._program.command,
+            env=named_environment(more={**env, **marked}),
+            folder=self._program.folder,
+        )
+
+    async def _require_same_tools(self, client: JsonRpcClient, plan: SandboxPlan) -> None:
         """Raise Unavailable unless the program has the tools of its manifest."""
         names = sorted(one.name for one in self._manifest.tools)
         params = {
             "protocol": PROTOCOL,
             "plugin": self._manifest.id,
             "tools": names,
-            "access": _access(self._reach),
+            "access": self._access(plan),
         }
         try:
             answer = await client.request("initialize", params)
@@ -134,6 +232,30 @@ class ProcessPlugin:
         declared = {one.name: one.input_schema for one in self._manifest.tools}
         if listed != declared:
             raise Unavailable(_difference(listed, declared))
+
+    def _access(self, plan: SandboxPlan) -> dict[str, Any]:
+        """Return what the plugin may touch, with the paths that it finds it at."""
+        own = os.path.realpath(self._program.folder)
+        return {
+            "reads": [path for path in plan.reads if path != own],
+            "writes": list(plan.writes),
+            "network": plan.network,
+            "connects": list(self._sandbox.access.reach.connects),
+        }
+
+
+async def _answer(
+    running: _Running, params: Mapping[str, Any], connections: CallConnections
+) -> Any:
+    client, refused = running.client, connections.refused
+    try:
+        return await client.request("call", params)
+    except NoAnswer as error:
+        denial = running.denial(running.child.errors(), tuple(refused))
+        why = f"the call may have run, but it did not answer: {error}"
+        raise PluginUnreachable(why, denial=denial) from error
+    except ErrorAnswer as error:
+        raise PluginFailed(str(error), denial=running.denial(error.text, tuple(refused))) from error
 
 
 def _difference(listed: Any, declared: Mapping[str, Any]) -> str:
@@ -148,15 +270,6 @@ def _difference(listed: Any, declared: Mapping[str, Any]) -> str:
     return f"the input schema of `{other}` differs between its program and its manifest"
 
 
-def _access(reach: Reach) -> dict[str, Any]:
-    """Return what the plugin may touch, with the paths that it finds it at."""
-    return {
-        "reads": [os.path.expanduser(path) for path in reach.reads],
-        "writes": [os.path.expanduser(path) for path in reach.writes],
-        "network": reach.network,
-    }
-
-
-def _key_of(caller: Caller) -> _Key:
+def _caller_key(caller: Caller) -> tuple[object, ...]:
     root = list(caller.chain())[-1]
     return (root.session, caller.user, caller.agent, caller.role, caller.groups, caller.scope)

@@ -9,51 +9,105 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
+import os
 import threading
+from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from policy.capabilities import PluginManifest, PluginRefused
 from policy.diagnostics import visible
-from policy.generation import Reach
-from policy.plugins.runtime import PluginFailed
+from policy.generation import SecretUnreadable, Value, read_values
+from policy.model import EMPTY, SandboxTier
+from policy.plugins.confining import PluginSandbox
+from policy.plugins.connections import CallConnections
+from policy.plugins.runtime import PluginFailed, PluginUnreachable
+from policy.plugins.wasm_http import ModuleHttp
 from policy.runtime import Threads
+from policy.sandbox import CannotConfine, SandboxMissing, SandboxPlan, denial_of
 from policy.tools import ExecutionContext
 from policy.values import Unreadable, read_plain_json
 
+_LOG = logging.getLogger(__name__)
 _THREADS = Threads("plugins in WebAssembly", most=16)
 _PAGE = 65_536  # bytes
 _MEMORY = 64 * 1024 * 1024  # bytes, where the configuration does not say
 _LONGEST = 1024 * 1024  # bytes of an output
 _QUOTED = 300  # characters of an error
+_MOST_PLANS = 16  # of which compiled copies are kept
+# What a module reaches: paths of this machine, and where it finds each.
+_Paths: TypeAlias = tuple[tuple[str, str], ...]
 _MISSING = "plugins in WebAssembly need the extra `wasm`: pip install 'placet[wasm]'"
 
 
 class WasmPlugin:
     """One module. Each call that runs at the same time has a compiled copy of its own.
 
-    Extism ends a call by ending every call of the same compiled module.
+    Extism ends a call by ending every call of the same compiled module. Which paths a module
+    reaches is compiled with it, so that calls with other bounds have other copies, too.
     """
 
-    def __init__(self, manifest: PluginManifest, module: bytes, *, reach: Reach, fuel: int) -> None:
+    def __init__(
+        self,
+        manifest: PluginManifest,
+        module: bytes,
+        *,
+        sandbox: PluginSandbox,
+        fuel: int,
+        env: Mapping[str, Value] = EMPTY,
+    ) -> None:
         self._manifest = manifest
         self._module = module
-        self._reach = reach
+        self._sandbox = sandbox
         self._fuel = fuel
-        self._idle: list[Any] = []
+        self._env = env
+        self._idle: OrderedDict[_Paths, list[Any]] = OrderedDict()
+        self._changing = threading.Lock()
+
+    @property
+    def tier(self) -> SandboxTier:
+        """The sandbox that it runs in."""
+        return self._sandbox.tier
 
     async def check(self) -> None:
         """Compile the module; raise PluginRefused if it is none, or lacks a tool."""
-        await _THREADS.run(self._check)
+        try:
+            read_values(self._env)
+            paths = _paths_of(self._sandbox.plan(None))
+        except (CannotConfine, SecretUnreadable) as error:
+            raise PluginRefused(str(error)) from error
+        await _THREADS.run(self._check, paths)
 
     async def call(self, tool: str, input: Mapping[str, Any], ctx: ExecutionContext) -> Any:
-        """Return what a tool returns; raise PluginFailed."""
-        running = _Call(tool, json.dumps(input).encode())
+        """Return what a tool returns; raise PluginFailed, PluginUnreachable or SandboxMissing."""
+        confinement = None if ctx.decision is None else ctx.decision.confinement
         try:
-            output = await _THREADS.run(self._run, running)
+            plan = await self._sandbox.plan_for(confinement)
+            paths, config = _paths_of(plan), read_values(self._env)
+        except CannotConfine as error:
+            _LOG.warning("%s was not called: %s", self._manifest.id, error)
+            raise SandboxMissing(str(error)) from error
+        except SecretUnreadable as error:
+            raise PluginUnreachable(f"it was not called: {error}") from error
+        connections = self._sandbox.connections(plan.network)
+        running = _Call(tool, json.dumps(input).encode(), config, connections)
+        try:
+            output = await _THREADS.run(self._run, running, paths)
         except asyncio.CancelledError:
             running.cancel()
             raise
+        except PluginFailed as error:
+            denial = denial_of(
+                plan,
+                tier=self.tier.name,
+                closed=(),
+                status=1,
+                errors=str(error),
+                refused=tuple(connections.refused),
+                subject="this plugin",
+            )
+            raise PluginFailed(str(error), denial=denial) from error
         value = read_plain_json(output)
         if isinstance(value, Unreadable):
             raise PluginFailed(f"its output is {value.reason}")
@@ -61,58 +115,90 @@ class WasmPlugin:
 
     async def close(self) -> None:
         """Forget what is compiled; calls that still run keep theirs until they end."""
-        self._idle.clear()
+        with self._changing:
+            self._idle.clear()
 
-    def _run(self, call: _Call) -> bytes:
-        try:
-            compiled = self._idle.pop()
-        except IndexError:
-            compiled = self._compile()
+    def _run(self, call: _Call, paths: _Paths) -> bytes:
+        compiled = self._taken(paths) or self._compile(paths)
         try:
             return call.run(compiled)
         finally:
             if not call.cancelled:
-                self._idle.append(compiled)
+                self._put_back(paths, compiled)
 
-    def _compile(self) -> Any:
-        from policy.plugins.extism_fuel import compiled_with_fuel
+    def _taken(self, paths: _Paths) -> Any:
+        """Return a compiled copy that no call uses, None if there is none."""
+        with self._changing:
+            idle = self._idle.get(paths)
+            return idle.pop() if idle else None
 
-        return compiled_with_fuel(self._settings(), fuel=self._fuel)
+    def _put_back(self, paths: _Paths, compiled: Any) -> None:
+        with self._changing:
+            self._idle.setdefault(paths, []).append(compiled)
+            self._idle.move_to_end(paths)
+            while len(self._idle) > _MOST_PLANS:
+                self._idle.popitem(last=False)
 
-    def _check(self) -> None:
+    def _compile(self, paths: _Paths) -> Any:
+        from policy.plugins.extism_module import compiled_module
+
+        return compiled_module(self._settings(paths), fuel=self._fuel)
+
+    def _check(self, paths: _Paths) -> None:
         try:
             import extism
         except ImportError as error:
             raise PluginRefused(_MISSING) from error
         try:
-            compiled = self._compile()
+            compiled = self._compile(paths)
             instance = extism.Plugin(compiled)
         except extism.Error as error:
             raise PluginRefused(f"the module cannot be used: {_text_of(error)}") from error
         for one in self._manifest.tools:
             if not instance.function_exists(one.name):
                 raise PluginRefused(f"the module exports no function `{one.name}`")
-        self._idle.append(compiled)
+        self._put_back(paths, compiled)
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self, paths: _Paths) -> dict[str, Any]:
         """Return the manifest of Extism: the module, and all that it may touch."""
-        paths = {f"ro:{path}": path for path in self._reach.reads}
-        paths |= {path: path for path in self._reach.writes}
-        pages = max(1, (self._reach.limits.memory or _MEMORY) // _PAGE)
+        memory = self._sandbox.access.reach.limits.memory or _MEMORY
         return {
             "wasm": [{"data": self._module}],
-            "memory": {"max_pages": pages, "max_var_bytes": 0},
-            "allowed_hosts": ["*"] if self._reach.network == "all" else [],
-            "allowed_paths": paths,
+            "memory": {"max_pages": max(1, memory // _PAGE), "max_var_bytes": 0},
+            # Requests are made by functions of ours.
+            "allowed_hosts": [],
+            "allowed_paths": dict(paths),
         }
+
+
+def _paths_of(plan: SandboxPlan) -> _Paths:
+    """Return a plan's paths as Extism mounts them; raise CannotConfine where it cannot."""
+    inside = (*plan.masked, *plan.kept)
+    if inside:
+        raise CannotConfine(
+            f"a module cannot be kept from {inside[0]}, in a folder that it may read or write"
+        )
+    file = next((path for path in (*plan.reads, *plan.writes) if not os.path.isdir(path)), None)
+    if file is not None:
+        raise CannotConfine(f"a module is handed whole folders, and {file} is none")
+    reads = ((f"ro:{path}", path) for path in plan.reads)
+    return (*reads, *((path, path) for path in plan.writes))
 
 
 class _Call:
     """One call in a thread, which another thread may cancel."""
 
-    def __init__(self, tool: str, input: bytes) -> None:
+    def __init__(
+        self,
+        tool: str,
+        input: bytes,
+        config: Mapping[str, str],
+        connections: CallConnections,
+    ) -> None:
         self._tool = tool
         self._input = input
+        self._config = config
+        self._http = ModuleHttp(connections, end=self._end)
         self._handle: Any = None
         self._changing = threading.Lock()
         self.cancelled = False
@@ -121,13 +207,13 @@ class _Call:
         """Return the output of an instance of a compiled module; raise PluginFailed."""
         import extism
 
-        with extism.Plugin(compiled) as instance:
+        with extism.Plugin(compiled, config=dict(self._config)) as instance:
             with self._changing:
                 if self.cancelled:
                     raise PluginFailed("the call was cancelled")
                 self._handle = instance.cancel_handle()
             try:
-                output = instance.call(self._tool, self._input, parse=None)
+                output = instance.call(self._tool, self._input, parse=None, host_context=self._http)
                 if len(output) > _LONGEST:
                     raise PluginFailed(f"its output has more than {_LONGEST:,} bytes")
                 return bytes(output)
@@ -139,8 +225,12 @@ class _Call:
 
     def cancel(self) -> None:
         """Stop the module, wherever it is."""
+        self.cancelled = True
+        self._http.cancel()
+        self._end()
+
+    def _end(self) -> None:
         with self._changing:
-            self.cancelled = True
             if self._handle is not None:
                 self._handle.cancel()
 

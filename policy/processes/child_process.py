@@ -68,6 +68,12 @@ class ChildProcess:
         assert self._launched is not None  # it has been started
         return self._launched.pid
 
+    @property
+    def program(self) -> LaunchedProgram:
+        """The running program, as its launcher returned it."""
+        assert self._launched is not None  # it has been started
+        return self._launched
+
     async def __aenter__(self) -> Self:
         """Start the program; raise OSError, or ValueError for arguments that it cannot get."""
         try:

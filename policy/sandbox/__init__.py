@@ -4,12 +4,17 @@ from policy.sandbox.bubblewrap import Bubblewrap
 from policy.sandbox.choosing import driver_named, name_in_use
 from policy.sandbox.confined_program import ConfinedProgram, refused_connections
 from policy.sandbox.control_groups import counts_processes, weak_limit
-from policy.sandbox.denials import SandboxDenial
+from policy.sandbox.denials import SandboxDenial, denial_of
 from policy.sandbox.docker import docker_command
 from policy.sandbox.driver import ConfinedStart, SandboxDriver
 from policy.sandbox.escapes import NotTried, escapes
 from policy.sandbox.fixes import WAYS_ON, fix_for
-from policy.sandbox.launcher import ConfinedLauncher, SandboxMissing
+from policy.sandbox.launcher import (
+    ConfinedLauncher,
+    SandboxDenied,
+    SandboxMissing,
+    SandboxTooWide,
+)
 from policy.sandbox.network.connecting import (
     Connect,
     NotPermitted,
@@ -18,10 +23,12 @@ from policy.sandbox.network.connecting import (
     RefusedConnection,
 )
 from policy.sandbox.network.environment import proxy_environment
-from policy.sandbox.network.listed_hosts import ListedHosts
+from policy.sandbox.network.http_request import HttpAnswer, HttpRequest, NoAnswer, answer_to
+from policy.sandbox.network.listed_hosts import HostList, ListedHosts
 from policy.sandbox.network.opening import Dial, dial, is_public, open_one
-from policy.sandbox.network.target import Target
+from policy.sandbox.network.target import Target, read_target
 from policy.sandbox.plan import CannotConfine, SandboxPlan, plan_of, protected_paths
+from policy.sandbox.plan_bounds import exceeded_verb
 from policy.sandbox.seatbelt import seatbelt_command
 from policy.sandbox.tier import tier_of
 
@@ -34,22 +41,31 @@ __all__ = [
     "ConfinedStart",
     "Connect",
     "Dial",
+    "HostList",
+    "HttpAnswer",
+    "HttpRequest",
     "ListedHosts",
+    "NoAnswer",
     "NotPermitted",
     "NotReached",
     "NotTried",
     "Peer",
     "RefusedConnection",
     "SandboxDenial",
+    "SandboxDenied",
     "SandboxDriver",
     "SandboxMissing",
     "SandboxPlan",
+    "SandboxTooWide",
     "Target",
+    "answer_to",
     "counts_processes",
+    "denial_of",
     "dial",
     "docker_command",
     "driver_named",
     "escapes",
+    "exceeded_verb",
     "fix_for",
     "is_public",
     "name_in_use",
@@ -57,6 +73,7 @@ __all__ = [
     "plan_of",
     "protected_paths",
     "proxy_environment",
+    "read_target",
     "refused_connections",
     "seatbelt_command",
     "tier_of",

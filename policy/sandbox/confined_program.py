@@ -65,13 +65,25 @@ class ConfinedProgram:
             if self._proxy is not None:
                 await self._proxy.close()
 
-    def denial(self, status: int, errors: str) -> SandboxDenial | None:
-        """Return why it failed by its sandbox, from its exit status and standard error."""
+    def denial(
+        self,
+        status: int,
+        errors: str,
+        *,
+        refused: tuple[str, ...] | None = None,
+        subject: str = "this command",
+    ) -> SandboxDenial | None:
+        """Return why it failed by its sandbox, from its exit status and what it has said.
+
+        `refused` are the connections that concern this failure, by default all of them.
+        """
+        by_proxy = tuple(each.target for each in self.refused)
         return denial_of(
             self._plan,
             tier=self.tier,
             closed=self._driver.narrowed(self._plan),
-            refused=tuple(each.target for each in self.refused),
+            refused=by_proxy if refused is None else refused,
+            subject=subject,
             status=status,
             errors=errors,
         )

@@ -34,6 +34,8 @@ _NO_NETWORK = (
     "temporary failure in name resolution",
 )
 _HOST = re.compile(r"(?:resolve (?:host(?:name)?)?:? ?|EAI_AGAIN )['\"]?([A-Za-z0-9.-]+)")
+# How the proxy tells a program that it was refused a host.
+_BY_PROXY = re.compile(r"the sandbox does not connect to (\S{1,300}): ")
 _NAMED = re.compile(r"'([^']+)'|\"([^\"]+)\"|‘([^’]+)’|([^\s'\"]*/[^\s'\"]*)")
 _LIMITS = {signal.SIGXCPU: "cpu", signal.SIGXFSZ: "file_size"}
 _CANNOT_START = re.compile(r"\A(?:bwrap|sandbox): ([^\n]*)\n?\Z")
@@ -50,10 +52,14 @@ class Denied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxDenial:
-    """Why a program that failed is thought to have failed by its sandbox, which is `tier`."""
+    """Why a program that failed is thought to have failed by its sandbox, which is `tier`.
+
+    `subject` is what the program is called in the sentence.
+    """
 
     tier: str
     denied: tuple[Denied, ...]
+    subject: str = "this command"
 
     def sentence(self) -> str:
         """Return what a model is told: what is certain, or else what is likely."""
@@ -61,8 +67,8 @@ class SandboxDenial:
         what = " and ".join(map(_phrase, certain or self.denied))
         how = "The" if certain else "Likely, the"
         return (
-            f"{how} sandbox does not let this command {what}; it fails again unless people change "
-            "that, and what it did before stays done."
+            f"{how} sandbox does not let {self.subject} {what}; it fails again unless people "
+            "change that, and what it did before stays done."
         )
 
     def record(self) -> dict[str, Any]:
@@ -86,6 +92,7 @@ def denial_of(
     status: int,
     errors: str,
     refused: tuple[str, ...] = (),
+    subject: str = "this command",
 ) -> SandboxDenial | None:
     """Return why a program failed by its sandbox; None if nothing points there.
 
@@ -102,7 +109,7 @@ def denial_of(
             *_by_text(plan, tier, closed, errors),
         )
     )
-    return SandboxDenial(tier=tier, denied=tuple(found)[:_MOST]) if found else None
+    return SandboxDenial(tier=tier, denied=tuple(found)[:_MOST], subject=subject) if found else None
 
 
 def _phrase(denied: Denied) -> str:
@@ -145,6 +152,11 @@ def _by_text(
 
 def _by_line(plan: SandboxPlan, tier: str, closed: Collection[str], line: str) -> Iterator[Denied]:
     text = line.lower()
+    by_proxy = _BY_PROXY.search(line)
+    if by_proxy is not None:
+        # Where the proxy itself has told of it, it is the same target, and certain.
+        yield Denied(verb="connect", target=by_proxy[1])
+        return
     if plan.network != "all" and any(each in text for each in _NO_NETWORK):
         host = _HOST.search(line)
         yield Denied(verb="connect", target=host[1] if host else None)

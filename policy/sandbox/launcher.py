@@ -10,6 +10,7 @@ from policy.processes import LaunchedProgram, Launcher, ProgramToStart, Supervis
 from policy.runtime import Threads
 from policy.sandbox.confined_program import ConfinedProgram
 from policy.sandbox.control_groups import counts_processes, groups_for
+from policy.sandbox.denials import SandboxDenial
 from policy.sandbox.driver import SandboxDriver
 from policy.sandbox.network.connecting import Connect
 from policy.sandbox.network.environment import proxy_environment
@@ -35,6 +36,22 @@ class SandboxMissing(OSError):
     """A program was not started, since it cannot be confined; the text says why."""
 
 
+class SandboxTooWide(Exception):
+    """A call was not sent to code that runs in a wider sandbox than its rules allow."""
+
+
+class SandboxDenied(Exception):
+    """A tool failed, and its sandbox seems to be why; the text says how it failed.
+
+    `uncertain`: nobody knows whether it has run to its end.
+    """
+
+    def __init__(self, text: str, denial: SandboxDenial, *, uncertain: bool = False) -> None:
+        super().__init__(text)
+        self.denial = denial
+        self.uncertain = uncertain
+
+
 class ConfinedLauncher:
     """Starts each program confined as `plan_for` says at that time.
 
@@ -55,6 +72,18 @@ class ConfinedLauncher:
         self._launcher = launcher or SupervisedLauncher()
         self._connect_for = connect_for
         self._works = False
+
+    async def with_plan(self, plan: SandboxPlan, connect: Connect) -> ConfinedLauncher:
+        """Return a launcher of programs with a plan of their own, by the same driver."""
+        await self.problem()
+        other = ConfinedLauncher(
+            self._driver,
+            lambda program: plan,
+            launcher=self._launcher,
+            connect_for=lambda program: connect,
+        )
+        other._works = self._works
+        return other
 
     async def launch(
         self, program: ProgramToStart, *, stdin: int, stdout: int, stderr: int

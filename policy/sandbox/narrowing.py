@@ -43,8 +43,8 @@ def narrowed_paths(
     it is 0, none is looked for.
     """
     reads, writes = tuple(reads), tuple(writes)
-    readable = _permitted(confinement.reads, writes)
-    writable = _permitted(confinement.writes, writes)
+    readable = permitted_paths(confinement.reads, writes)
+    writable = permitted_paths(confinement.writes, writes)
     for verb, bound, permitted in (
         ("reads", confinement.reads, readable),
         ("writes", confinement.writes, writable),
@@ -53,12 +53,12 @@ def narrowed_paths(
             return f"the sandbox cannot keep what it {verb} within the sets of the rules"
     read = {*_within((*reads, *writes), readable)}
     written = {*_within(_within(writes, readable), writable)}
-    hiding, keeping = _without(confinement.reads), _without(confinement.writes)
+    hiding, keeping = taken_sets(confinement.reads), taken_sets(confinement.writes)
     try:
-        masked = _taken_away(hiding, (*read, *written), search=search)
+        masked = taken_away(hiding, (*read, *written), search=search)
         # What cannot be read cannot be written either.
         keeping = tuple(each for each in keeping if each not in hiding)
-        kept = _taken_away(keeping, tuple(written), search=search)
+        kept = taken_away(keeping, tuple(written), search=search)
     except NotSearched as error:
         return (
             f"what rules name by wildcards cannot be looked for: {error} (`[sandbox] search` says "
@@ -79,7 +79,7 @@ def narrowed_paths(
     )
 
 
-def _permitted(bound: Bound | None, writable: tuple[str, ...]) -> tuple[PlainPath, ...] | None:
+def permitted_paths(bound: Bound | None, writable: tuple[str, ...]) -> tuple[PlainPath, ...] | None:
     """Return the paths that a bound permits, without links; None if that is not limited.
 
     A path that leads over a link in a `writable` folder is not among them: code may have put it
@@ -137,13 +137,13 @@ def _can_be_mounted(one: PlainPath) -> bool:
     return os.path.exists(one.path) and (one.tree or not os.path.isdir(one.path))
 
 
-def _without(bound: Bound | None) -> tuple[ResourceSet, ...]:
+def taken_sets(bound: Bound | None) -> tuple[ResourceSet, ...]:
     """Return the sets that rules take away, each once."""
     named: tuple[NamedResources, ...] = () if bound is None else bound.without
     return tuple(dict.fromkeys(each.resources for each in named))
 
 
-def _taken_away(
+def taken_away(
     sets: Iterable[ResourceSet], mounted: Sequence[str], *, search: int
 ) -> tuple[NamedPath, ...]:
     """Return what some sets take away of mounted paths, each path once; raise NotSearched.

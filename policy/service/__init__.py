@@ -71,6 +71,10 @@ from policy.service.recording.session_trace import (
     invoke_with_session_trace,
 )
 from policy.service.refusal_messages import because, one_line, telling
+from policy.service.sandbox_connections import (
+    connections_of_running_call,
+    sandbox_connect_handler,
+)
 from policy.service.session_clearing import SessionClearing
 from policy.service.sessions import (
     Hearing,
@@ -233,6 +237,7 @@ __all__ = [
     "builtin_handlers",
     "call_json",
     "chain",
+    "connections_of_running_call",
     "current_session",
     "dynamic_of",
     "event_json",
@@ -245,6 +250,7 @@ __all__ = [
     "one_line",
     "open_stored_log",
     "register_builtins",
+    "sandbox_connect_handler",
     "serving_for",
     "telling",
     "tool",

@@ -78,6 +78,7 @@ from policy.tools import (
     ToolRegistry,
     ToolService,
     builtin_handlers,
+    confined_by,
     handler_for,
 )
 
@@ -234,10 +235,8 @@ def build_tool_service(
         stale=lambda: store is not None and bool(store.status.stale),
         freezer=stops.freezer,
         running=running_call,
-        sandbox=(
-            partial(_sandbox, tools=registry.snapshot, starting=starting)
-            if launcher is None
-            else lambda _: None
+        sandbox=partial(
+            _sandbox, tools=registry.snapshot, starting=starting if launcher is None else None
         ),
     )
     asking = Asking(
@@ -333,13 +332,20 @@ def _in_force(source: Callable[[], Judge | None]) -> InForce:
 
 
 def _sandbox(
-    judge: Judge, *, tools: Callable[[], Mapping[str, Registration]], starting: ProgramLauncher
+    judge: Judge,
+    tool: str,
+    *,
+    tools: Callable[[], Mapping[str, Registration]],
+    starting: ProgramLauncher | None,
 ) -> SandboxTier | None:
-    """Return what confines the programs of built-in tools by a policy."""
-    if not isinstance(judge, Generation):
-        return None
+    """Return what confines the code of a tool; of a built-in one, what the policy configures."""
+    found = tools()
+    entry = found.get(tool)
+    own = None if entry is None else confined_by(entry.handler)
+    if own is not None or starting is None or not isinstance(judge, Generation):
+        return own
     settings = judge.settings.sandbox
-    return confining(settings, tools(), name=starting.name_in_use(settings))
+    return confining(settings, found, name=starting.name_in_use(settings))
 
 
 def _freezer_of(store: Store | None) -> Freezer:

@@ -153,8 +153,12 @@ def running_call() -> RunningCall | None:
     while call is not None:
         judgement = call.judgement
         if judgement is not None and judgement.decision.call.tool != SANDBOX_CONNECT:
+            origin = None if judgement.spec is None else judgement.spec.origin
             return RunningCall(
-                decision=judgement.decision, caller=call.caller, facts=judgement.facts
+                plugin=origin.server if origin is not None and origin.kind == "ext" else None,
+                decision=judgement.decision,
+                caller=call.caller,
+                facts=judgement.facts,
             )
         call = call.enclosing
     return None

@@ -119,7 +119,7 @@ def _is_as_enforceable(
     small: checked.ValueSet, large: checked.ValueSet, declared: DeclaredResources
 ) -> bool:
     """Return whether a sandbox that keeps code within a set also makes a larger one hold."""
-    if not declared.unseen and "runs" not in declared.verbs:
+    if declared.complete and not declared.unseen and "runs" not in declared.verbs:
         return True
     paths = PathContext(home=HOME, workspace=WORKSPACE)
     return is_enforceable(large, paths) or not is_enforceable(small, paths)

@@ -11,7 +11,13 @@ from policy.tools.authoring.typed import BuiltinHandler
 from policy.tools.client import CannotBeAsked, Client, ClientRequests, ProgressReporter, Watch
 from policy.tools.exception_text import without_secrets
 from policy.tools.failures import failure
-from policy.tools.handler import ExecutionContext, ToolHandler, location_of, quotes_errors
+from policy.tools.handler import (
+    ExecutionContext,
+    ToolHandler,
+    confined_by,
+    location_of,
+    quotes_errors,
+)
 from policy.tools.handlers.builtin import builtin_handlers
 from policy.tools.handlers.limits import Limits
 from policy.tools.handlers.native import NativeHandler
@@ -90,6 +96,7 @@ __all__ = [
     "as_json",
     "builtin_handlers",
     "call_json",
+    "confined_by",
     "define",
     "dynamic_of",
     "failure",

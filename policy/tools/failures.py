@@ -14,7 +14,7 @@ from policy.diagnostics import visible
 from policy.environment import WorkspaceFull
 from policy.model import SENTENCES, Execution, Timeout, ToolError, Transport, ValidationFailed
 from policy.runtime import NoThreadFree
-from policy.sandbox import SandboxMissing
+from policy.sandbox import SandboxDenied, SandboxMissing, SandboxTooWide
 from policy.tools.exception_text import exception_text, without_secrets
 
 _LOG = logging.getLogger(__name__)
@@ -32,6 +32,12 @@ def failure(
         return Execution(name, str(error))
     if type(error) is SandboxMissing:
         return Execution(name, SENTENCES["sandbox-missing"], code="sandbox-missing")
+    if type(error) is SandboxTooWide:
+        return Execution(name, SENTENCES["sandbox-too-wide"], code="sandbox-too-wide")
+    if type(error) is SandboxDenied:
+        full = f"{name} failed: {error}. {error.denial.sentence()}"
+        kind = Transport if error.uncertain else Execution
+        return kind(name, without_secrets(full, environment), code="denied-by-sandbox")
     if type(error) is WorkspaceFull:
         _LOG.warning("%s does not run in a full workspace: %s", name, error)
         return Execution(name, SENTENCES["workspace-full"], code="workspace-full")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from policy.catalog import ToolSpec
 from policy.decision import Decision
-from policy.model import Caller, Facts
+from policy.model import Caller, Facts, SandboxTier
 from policy.processes import Launcher, SupervisedLauncher
 from policy.tools.client import Client
 from policy.tools.running_time import RunningTime
@@ -67,7 +67,8 @@ class ToolHandler(Protocol):
 
     `spec` is its definition for policies, `definition` the one for models. `invoke` gets a plain
     JSON object that it may keep or change, and returns a JSON value or a ToolOutput. It may also
-    have `error_text`, False to keep the text of its exceptions from models.
+    have `error_text`, False to keep the text of its exceptions from models, and `sandbox`, the
+    SandboxTier in which all of its code runs: calls are kept within their confinement, or fail.
     """
 
     @property
@@ -83,6 +84,14 @@ class ToolHandler(Protocol):
     async def invoke(self, input: dict[str, Any], ctx: ExecutionContext) -> Any:
         """Run the tool on a judged input; raise if it failed."""
         ...
+
+
+def confined_by(handler: ToolHandler) -> SandboxTier | None:
+    """Return the sandbox in which a handler says that its code runs; that of its tool alone."""
+    found: object = getattr(handler, "sandbox", None)
+    if not isinstance(found, SandboxTier):
+        return None
+    return replace(found, tools=frozenset({handler.spec.name}))
 
 
 def quotes_errors(handler: ToolHandler) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from policy.catalog import VERSION_MARK, ToolSpec
 from policy.decision import GenerationId
 from policy.model import EMPTY, thaw
+from policy.sandbox import SandboxDenial
 
 ToolSource: TypeAlias = Literal["builtin", "mcp", "extension"]
 _SOURCES: dict[str, ToolSource] = {"host": "builtin", "mcp": "mcp", "ext": "extension"}
@@ -74,7 +75,8 @@ class ToolOutput:
 
     A tool sets `then` if only another call can answer this one: that call is judged, recorded and
     limited like any other, and its output is what the caller gets. With `is_error` the tool reports
-    that it failed. `relayed` is the result of a call at an MCP server, as the server sent it.
+    that it failed; with `denial`, its sandbox seems to be why. `relayed` is the result of a call at
+    an MCP server, as the server sent it.
     """
 
     value: Any
@@ -82,6 +84,7 @@ class ToolOutput:
     then: FollowUp | None = None
     is_error: bool = False
     relayed: RelayedResult | None = None
+    denial: SandboxDenial | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,15 @@ from policy.syntax import tree
 from policy.verify.failed_case import failed, no_call
 from policy.verify.literals import NotData, duration_of, same_json, value_of
 from policy.verify.returned_result import wrong_result
-from policy.verify.test_setup import FACTS, NOBODY_SAID, CaseSetup, NotGivable, fact_name, with_fact
+from policy.verify.test_setup import (
+    FACTS,
+    NOBODY_SAID,
+    CaseSetup,
+    NotGivable,
+    confining,
+    fact_name,
+    with_fact,
+)
 from policy.verify.unmatched_rule import why_unmatched
 
 # The time in tests that give none, used only to place earlier calls before it.
@@ -118,7 +126,7 @@ class _Runner:
         try:
             given = value_of(case.call.input)
             becoming = None if case.becoming is None else value_of(case.becoming)
-            case_setup = self._with_past(circumstances, case.past)
+            case_setup = confining(self._with_past(circumstances, case.past), name)
         except NotData as found:
             problems = (*pending, _no_data(found.expr))
             return self._result(test, case, decision=None, diagnostics=problems)

@@ -53,6 +53,15 @@ class CaseSetup:
     facts: Facts
 
 
+def confining(setup: CaseSetup, tool: str) -> CaseSetup:
+    """Return a setup in which the sandbox, if a test gives one, is that of a tool's calls."""
+    sandbox = setup.facts.sandbox
+    if sandbox is None:
+        return setup
+    named = replace(sandbox, tools=frozenset({tool}))
+    return replace(setup, facts=replace(setup.facts, sandbox=named))
+
+
 # Folders for tests that give none, so that relative paths and items such as `~/.ssh/**` can be
 # resolved.
 NOBODY_SAID = CaseSetup(caller=Caller(), facts=Facts(home="/home/user", workspace="/workspace"))

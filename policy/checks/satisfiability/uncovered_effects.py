@@ -125,9 +125,12 @@ def check_incomplete_resources(
         if any(each.tools.matches(first) for each in declarations)
         else f"add `tool {first.name} {_effects(partly[0])} and nothing else`"
     )
+    # A sandbox may confine the whole code of a plugin or a server.
+    confinable = any(tool.spec.origin.kind != "host" for tool in partly)
+    holds = "holds only in a sandbox" if confinable else "never holds"
     report.add(
         "undeclared-resources",
-        f"`{bounded[0].text}` never holds for {names}: it may have other resources than those "
+        f"`{bounded[0].text}` {holds} for {names}: it may have other resources than those "
         "that are declared",
         span=rule.span,
         help=f"{add}, if the tool accesses nothing else",

@@ -23,6 +23,29 @@ _LOCALHOST = ("127.0.0.1", "::1")
 _UNLISTED = "`connects` does not name it"
 
 
+class HostList:
+    """Hosts as a configuration or a manifest lists them."""
+
+    def __init__(self, hosts: Iterable[str]) -> None:
+        read = (read_host_pattern(host) for host in hosts)
+        self._patterns = tuple(each for each in read if isinstance(each, HostPattern))
+
+    def covers(self, target: Target, address: str | None = None) -> bool:
+        """Return whether the list covers a host by its name, or one of its addresses."""
+        read = None if address is None else read_address(address)
+        if address is not None and read is None:
+            return False
+        host = target.host if read is None else str(read)
+        endpoint = Endpoint(
+            scheme=target.scheme, host=host, port=target.port, path=None, address=read
+        )
+        return host_in(endpoint, self._patterns, (), None) is True
+
+    def may_cover_address_of(self, target: Target) -> bool:
+        """Return whether it has networks, in which the address of a name may be."""
+        return any(_may_hold(pattern, target) for pattern in self._patterns)
+
+
 class ListedHosts:
     """Permits what a list covers. A name is looked up once, and only what was found is used.
 
@@ -31,8 +54,7 @@ class ListedHosts:
     """
 
     def __init__(self, hosts: Iterable[str], look_up: LookUp, *, dial: Dial = dial) -> None:
-        read = (read_host_pattern(host) for host in hosts)
-        self._patterns = tuple(each for each in read if isinstance(each, HostPattern))
+        self._list = HostList(hosts)
         self._look_up = look_up
         self._dial = dial
 
@@ -43,16 +65,16 @@ class ListedHosts:
     async def _addresses(self, target: Target) -> tuple[str, ...]:
         """Return the addresses of a host that may be connected to."""
         if target.address:
-            if not self._permits(target, target.host):
+            if not self._list.covers(target, target.host):
                 raise NotPermitted(_UNLISTED)
             return (target.host,)
         if is_localhost(target.host):
             # Nobody can make this name mean anything else.
-            if not self._permits(target, None):
+            if not self._list.covers(target):
                 raise NotPermitted(_UNLISTED)
             return _LOCALHOST
-        named = self._permits(target, None)
-        if not named and not any(_may_hold(pattern, target) for pattern in self._patterns):
+        named = self._list.covers(target)
+        if not named and not self._list.may_cover_address_of(target):
             raise NotPermitted(_UNLISTED)  # a name that is looked up may carry something out
         found = await self._look_up(target.host) or ()
         if not found:
@@ -60,22 +82,11 @@ class ListedHosts:
         usable = tuple(
             address
             for address in found
-            if (named and is_public(address)) or self._permits(target, address)
+            if (named and is_public(address)) or self._list.covers(target, address)
         )
         if not usable:
             raise NotPermitted("its address is not of the internet, and `connects` names no such")
         return usable
-
-    def _permits(self, target: Target, address: str | None) -> bool:
-        """Return whether the list covers a host by its name, or one of its addresses."""
-        read = None if address is None else read_address(address)
-        if address is not None and read is None:
-            return False
-        host = target.host if read is None else str(read)
-        endpoint = Endpoint(
-            scheme=target.scheme, host=host, port=target.port, path=None, address=read
-        )
-        return host_in(endpoint, self._patterns, (), None) is True
 
 
 def _may_hold(pattern: HostPattern, target: Target) -> bool:

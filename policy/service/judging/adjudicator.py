@@ -140,7 +140,7 @@ class Adjudicator:
         tools: Callable[[], ReadyTools] | None = None,
         stale: Callable[[], bool] = lambda: False,
         freezer: Freezer | None = None,
-        sandbox: Callable[[Judge], SandboxTier | None] = lambda judge: None,
+        sandbox: Callable[[Judge, str], SandboxTier | None] = lambda judge, tool: None,
         running: FindRunning = lambda: None,
     ) -> None:
         self._running = running
@@ -171,7 +171,7 @@ class Adjudicator:
         name = tool if meant is None else meant.name
         deciding = judge if name != SANDBOX_CONNECT else self._of_connections(judge)
         try:
-            facts, hosts = self._facts(caller, judge)
+            facts, hosts = self._facts(caller, judge, name)
             caller = self._lapsed.seen_on(caller, facts.now)
             answer = deciding.answer(name, input, caller=caller, facts=facts)
             if hosts.has_pending:
@@ -224,10 +224,10 @@ class Adjudicator:
             by=self,
         )
 
-    def _facts(self, caller: Caller, judge: Judge) -> tuple[Facts, JudgedHosts]:
-        """Return the facts of a call, with the sandbox that confines what it starts."""
+    def _facts(self, caller: Caller, judge: Judge, tool: str) -> tuple[Facts, JudgedHosts]:
+        """Return the facts of a call of a tool, with the sandbox that confines its code."""
         facts, hosts = self._fact_source.facts_for_call(caller)
-        sandbox = self._sandbox(judge)
+        sandbox = self._sandbox(judge, tool)
         return facts if sandbox is None else replace(facts, sandbox=sandbox), hosts
 
     def foreseen(self, tool: str, input: Any, caller: Caller) -> Visibility:
@@ -239,7 +239,7 @@ class Adjudicator:
         if judge is None:
             return Visibility.HIDDEN
         try:
-            facts, hosts = self._facts(caller, judge)
+            facts, hosts = self._facts(caller, judge, tool)
             caller = self._lapsed.seen_on(caller, facts.now)
             answer = judge.answer(tool, input, caller=caller, facts=facts)
             if hosts.has_pending and answer.refused is None:
@@ -263,7 +263,9 @@ class Adjudicator:
         return decision if freeze is None else frozen_by(freeze, decision)
 
     def _of_connections(self, judge: Judge) -> Judge:
-        return ConnectionJudge(judge, self._running(), tier=self._sandbox(judge))
+        running = self._running()
+        tier = None if running is None else self._sandbox(judge, running.decision.call.tool)
+        return ConnectionJudge(judge, running, tier=tier)
 
     def is_another(self, name: str, judge: Judge | None) -> bool:
         """Return whether every call of a tool is denied, as the policy has another definition."""

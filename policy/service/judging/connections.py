@@ -17,7 +17,7 @@ from msgspec import structs
 from policy.admission import Admitted
 from policy.catalog import SANDBOX_CONNECT
 from policy.decision import Decision
-from policy.generation import Generation
+from policy.generation import Generation, Reach
 from policy.model import (
     Bound,
     Caller,
@@ -43,14 +43,14 @@ from policy.values import (
 
 # Verdicts that no rule has given.
 _NOTHING_GAVE = frozenset({"default", "none"})
-_CONFIGURED = "[sandbox] connects"
 _OUTSIDE = "the rule that allows the call does not let it connect there"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningCall:
-    """The call whose program connects, as it was judged before it ran."""
+    """The call whose code connects, as it was judged before it ran; `plugin` is of its tool."""
 
+    plugin: str | None = None
     decision: Decision
     caller: Caller
     facts: Facts
@@ -67,6 +67,14 @@ class _Answer:
     decision: Decision
     admitted: Admitted | None
     refused: Refusal | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Configured:
+    """The hosts of a table of placet.toml."""
+
+    table: str
+    hosts: tuple[str, ...]
 
 
 class ConnectionJudge:
@@ -120,14 +128,22 @@ class ConnectionJudge:
         if bound is not None and bound.within:
             rule = next(one.rule for union in bound.within for one in union)
             return Reason(rule=rule, verdict=Verdict.ALLOW)
-        if host_in(endpoint, self._configured(), (), resolve) is True:
-            return Reason(rule=_CONFIGURED, verdict=Verdict.ALLOW)
+        configured = self._configured()
+        if host_in(endpoint, _patterns(configured.hosts), (), resolve) is True:
+            return Reason(rule=f"[{configured.table}] connects", verdict=Verdict.ALLOW)
         return Reason(rule="none", verdict=Verdict.DENY, message="no rule allows this")
 
-    def _configured(self) -> tuple[HostPattern, ...]:
+    def _configured(self) -> _Configured:
         if not isinstance(self._judge, Generation):
-            return ()
-        return _patterns(self._judge.settings.sandbox.reach.connects)
+            return _Configured(table="sandbox", hosts=())
+        settings = self._judge.settings
+        name = None if self._running is None else self._running.plugin
+        if name is None:
+            return _Configured(table="sandbox", hosts=settings.sandbox.reach.connects)
+        plugin = settings.plugins.get(name)
+        reach = Reach() if plugin is None else plugin.reach
+        hosts = ("*",) if reach.network == "all" else reach.connects
+        return _Configured(table=f"plugins.{name}.sandbox", hosts=hosts)
 
     def _confinement(self) -> Confinement | None:
         """Return what the running call may touch by the policy that is in force now."""

@@ -74,7 +74,12 @@ class ExecAuditLayer(PassThrough):
         latency, used = round((self._ticks() - began) * 1000), tokens_used(call, output)
         if arrived is not None:
             record = record_of(
-                arrived, call, latency_ms=latency, tokens_used=used, reported=output.is_error
+                arrived,
+                call,
+                latency_ms=latency,
+                tokens_used=used,
+                reported=output.is_error,
+                denial=output.denial,
             )
             if self._ended(call, record, None):
                 unrecorded = Execution(name, SENTENCES["output-withheld"], code="output-withheld")

@@ -21,6 +21,7 @@ from policy.tools import (
     ToolOutput,
     ToolOutputMetadata,
     ToolRegistry,
+    confined_by,
     failure,
     quotes_errors,
     source_of,
@@ -56,6 +57,8 @@ class CoreDispatch:
             raise NotFound(name, f"no tool is called `{visible(str(name), 60)}` here")
         context = ExecutionContext() if call is None else _context(call)
         if call is not None:
+            tier = confined_by(handler)
+            call.sandbox = None if tier is None else tier.name
             call.begins()
         # A tool that calls tools starts new calls, which are not part of this one.
         token = HERE.set(None if call is None else (call,))

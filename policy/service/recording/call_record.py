@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from policy.audit import AuditRecord, Outcome, bounded, digest_of
 from policy.model import SENTENCES, Caller, Code, Execution, Frozen, ToolError, Verdict
+from policy.sandbox import SandboxDenial
 from policy.service.in_flight import InFlight
 from policy.service.judging.looked_for import looked_for
 from policy.shell import script_for
@@ -95,16 +96,24 @@ def record_of(
     tokens_used: int | None,
     problem: BaseException | None = None,
     reported: bool = False,
+    denial: SandboxDenial | None = None,
 ) -> AuditRecord:
     """Return the record of a call that has ended: with `problem`, or with an output if None.
 
-    `reported` is whether the output reports that the tool failed.
+    `reported` is whether the output reports that the tool failed, `denial` why by its sandbox.
     """
     if problem is not None:
         ending = _ending(problem)
     else:
-        ending = _REPORTED if reported else _Ending(outcome="ok")
+        ending = _reported(denial) if reported else _Ending(outcome="ok")
     return _record(arrived, call, ending, latency_ms=max(latency_ms, 0), tokens_used=tokens_used)
+
+
+def _reported(denial: SandboxDenial | None) -> _Ending:
+    if denial is None:
+        return _REPORTED
+    message = denial.sentence()[:_LONGEST_MESSAGE]
+    return replace(_REPORTED, code="denied-by-sandbox", message=message)
 
 
 def start_of(arrived: Arrival, call: InFlight) -> AuditRecord:
@@ -210,6 +219,7 @@ def ended(
         then=output.then,
         is_error=output.is_error,
         relayed=output.relayed,
+        denial=output.denial,
     )
 
 

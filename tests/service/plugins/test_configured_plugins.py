@@ -5,142 +5,22 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from policy.capabilities import PluginRefused
-from policy.generation import Reach
 from policy.model import Caller, Execution, NotFound, Timeout, Transport
-from policy.plugins import ConfiguredPlugins, configured_plugins, read_plugin
-from policy.processes import Launcher, SupervisedLauncher
-from policy.service import GovernedService, build_tool_service
-from policy.store import PolicyStore
-
-SAMPLES = Path(__file__).parents[3] / "docs/samples"
-POLICY = """policy for every agent
-
-default deny
-
-allow ext notes/*, ext mask/*, ext hostile/*
-"""
-needs_node = pytest.mark.skipif(
-    shutil.which("node") is None or shutil.which("bwrap", path="/usr/bin:/bin") is None,
-    reason="the plugin is a program for Node.js that runs in bubblewrap",
+from policy.plugins import read_plugin
+from tests.service.plugins.running_plugins import (
+    SAMPLES,
+    module,
+    needs_node,
+    program,
+    running,
+    table,
 )
-
-
-@dataclass
-class Running:
-    """A service with plugins behind it."""
-
-    service: GovernedService
-    plugins: ConfiguredPlugins
-    store: PolicyStore
-    rules: Path
-
-    async def call(self, tool: str, **input: Any) -> Any:
-        return (await self.service.execute(tool, input)).value
-
-    def problem(self, plugin: str = "hostile") -> str:
-        return self.plugins.report()[plugin].problem
-
-    async def edit(self, tables: str) -> None:
-        """Write placet.toml and wait until the edit has been applied."""
-        (self.rules / "placet.toml").write_text(tables)
-        self.store.reload()
-        await self.plugins.apply()
-
-
-def unconfined(reach: Reach, folder: str) -> Launcher:
-    return SupervisedLauncher()
-
-
-@pytest.fixture(autouse=True)
-def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-
-
-@asynccontextmanager
-async def running(tmp_path: Path, tables: str, *, confined: bool = False) -> AsyncIterator[Running]:
-    rules, work = tmp_path / "rules", tmp_path / "work"
-    rules.mkdir()
-    work.mkdir()
-    (rules / "global.policy").write_text(POLICY)
-    (rules / "placet.toml").write_text(tables)
-    store = PolicyStore(str(rules))
-    service = build_tool_service(store, workspace=str(work), tools=[])
-    how = {} if confined else {"launcher_for": unconfined}
-    async with configured_plugins(service, store, **how) as plugins:
-        yield Running(service, plugins, store, rules)
-
-
-def table(folder: Path, *, grant: str = '["tool:*"]', more: str = "") -> str:
-    plugin = read_plugin(folder)
-    name = plugin.manifest.id
-    lines = [f"[plugins.{name}]", f'path = "{folder}"', f'digest = "{plugin.digest}"']
-    return "\n".join([*lines, f"grant = {grant}", more, ""])
-
-
-def program(tmp_path: Path, code: str, **tools: Any) -> Path:
-    """Make a plugin that is a program in Python; `call(tool, input)` and more stand in `code`."""
-    folder = tmp_path / "hostile"
-    folder.mkdir(exist_ok=True)
-    schemas = {name: schema or OPEN for name, schema in (tools or {"t": {}}).items()}
-    manifest = {
-        "id": "hostile",
-        "version": "1",
-        "runtime": {"type": "process", "command": [sys.executable, "main.py"]},
-        "capabilities": [
-            {"type": "tool", "name": name, "input_schema": schema}
-            for name, schema in schemas.items()
-        ],
-    }
-    (folder / "plugin.json").write_text(json.dumps(manifest))
-    (folder / "main.py").write_text(PROGRAM.replace("TOOLS", repr(schemas)) + code + "\nmain()\n")
-    return folder
-
-
-OPEN = {"type": "object", "additionalProperties": True}
-PROGRAM = """
-import json, os, sys, time
-
-tools = TOOLS
-
-def answer(id, **what):
-    print(json.dumps({"jsonrpc": "2.0", "id": id, **what}), flush=True)
-
-def initialize(params):
-    return {"protocol": 1, "tools": tools}
-
-def main():
-    for line in sys.stdin:
-        message = json.loads(line)
-        if message["method"] == "initialize":
-            answer(message["id"], result=initialize(message["params"]))
-        elif message["method"] == "call":
-            params = message["params"]
-            answer(message["id"], result=call(params["tool"], params["input"]))
-"""
-
-
-def module(tmp_path: Path, wat: str, *tools: str) -> Path:
-    folder = tmp_path / "hostile"
-    folder.mkdir()
-    manifest = {
-        "id": "hostile",
-        "version": "1",
-        "runtime": {"type": "wasm", "module": "main.wat"},
-        "capabilities": [{"type": "tool", "name": name, "input_schema": OPEN} for name in tools],
-    }
-    (folder / "plugin.json").write_text(json.dumps(manifest))
-    (folder / "main.wat").write_text(wat)
-    return folder
 
 
 @needs_node

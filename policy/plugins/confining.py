@@ -1,0 +1,97 @@
+"""What a call of a plugin's tool may touch: what manifest, grant and rule share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from policy.generation import Network, SandboxSettings
+from policy.model import ConfinedVerb, Confinement, GenerationId, SandboxTier
+from policy.plugins.access import SharedAccess
+from policy.plugins.connections import CallConnections
+from policy.runtime import Threads
+from policy.sandbox import CannotConfine, SandboxPlan, plan_of
+
+_THREADS = Threads("looking for what rules keep from plugins", most=4)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanInForce:
+    """What each plan has to keep to by the policy in force.
+
+    `generation` is that policy, `protected` are files that no program may write, `search` is how many
+    files are looked at for those that rules name by wildcards.
+    """
+
+    generation: GenerationId | None = None
+    protected: frozenset[str] = frozenset()
+    search: int = SandboxSettings().search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginSandbox:
+    """The sandbox of one plugin; `tier` is what confines its code.
+
+    `folder` holds its own files, which may always be read; None for a module, which has none.
+    """
+
+    tier: SandboxTier
+    access: SharedAccess
+    folder: str | None
+    in_force: Callable[[], PlanInForce]
+
+    def connections(self, network: Network) -> CallConnections:
+        """Return what connects a call that may use this much of the network."""
+        return CallConnections(self.access, network, in_force=lambda: self.in_force().generation)
+
+    async def plan_for(self, confinement: Confinement | None) -> SandboxPlan:
+        """Return a plan like `plan`; where files are looked for on the disk, in a thread."""
+        bounds = () if confinement is None else (confinement.reads, confinement.writes)
+        if any(bound is not None and bound.without for bound in bounds):
+            return await _THREADS.run(self.plan, confinement)
+        return self.plan(confinement)
+
+    def plan(self, confinement: Confinement | None) -> SandboxPlan:
+        """Return what code may touch that runs by a confinement; raise CannotConfine.
+
+        None: what the plugin may touch at most.
+        """
+        relied_on = set(() if confinement is None else confinement.relied_on)
+        missing = relied_on - self.tier.enforces
+        if missing:
+            verbs = " and ".join(sorted(missing))
+            raise CannotConfine(f"rules allow it only if a sandbox limits what it {verbs}")
+        home, now = os.path.expanduser("~"), self.in_force()
+        plan = plan_of(
+            self.access.reach,
+            folder=self.folder or "/",
+            home=home,
+            workspace=None,
+            kept=now.protected,
+            confinement=confinement,
+            search=now.search,
+        )
+        if self.folder is None:
+            return plan
+        own = os.path.realpath(self.folder)
+        return replace(plan, reads=tuple(sorted({*plan.reads, own})))
+
+
+def sandbox_of_program(
+    access: SharedAccess, *, folder: str, in_force: Callable[[], PlanInForce]
+) -> PluginSandbox:
+    """Return the sandbox of a plugin that is a program."""
+    verbs: set[ConfinedVerb] = {"reads", "writes"}
+    if access.reach.network != "all":
+        verbs.add("connects")
+    tier = SandboxTier(name=access.reach.driver, enforces=frozenset(verbs))
+    return PluginSandbox(tier=tier, access=access, folder=folder, in_force=in_force)
+
+
+def sandbox_of_module(
+    access: SharedAccess, *, in_force: Callable[[], PlanInForce]
+) -> PluginSandbox:
+    """Return the sandbox of a WebAssembly module: it reaches what it is handed, and no more."""
+    tier = SandboxTier(name="wasm", enforces=frozenset({"reads", "writes", "connects"}))
+    return PluginSandbox(tier=tier, access=access, folder=None, in_force=in_force)

@@ -1,0 +1,103 @@
+"""MCP servers in a sandbox: which calls it is narrow enough for, and what it has denied."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policy import PolicyStore
+from policy.audit import MemorySink
+from policy.generation import McpServer, Reach, StdioServer
+from policy.mcp import McpServers
+from policy.model import Execution, PermissionDenied
+from policy.service import GovernedService, build_tool_service
+from policy.tools import ToolOutput
+from tests.unit.sandbox.confining import needs_bubblewrap
+
+SERVER = Path(__file__).resolve().parents[2] / "mcp_servers" / "reading.py"
+READ = {
+    "name": "read",
+    "inputSchema": {"type": "object", "properties": {"file": {"type": "string"}}},
+}
+
+
+@asynccontextmanager
+async def serving(
+    tmp_path: Path, rules: str, reach: Reach | None
+) -> AsyncIterator[tuple[GovernedService, MemorySink]]:
+    """Serve a server that reads files; `$` in the rules stands for the folder of the test."""
+    folder = tmp_path / "rules"
+    folder.mkdir()
+    (tmp_path / "work").mkdir()
+    text = f"policy for every agent\n\ndefault deny\n\n{rules}\n"
+    (folder / "global.policy").write_text(text.replace("$", str(tmp_path)))
+    # As it was reviewed.
+    (folder / "files.json").write_text(json.dumps([{**READ, "server": "files"}]))
+    (folder / "placet.toml").write_text('[catalogue]\nfiles = ["files.json"]\n')
+    sink = MemorySink()
+    service = build_tool_service(
+        PolicyStore(folder), tools=(), audit=sink, workspace=tmp_path / "work"
+    )
+    command = ("/usr/bin/python3", "-I", "-S", str(SERVER))
+    server = McpServer(name="files", transport=StdioServer(command=command, reach=reach))
+    servers = McpServers(service)
+    try:
+        await servers.use([server])
+        yield service, sink
+    finally:
+        await servers.close()
+
+
+def reach(*paths: Path, **more: Any) -> Reach:
+    return Reach(reads=(str(SERVER.parent), *map(str, paths)), **more)
+
+
+async def read(service: GovernedService, file: Path) -> ToolOutput:
+    return await service.execute("files__read", {"file": str(file)})
+
+
+@needs_bubblewrap
+async def test_a_call_is_sent_to_a_server_whose_sandbox_is_within_what_rules_rely_on(
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "a.txt").write_text("of a")
+    own = f'only-data: allow mcp files/* when reads only ["$/data/**", "{SERVER.parent}/**"]'
+    async with serving(tmp_path, own, reach(data)) as (service, sink):
+        assert (await read(service, data / "a.txt")).value == "of a"
+        assert sink.records[-1].confinement is not None
+        # What the sandbox does not let it read is told apart from other errors.
+        outside = Path("/srv/elsewhere/b.txt")
+        output = await read(service, outside)
+        sentence = f"Likely, the sandbox does not let this server read {outside};"
+        assert output.is_error and sentence in output.value
+        assert output.denial is not None and output.relayed is not None
+        assert output.relayed.content[-1]["text"].startswith(sentence)
+        assert (sink.records[-1].code, sink.records[-1].outcome) == ("denied-by-sandbox", "failed")
+        assert (sink.records[-1].message or "").startswith(sentence)
+
+
+@needs_bubblewrap
+async def test_a_call_is_not_sent_to_a_server_whose_sandbox_is_wider(tmp_path: Path) -> None:
+    data, more = tmp_path / "data", tmp_path / "more"
+    data.mkdir()
+    more.mkdir()
+    (data / "a.txt").write_text("of a")
+    own = f'only-data: allow mcp files/* when reads only ["$/data/**", "{SERVER.parent}/**"]'
+    async with serving(tmp_path, own, reach(data, more)) as (service, sink):
+        with pytest.raises(Execution) as refused:
+            await read(service, data / "a.txt")
+        assert refused.value.code == sink.records[-1].code == "sandbox-too-wide"
+
+
+async def test_a_server_without_a_sandbox_makes_no_only_hold(tmp_path: Path) -> None:
+    rules = 'only-data: allow mcp files/* when reads only "$/data/**"'
+    async with serving(tmp_path, rules, None) as (service, _):
+        with pytest.raises(PermissionDenied):
+            await read(service, tmp_path / "data" / "a.txt")
