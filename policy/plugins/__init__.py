@@ -14,12 +14,14 @@ from policy.plugins.configured import (
 )
 from policy.plugins.folder import MANIFEST, PluginFolder, manifest_from, read_plugin
 from policy.plugins.grants import configured_grants, fixed_grants
+from policy.plugins.process_runtime import LauncherFor
 from policy.plugins.registration import PluginRegistration, ToolRegistration
 from policy.plugins.registry import PluginEntry, PluginRegistry
 
 __all__ = [
     "MANIFEST",
     "ConfiguredPlugins",
+    "LauncherFor",
     "PluginChange",
     "PluginEntry",
     "PluginFolder",

@@ -15,8 +15,7 @@ import pytest
 
 from policy.audit import MemorySink
 from policy.generation import ConfiningDriver
-from policy.plugins import ConfiguredPlugins, configured_plugins, read_plugin
-from policy.plugins.process_runtime import LauncherFor
+from policy.plugins import ConfiguredPlugins, LauncherFor, configured_plugins, read_plugin
 from policy.processes import Launcher, SupervisedLauncher
 from policy.sandbox import Connect, SandboxPlan
 from policy.service import GovernedService, build_tool_service
