@@ -20,8 +20,8 @@ _THREADS = Threads("looking for what rules keep from plugins", most=4)
 class PlanInForce:
     """What each plan has to keep to by the policy in force.
 
-    `generation` is that policy, `protected` are files that no program may write, `search` is how many
-    files are looked at for those that rules name by wildcards.
+    `generation` is that policy, `protected` are files that no program may write, `search` is how
+    many files are looked at for those that rules name by wildcards.
     """
 
     generation: GenerationId | None = None
