@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -89,6 +89,20 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.unfreeze()
         gc.enable()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _proofs_in_this_process(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Prove and compare edits in this process, but for tests of the process that does."""
+    if request.node.get_closest_marker("proof_process"):
+        yield
+        return
+    from policy.store.proving.process import ProofProcess
+    from tests.proofs_in_this_process import ask
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ProofProcess, "ask", ask)
+        yield
 
 
 @pytest.fixture

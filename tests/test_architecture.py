@@ -80,8 +80,9 @@ REACH_INSIDE = frozenset(
         "tests.service.capabilities.test_plugins_command",
         # It draws what agents may send, below the process that answers them.
         "tests.laws.test_hooks",
-        # Tests that an agent started skip what only people may run.
+        # Tests that an agent started skip what only people may run, and few start processes.
         "tests.conftest",
+        "tests.proofs_in_this_process",
         # They go through all that profiles may say.
         "tests.laws.test_option_effects",
         "tests.manuals.counted",

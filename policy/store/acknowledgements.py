@@ -33,12 +33,13 @@ class Loosening:
     """That the files would let calls do more than what was in force before them.
 
     `what` are sentences about some of it. While `refused`, what was in force stays in force until
-    `digest` is acknowledged.
+    `digest` is acknowledged. `is_interrupted`: the comparison ended early, so nothing is known.
     """
 
     digest: str
     refused: bool
     what: tuple[str, ...]
+    is_interrupted: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return it as an object of JSON."""

@@ -39,7 +39,8 @@ class CatalogExtension:
     def extend(self, specs: Iterable[ToolSpec]) -> Reloaded:
         """Add tools to the catalogue, and check the policy against it again."""
         with self._publisher.lock:
-            return self._extend(specs, running=self._running, others_follow=True)
+            outcome = self._extend(specs, running=self._running, others_follow=True)
+        return self._publisher.compared(outcome)
 
     def register(
         self, tools: Iterable[RunningTool], *, by: Registrar, others_follow: bool
@@ -52,7 +53,7 @@ class CatalogExtension:
             running = {**self._running, **places}
             outcome = self._extend(specs, running=running, others_follow=others_follow)
             self._tools.add(by)
-            return outcome
+        return self._publisher.compared(outcome)
 
     def _set_running(self, running: Mapping[str, str]) -> None:
         self._running = running
@@ -68,8 +69,8 @@ class CatalogExtension:
         changed = _differs(extended, known)
         if not changed and not (running.keys() - running_before.keys() and self._may_list_tools()):
             self._set_running(running)
-            return publisher.reload()
-        without = publisher.reload()
+            return publisher.read_and_notify()
+        without = publisher.read_and_notify()
         before = publisher.in_force
         self._revision += 1
         publisher.in_force = replace(before, catalog=extended, revision=self._revision)

@@ -18,6 +18,7 @@ _POLLS_MISSED = 5
 _OVERDUE = 5.0
 _NOT_READ = "the files could not be looked at since"
 _PROVING = "the claims of an edit are being proved since"
+_COMPARING = "an edit is being compared with what is in force since"
 
 
 class Follower:
@@ -39,7 +40,11 @@ class Follower:
         status = self._publisher.in_force.status
         if status.stale or not self._is_overdue():
             return status
-        because = _PROVING if self._publisher.is_proving else _NOT_READ
+        because = _NOT_READ
+        if self._publisher.is_proving:
+            because = _PROVING
+        elif self._publisher.is_comparing:
+            because = _COMPARING
         return replace(status, stale_since=self._publisher.last_read[1], because=because)
 
     @asynccontextmanager
@@ -81,6 +86,7 @@ class Follower:
         try:
             await asyncio.shield(work)
         except asyncio.CancelledError:
+            self._publisher.stop_comparing()
             await work
             raise
 
@@ -99,7 +105,7 @@ class Follower:
             await asyncio.sleep(self._patience / 4)
             now, status = self._publisher.in_force, self.status()
             read = now.status.published
-            is_overdue = status.because in (_NOT_READ, _PROVING)
+            is_overdue = status.because in (_NOT_READ, _PROVING, _COMPARING)
             # A reload in between has notified subscribers itself.
             if is_overdue != was_overdue and (is_overdue or read == before):
                 self._publisher.subscribers.notify(

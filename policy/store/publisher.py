@@ -32,10 +32,10 @@ from policy.generation import (
 from policy.layers import limits_counting_anew
 from policy.model import EMPTY, Source
 from policy.store.acknowledgements import Loosening
-from policy.store.loosening_gate import LooseningGate, problem_of
+from policy.store.loosening_gate import LooseningGate, problem_of, warns
 from policy.store.proving.claim_prover import ClaimProver
 from policy.store.proving.process import ProofsUnwanted
-from policy.store.proving.request import ProofRequest
+from policy.store.proving.request import BuildRequest, Version
 from policy.store.status import Reloaded, Status, first_error
 from policy.store.subscribers import Subscriber, Subscribers
 from policy.verify import Proof
@@ -60,8 +60,9 @@ class BuildInput:
 class InForce:
     """A generation, its status, and what it was built from: replaced as one.
 
-    `built` is the input of the last build, `good` that of the generation in force, and `files`
-    the signature of that generation's files. `revision` is the catalogue's.
+    `built` is the input of the last build, `good` that of the generation in force, `request` what
+    another process builds it from, and `files` the signature of its files. `revision` is the
+    catalogue's.
     """
 
     generation: Generation | None
@@ -70,7 +71,15 @@ class InForce:
     revision: int = 0
     built: BuildInput | None = None
     good: BuildInput | None = None
+    request: BuildRequest | None = None
     files: Signature = ()
+
+    @property
+    def version(self) -> Version | None:
+        """The generation as another process can build it, None if nothing is in force."""
+        if self.generation is None or self.request is None:
+            return None
+        return Version(generation=self.generation, request=self.request)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +88,7 @@ class _Waiting:
 
     digest: str
     built: Built
+    request: BuildRequest
 
 
 class Publisher:
@@ -105,12 +115,15 @@ class Publisher:
         self._path = path
         self._gate = gate
         self._claims = claims
-        # Whether the claims of an edit are being proved.
-        self.is_proving = False
-        # What the last build with claims was built from.
-        self._request: ProofRequest | None = None
+        # Whether an edit waits until its claims are proved, or until it is compared.
+        self.is_proving = self.is_comparing = False
         # An edit that waits to be acknowledged.
         self._waiting: _Waiting | None = None
+        # What was in force before edits that took effect and are still to be compared with it.
+        self._not_compared: Version | None = None
+        self._is_leaving = False
+        # The signature of the files that were read last.
+        self._seen: Signature = ()
         self._builder = builder
         self._settle = settle
         self._clock = clock
@@ -133,11 +146,62 @@ class Publisher:
 
     def reload(self) -> Reloaded:
         """Read the files, put them in force if they are changed and valid, notify subscribers."""
+        return self.compared(self.read_and_notify())
+
+    def read_and_notify(self) -> Reloaded:
+        """Do the same without comparing what took effect, for whoever does that later."""
         with self.lock:
             before = self.in_force.status
             outcome = self.read_files()
             self.subscribers.notify_if_changed(outcome, before=before)
         return outcome
+
+    def compared(self, outcome: Reloaded) -> Reloaded:
+        """Compare what took effect with what was in force before; warn if calls may do more.
+
+        Call it without the lock: neither the edit nor the next one waits for this. One that follows
+        meanwhile ends the comparison, and is compared with what was in force before both.
+        """
+        with self.lock:
+            self._is_leaving = False
+            before, now, seen = self._not_compared, self.in_force, self._seen
+        after = now.version
+        if before is None or after is None:
+            return outcome
+        found: Loosening | None = None
+        try:
+            found = self._gate.warning(
+                before, after, is_wanted=lambda: self._is_as_it_was(now, seen)
+            )
+        except ProofsUnwanted:
+            return outcome
+        except Exception:  # noqa: BLE001 — what is in force is valid without the comparison
+            _LOG.exception("the policy could not be compared with the one before")
+        with self.lock:
+            latest = self.in_force
+            if latest.generation is not now.generation:
+                return outcome
+            if found is None or not found.is_interrupted:
+                self._not_compared = None
+            if latest.status.stale:
+                return outcome
+            status = replace(latest.status, loosening=found)
+            self.in_force = replace(latest, status=status)
+        return replace(outcome, status=status)
+
+    def stop_comparing(self) -> None:
+        """End a comparison that only warns: nobody waits for it any more."""
+        self._is_leaving = True
+
+    def _is_as_it_was(self, before: InForce, seen: Signature) -> bool:
+        """Return whether the same generation is in force, and the files are as they were seen."""
+        began = self._ticks()
+        if self._is_leaving or self.in_force.generation is not before.generation:
+            return False
+        if signature(self._path) != seen:
+            return False
+        self.found_unchanged(began)
+        return True
 
     def read_files(self) -> Reloaded:
         """Read the files and publish the result, without notifying subscribers."""
@@ -171,7 +235,7 @@ class Publisher:
             if now.generation is None or now.good is None:
                 return
             if not more.is_in(now.generation.program.floor):
-                self.reload()
+                self.read_and_notify()
                 return
             good = replace(now.good, guarded=self._builder.guarded)
             built = good if now.built == now.good else now.built
@@ -181,7 +245,7 @@ class Publisher:
         """Build until the result matches the files on disk, and publish it."""
         waited: tuple[BuildInput, Built] | None = None
         for last in (*(False,) * _ROUNDS, True):
-            seen = signature(self._path)
+            seen = self._seen = signature(self._path)
             snapshot = read_folder(self._path)
             work = BuildInput(
                 digest=snapshot.digest,
@@ -190,7 +254,9 @@ class Publisher:
             )
             if work == self.in_force.built:
                 if self.is_due() and self._waiting is not None:
-                    self._publish(self._waiting.built, work, seen)
+                    waiting = self._waiting
+                    if not self._publish(waiting.built, waiting.request, work, seen, last=last):
+                        continue
                 else:
                     self._set_checked()
                 return
@@ -209,8 +275,8 @@ class Publisher:
                     waited = (work, built)
                     time.sleep(self._settle)
                     continue
-            if last or signature(self._path) == seen:
-                self._publish(built, work, seen)
+            is_still_so = last or signature(self._path) == seen
+            if is_still_so and self._publish(built, self.request(snapshot), work, seen, last=last):
                 return
 
     def is_due(self) -> bool:
@@ -239,62 +305,96 @@ class Publisher:
             built = replace(built, demanded=current.settings.reload.proofs)
         if not built.has_claims:
             return built
-        self._request = self.request(snapshot)
         self.is_proving = True
         try:
             return self._claims.proved(
                 built,
-                self._request,
+                self.request(snapshot),
                 before=current,
                 is_wanted=lambda: seen is None or signature(self._path) == seen,
             )
         finally:
             self.is_proving = False
 
-    def request(self, snapshot: Snapshot) -> ProofRequest:
-        """Return what a process needs to prove claims of these files."""
+    def request(self, snapshot: Snapshot) -> BuildRequest:
+        """Return what another process builds the policy of these files from."""
         builder = self._builder
-        return ProofRequest(
+        return BuildRequest(
             snapshot=snapshot,
             catalog=self.in_force.catalog,
             running=dict(builder.running),
             guarded=builder.guarded,
         )
 
-    def _publish(self, built: Built, work: BuildInput, seen: Signature) -> None:
+    def _publish(
+        self, built: Built, request: BuildRequest, work: BuildInput, seen: Signature, *, last: bool
+    ) -> bool:
+        """Publish a build; return False if the files were edited before it was known to be safe.
+
+        The `last` one is published even so.
+        """
+        before, refused = self._edited(work), None
+        if built.generation is not None:
+            after = Version(generation=built.generation, request=request)
+            try:
+                refused = self._refusal(before, after, None if last else seen)
+            except ProofsUnwanted:
+                return False
         self.sources = built.sources
         now = self._clock()
-        # What was interrupted is proved again by the next reload, whether or not files change.
-        self.in_force = replace(self.in_force, built=None if built.is_interrupted else work)
-        self._wait_no_longer()
+        # What was interrupted is tried again by the next reload, whether or not files change.
+        again = built.is_interrupted or (refused is not None and refused.is_interrupted)
+        self.in_force = replace(self.in_force, built=None if again else work)
         if built.generation is None:
+            self._wait_no_longer()
             self._keep_stale(built.diagnostics, now)
-            return
-        before = self._edited(work)
-        refused = self._gate.refusal(before, built.generation)
+            return True
         if refused is not None:
-            self._waiting = _Waiting(digest=refused.digest, built=built)
+            self._wait_no_longer(but=refused)
+            self._waiting = _Waiting(digest=refused.digest, built=built, request=request)
             problems = (problem_of(refused), *built.diagnostics)
             self._keep_stale(problems, now, loosening=refused)
-            return
+            return True
+        self._wait_no_longer()
         _tell_of_new_budgets(self.in_force.generation, built.generation)
         status = _fresh(built.generation, built.diagnostics, now)
         self.in_force = replace(
-            self.in_force, generation=built.generation, status=status, good=work, files=seen
+            self.in_force,
+            generation=built.generation,
+            status=status,
+            good=work,
+            request=request,
+            files=seen,
         )
         if built.has_unproved_claims:
-            self._prove_later(built.generation)
-        loosened = self._gate.warning(before, built.generation)
-        if loosened is not None:
-            # Only now: an edit does not wait for a comparison that only warns.
-            self.in_force = replace(self.in_force, status=replace(status, loosening=loosened))
+            self._prove_later(built.generation, request)
+        if before is not None and warns(before.generation) and self._not_compared is None:
+            # Only later: an edit does not wait for a comparison that only warns.
+            self._not_compared = before
+        return True
 
-    def _prove_later(self, generation: Generation) -> None:
+    def _refusal(
+        self, before: Version | None, after: Version, seen: Signature | None
+    ) -> Loosening | None:
+        """Return why an edit must wait.
+
+        Raises ProofsUnwanted if the files are not as they were `seen` any more.
+        """
+        self.is_comparing = True
+        try:
+            return self._gate.refusal(
+                before,
+                after,
+                is_wanted=lambda: seen is None or signature(self._path) == seen,
+            )
+        finally:
+            self.is_comparing = False
+
+    def _prove_later(self, generation: Generation, request: BuildRequest) -> None:
         """Prove what took effect without: it only tightens, but the next start needs a proof."""
-        assert self._request is not None, "a build has claims"
         self._claims.prove_later(
             generation,
-            self._request,
+            request,
             is_wanted=lambda: self.in_force.generation is generation,
             tell=lambda proofs: self._tell_of_claims(generation, proofs),
         )
@@ -315,19 +415,19 @@ class Publisher:
         for problem in found:
             _LOG.warning("with generation %s, %s", generation.id.number, problem.message)
 
-    def _edited(self, work: BuildInput) -> Generation | None:
-        """Return the generation that files were edited under; None for a first one, and new tools.
+    def _edited(self, work: BuildInput) -> Version | None:
+        """Return what was in force when files were edited; None for a first one, and new tools.
 
         A tool that a program adds is no edit of the policy.
         """
         good = self.in_force.good
         same = good is not None and good.digest == work.digest
-        return None if same else self.in_force.generation
+        return None if same else self.in_force.version
 
-    def _wait_no_longer(self) -> None:
-        if self._waiting is not None:
-            self._gate.acknowledgements.forget(self._waiting.digest)
-            self._waiting = None
+    def _wait_no_longer(self, *, but: Loosening | None = None) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None and (but is None or waiting.digest != but.digest):
+            self._gate.acknowledgements.forget(waiting.digest)
 
     def _keep_stale(
         self,

@@ -40,6 +40,8 @@ from policy.store.freezer import Freezer
 from policy.store.loosening_gate import LooseningGate
 from policy.store.no_generation import refuse_without_generation
 from policy.store.proving.claim_prover import ClaimProver
+from policy.store.proving.edit_comparer import EditComparer
+from policy.store.proving.process import ProofProcess
 from policy.store.publisher import Publisher
 from policy.store.running_tools import Registrar
 from policy.store.status import Reloaded, Status
@@ -96,7 +98,8 @@ class PolicyStore:
         accept_cache(cache)
         protected = self._protected(guarded, audit)
         protected |= ProtectedFiles(settings=frozenset(agent_settings))
-        self._claims = ClaimProver()
+        process = ProofProcess()
+        self._claims = ClaimProver(process)
         # The second one builds edits, which do not wait for a reload.
         builder, self._drafts = (
             Builder(
@@ -119,7 +122,7 @@ class PolicyStore:
             on_change=on_change,
             clock=clock,
             ticks=ticks,
-            gate=LooseningGate(self.acknowledgements),
+            gate=LooseningGate(self.acknowledgements, EditComparer(process)),
             claims=self._claims,
         )
         self._tools = CatalogExtension(

@@ -9,6 +9,9 @@ from policy.verify.difference import (
     ToolDifference,
     Witness,
     compare,
+    compare_statements,
+    concerns_calls,
+    digest_of_unknown,
     only_tightens,
 )
 from policy.verify.examples import ExampleResult, run_examples
@@ -59,7 +62,10 @@ __all__ = [
     "answer_to",
     "claims_of",
     "compare",
+    "compare_statements",
+    "concerns_calls",
     "dead_rules",
+    "digest_of_unknown",
     "only_tightens",
     "problem_of",
     "propose",

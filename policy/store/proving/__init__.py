@@ -1,1 +1,1 @@
-"""Proves claims of a policy that is in force already, in a process of their own."""
+"""Proves claims of edits and compares edits with what is in force, in a process of their own."""

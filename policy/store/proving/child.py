@@ -1,4 +1,6 @@
-"""The process that proves claims: requests on its input, answers on its output, a line each.
+"""The process that proves claims and compares policies, as it is asked on its standard input.
+
+Answers go to its output, a line each.
 
 It ends when the process that started it does, whose end of the input closes then, and when nothing
 has been asked for a while.
@@ -14,11 +16,20 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from queue import Empty, Queue
 from threading import Thread
-from typing import Any
+from typing import Any, assert_never
 
-from policy.generation import Builder, no_collecting
-from policy.store.proving.request import DONE, ProofRequest, received, surroundings_of
-from policy.verify import answer_record, answer_to, claims_of, question_digests
+from policy.generation import Builder, Generation, no_collecting
+from policy.store.loosening_sentences import sentences_of
+from policy.store.proving.request import (
+    DONE,
+    BuildRequest,
+    ComparisonRequest,
+    ProofRequest,
+    Request,
+    received,
+    surroundings_of,
+)
+from policy.verify import answer_record, answer_to, claims_of, compare, question_digests
 
 # Most edits come soon after another one, and a start takes longer than most proofs.
 _IDLE = 300.0  # seconds
@@ -40,7 +51,7 @@ def main() -> None:
 
 def _serve() -> None:
     os.nice(_NICE)
-    requests: Queue[ProofRequest] = Queue()
+    requests: Queue[Request] = Queue()
     Thread(target=_receive, args=(requests,), daemon=True).start()
     builder = Builder(testing=False)
     while True:
@@ -54,13 +65,19 @@ def _serve() -> None:
         _write(DONE)
 
 
-def answers(builder: Builder, request: ProofRequest) -> Iterator[dict[str, Any]]:
-    """Yield an answer to each question of a request that its policy has."""
-    builder.guarded, builder.running = request.guarded, request.running
-    built = builder.build_unproved(
-        request.snapshot, catalog=request.catalog, number=1, now=datetime.now(UTC)
-    )
-    generation = built.generation
+def answers(builder: Builder, request: Request) -> Iterator[dict[str, Any]]:
+    """Yield an answer to each question of a request that its policies have."""
+    match request:
+        case ProofRequest():
+            return _proofs(builder, request)
+        case ComparisonRequest():
+            return _comparison(builder, request)
+        case _:
+            assert_never(request)
+
+
+def _proofs(builder: Builder, request: ProofRequest) -> Iterator[dict[str, Any]]:
+    generation = _built(builder, request.policy)
     if generation is None:
         return
     steps, wanted = generation.settings.reload.steps, frozenset(request.wanted)
@@ -74,7 +91,26 @@ def answers(builder: Builder, request: ProofRequest) -> Iterator[dict[str, Any]]
             yield {"question": digest, **answer_record(answer)}
 
 
-def _receive(requests: Queue[ProofRequest]) -> None:
+def _comparison(builder: Builder, request: ComparisonRequest) -> Iterator[dict[str, Any]]:
+    before, after = _built(builder, request.before), _built(builder, request.after)
+    if before is None or after is None:
+        return
+    found = compare(before, after, steps=request.steps)
+    yield {
+        "policies": [before.id.digest, after.id.digest],
+        "digest": found.digest,
+        "what": list(sentences_of(found)),
+    }
+
+
+def _built(builder: Builder, policy: BuildRequest) -> Generation | None:
+    builder.guarded, builder.running = policy.guarded, policy.running
+    return builder.build_unproved(
+        policy.snapshot, catalog=policy.catalog, number=1, now=datetime.now(UTC)
+    ).generation
+
+
+def _receive(requests: Queue[Request]) -> None:
     """Pass requests on, and end this process with the one that sends them."""
     try:
         while True:

@@ -13,7 +13,12 @@ from typing import Any, TypeAlias
 
 from policy.generation import Built, Generation, no_collecting
 from policy.store.proving.process import ProofProcess, ProofsEnded, ProofsUnwanted
-from policy.store.proving.request import ProofRequest, beside_rules, surroundings_of
+from policy.store.proving.request import (
+    BuildRequest,
+    ProofRequest,
+    beside_rules,
+    surroundings_of,
+)
 from policy.verify import (
     ClaimQuestion,
     LayerClaim,
@@ -36,16 +41,16 @@ _Found: TypeAlias = dict[str, ToolProof]
 
 
 class ClaimProver:
-    """The answers about claims of one policy, from all builds of it."""
+    """The answers about claims of one policy, from all builds of it; `process` finds new ones."""
 
-    def __init__(self) -> None:
+    def __init__(self, process: ProofProcess) -> None:
         self._known: dict[str, Mapping[str, Any]] = {}
-        self._process = ProofProcess()
+        self._process = process
 
     def proved(
         self,
         built: Built,
-        request: ProofRequest,
+        request: BuildRequest,
         *,
         before: Generation | None,
         is_wanted: Callable[[], bool],
@@ -70,7 +75,7 @@ class ClaimProver:
     def prove_later(
         self,
         generation: Generation,
-        request: ProofRequest,
+        request: BuildRequest,
         *,
         is_wanted: Callable[[], bool],
         tell: Callable[[tuple[Proof, ...]], None],
@@ -122,7 +127,7 @@ class ClaimProver:
         return {digest: self._answered(digest, one, steps) for digest, one in missing.items()}
 
     def _in(
-        self, process: ProofProcess, request: ProofRequest, is_wanted: Callable[[], bool]
+        self, process: ProofProcess, request: BuildRequest, is_wanted: Callable[[], bool]
     ) -> Callable[[Mapping[str, ClaimQuestion], int], _Found]:
         """Return the way to prove in another process. What it leaves out is undecided."""
 
@@ -130,7 +135,8 @@ class ClaimProver:
             found: _Found = {}
             because = _NOT_ANSWERED
             try:
-                for record in process.ask(request.asking(tuple(missing)), is_wanted=is_wanted):
+                asked = ProofRequest(policy=request, wanted=tuple(missing))
+                for record in process.ask(asked, is_wanted=is_wanted):
                     digest = str(record.get("question"))
                     if digest in missing:
                         found[digest] = self._read(digest, missing[digest], record, steps)

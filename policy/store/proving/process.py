@@ -1,4 +1,4 @@
-"""`ProofProcess`: a process of our own that proves claims while this one goes on deciding calls."""
+"""`ProofProcess`: a process of our own that proves and compares while this one decides calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from policy.diagnostics import visible
 from policy.processes import isolated, named_environment
-from policy.store.proving.request import DONE, ProofRequest, sent
+from policy.store.proving.request import DONE, Request, sent
 
 # Other packages are found as Python finds them; ours may lie elsewhere.
 _START = (
@@ -50,22 +50,20 @@ class ProofProcess:
         self._running: _Running | None = None
         self._turn = Lock()
 
-    def ask(
-        self, request: ProofRequest, *, is_wanted: Callable[[], bool]
-    ) -> Iterator[dict[str, Any]]:
+    def ask(self, request: Request, *, is_wanted: Callable[[], bool]) -> Iterator[dict[str, Any]]:
         """Yield the answers as they come; raise ProofsEnded, or ProofsUnwanted when they are."""
         with self._turn:
-            running = self._running_or_new()
+            running = self._running_or_new(request.does)
             is_done = False
             try:
                 running.send(request)
                 for line in running.lines(is_wanted):
-                    answer = _read(line)
+                    answer = _read(line, request.does)
                     if answer == DONE:
                         is_done = True
                         return
                     yield answer
-                raise ProofsEnded(running.ending())
+                raise ProofsEnded(running.ending(request.does))
             finally:
                 if not is_done:
                     self.end()
@@ -76,12 +74,12 @@ class ProofProcess:
         if running is not None:
             running.end()
 
-    def _running_or_new(self) -> _Running:
+    def _running_or_new(self, does: str) -> _Running:
         running = self._running
         if running is not None and running.process.poll() is not None:
             self.end()  # nothing was asked for a while
         if self._running is None:
-            self._running = _Running.start()
+            self._running = _Running.start(does)
             # A store that is no longer used leaves no process behind.
             weakref.finalize(self, self._running.end)
         return self._running
@@ -97,7 +95,7 @@ class _Running:
     errors: IO[bytes]
 
     @staticmethod
-    def start() -> _Running:
+    def start(does: str) -> _Running:
         errors = TemporaryFile()  # noqa: SIM115 — open as long as the process runs
         try:
             # Our own interpreter and module, and no shell.
@@ -111,11 +109,11 @@ class _Running:
             )
         except OSError as error:
             errors.close()
-            raise ProofsEnded(f"the process that proves it did not start: {error}") from error
+            raise ProofsEnded(f"the process that {does} did not start: {error}") from error
         assert process.stdin is not None and process.stdout is not None
         return _Running(process, process.stdin, process.stdout, errors)
 
-    def send(self, request: ProofRequest) -> None:
+    def send(self, request: Request) -> None:
         # If it has ended meanwhile, the end of its output tells.
         with suppress(OSError):
             self.input.write(sent(request))
@@ -139,16 +137,16 @@ class _Running:
                     *whole, rest = (rest + part).split(b"\n")
                     yield from whole
 
-    def ending(self) -> str:
+    def ending(self, does: str) -> str:
         """Return how the process ended, with the last line that it wrote about it."""
         status = self.process.wait()
         if status < 0:
             with suppress(ValueError):
-                return f"the process that proves it was ended by {signal.Signals(-status).name}"
+                return f"the process that {does} was ended by {signal.Signals(-status).name}"
         size = self.errors.seek(0, os.SEEK_END)
         self.errors.seek(max(size - _LAST_WORDS, 0))
         said = self.errors.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
-        ended = f"the process that proves it ended with the status {status}"
+        ended = f"the process that {does} ended with the status {status}"
         return f"{ended}: {visible(said, 200)}" if said else ended
 
     def end(self) -> None:
@@ -159,11 +157,11 @@ class _Running:
                 stream.close()
 
 
-def _read(line: bytes) -> dict[str, Any]:
+def _read(line: bytes, does: str) -> dict[str, Any]:
     try:
         found: Any = json.loads(line)
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise ProofsEnded("the process that proves it answered with something else")
+        raise ProofsEnded(f"the process that {does} answered with something else")
     return found

@@ -1,7 +1,7 @@
-"""`ProofRequest`: what the process that proves claims is asked, and how it is sent.
+"""What the process is asked that proves claims and compares policies, and how it is sent.
 
-It gets what the policy was built from rather than the result, whose conditions are functions. The
-digest of each question shows that it has built the same.
+It gets what a policy was built from rather than the result, whose conditions are functions. The
+digests of questions, or of both policies, show that it has built the same.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from io import BytesIO
 from types import MappingProxyType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar, TypeAlias
 
 from policy.catalog import Catalog, ToolSpec, builtin_catalog
 from policy.generation import (
@@ -28,22 +28,48 @@ DONE: dict[str, Any] = {"done": True}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProofRequest:
-    """Which questions about a policy are to be answered, by their digests, and what it is built of.
+class BuildRequest:
+    """What a policy is built from: the fields are those of `Builder` and `Builder.build`.
 
-    The fields are those of `Builder` and `Builder.build`. Which fast paths this process takes does
-    not matter: results are the same.
+    Which fast paths this process takes does not matter: results are the same.
     """
 
     snapshot: Snapshot
     catalog: Catalog
     running: Mapping[str, str]
     guarded: ProtectedFiles
-    wanted: tuple[str, ...] = ()
 
-    def asking(self, wanted: tuple[str, ...]) -> ProofRequest:
-        """Return the request for other questions."""
-        return replace(self, wanted=wanted)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofRequest:
+    """Which questions about a policy are to be answered, by their digests."""
+
+    policy: BuildRequest
+    wanted: tuple[str, ...]
+
+    does: ClassVar[str] = "proves it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonRequest:
+    """Two policies that are to be compared, with `steps` for each question."""
+
+    before: BuildRequest
+    after: BuildRequest
+    steps: int
+
+    does: ClassVar[str] = "compares the policies"
+
+
+Request: TypeAlias = ProofRequest | ComparisonRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """A policy as it was built here, and what another process builds it from."""
+
+    generation: Generation
+    request: BuildRequest
 
 
 def surroundings_of(generation: Generation) -> str:
@@ -64,22 +90,21 @@ def _files(generation: Generation, counts: Callable[[str], bool]) -> str:
     return content_digest("\n".join(sorted(named)).encode("utf-8", "surrogatepass"))
 
 
-def sent(request: ProofRequest) -> bytes:
+def sent(request: Request) -> bytes:
     """Return a request as bytes, without the functions by which tools read their input."""
-    catalog = request.catalog
-    specs = tuple(replace(spec, coerce=None) for spec in catalog.specs)
     buffer = BytesIO()
-    _Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(
-        (replace(request, catalog=Catalog()), specs, catalog.complete)
-    )
+    _Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(request)
     return buffer.getvalue()
 
 
-def received(stream: BinaryIO) -> ProofRequest:
+def received(stream: BinaryIO) -> Request:
     """Return the request that the process which started this one sends."""
-    request: ProofRequest
-    request, specs, complete = pickle.load(stream)  # noqa: S301 — from our own parent
-    return replace(request, catalog=Catalog(specs=tuple(map(_known, specs)), complete=complete))
+    request: Request = pickle.load(stream)  # noqa: S301 — from our own parent
+    return request
+
+
+def _catalog(specs: tuple[ToolSpec, ...], complete: bool) -> Catalog:  # noqa: FBT001 — pickle
+    return Catalog(specs=tuple(map(_known, specs)), complete=complete)
 
 
 def _known(spec: ToolSpec) -> ToolSpec:
@@ -89,10 +114,17 @@ def _known(spec: ToolSpec) -> ToolSpec:
 
 
 class _Pickler(pickle.Pickler):
-    """Writes read-only mappings, too."""
+    """Writes read-only mappings and catalogues, too."""
 
     def reducer_override(self, given: Any) -> Any:
-        return (_mapping, (dict(given),)) if type(given) is MappingProxyType else NotImplemented
+        match given:
+            case Catalog():
+                specs = tuple(replace(spec, coerce=None) for spec in given.specs)
+                return (_catalog, (specs, given.complete))
+            case MappingProxyType():
+                return (_mapping, (dict(given),))
+            case _:
+                return NotImplemented
 
 
 def _mapping(items: dict[Any, Any]) -> Mapping[Any, Any]:

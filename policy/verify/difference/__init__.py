@@ -1,7 +1,13 @@
 """Compares two policies: which calls they decide differently, and what else changed."""
 
 from policy.verify.difference.changes import Change, Direction
-from policy.verify.difference.comparer import Compared, compare
+from policy.verify.difference.comparer import (
+    Compared,
+    compare,
+    compare_statements,
+    concerns_calls,
+    digest_of_unknown,
+)
 from policy.verify.difference.difference import Answer, Difference, ToolDifference
 from policy.verify.difference.tightening import only_tightens
 from policy.verify.difference.witness import Witness
@@ -15,5 +21,8 @@ __all__ = [
     "ToolDifference",
     "Witness",
     "compare",
+    "compare_statements",
+    "concerns_calls",
+    "digest_of_unknown",
     "only_tightens",
 ]

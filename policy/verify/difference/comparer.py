@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -69,23 +69,48 @@ def compare(
     them is undecided.
     """
     layers = changed_layers(old.program, new.program)
-    names = _tools(old.program, new.program)
-    concerned = {name: tuple(_rows(name, old.program, new.program, layers)) for name in names}
-    concerned = {name: rows for name, rows in concerned.items() if rows}
+    concerned = _concerned(old.program, new.program, layers)
     tools: list[ToolDifference] = []
     for number, (name, rows) in enumerate(concerned.items()):
         if progress is not None:
             progress(number, len(concerned))
         tools += _of_tool(name, rows, old.program, new.program, steps=steps)
+    return _difference(old, new, layers, tools, concerned=len(concerned))
+
+
+def compare_statements(old: Compared, new: Compared) -> Difference:
+    """Return what changed besides verdicts, as statements and settings show: no call is decided."""
+    return _difference(old, new, changed_layers(old.program, new.program), (), concerned=0)
+
+
+def concerns_calls(old: Program, new: Program) -> bool:
+    """Return whether anything changed on which the verdict on some call may depend."""
+    return bool(_concerned(old, new, changed_layers(old, new)))
+
+
+def digest_of_unknown(old: Compared, new: Compared) -> str:
+    """Return the digest of a difference of which nothing is known."""
+    return digest_of(old.id.digest, new.id.digest, "undecided")
+
+
+def _difference(
+    old: Compared,
+    new: Compared,
+    layers: tuple[ChangedLayer, ...],
+    tools: Iterable[ToolDifference],
+    *,
+    concerned: int,
+) -> Difference:
+    tools, names = tuple(tools), _tools(old.program, new.program)
     changes = (
         *(change for name in names for change in _tool_changes(name, old.program, new.program)),
         *(change for layer in layers for change in changes_of(layer)),
         *new.settings.changes_since(old.settings),
     )
     return Difference(
-        tools=tuple(tools),
+        tools=tools,
         changes=changes,
-        same=len(names) - len(concerned),
+        same=len(names) - concerned,
         digest=digest_of(
             old.id.digest,
             new.id.digest,
@@ -93,6 +118,14 @@ def compare(
             [(one.kind, one.direction, one.what, one.layer) for one in changes],
         ),
     )
+
+
+def _concerned(
+    old: Program, new: Program, layers: tuple[ChangedLayer, ...]
+) -> dict[str, tuple[LayerKey, ...]]:
+    """Return the tools that something which changed concerns, each with the layers of it."""
+    rows = {name: tuple(_rows(name, old, new, layers)) for name in _tools(old, new)}
+    return {name: keys for name, keys in rows.items() if keys}
 
 
 def _tools(old: Program, new: Program) -> tuple[str, ...]:

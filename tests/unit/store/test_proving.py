@@ -1,4 +1,4 @@
-"""Claims of a policy that is in force: proved by a process of their own, and known by what matters.
+"""Edits of a policy that is in force: proved and compared by a process of their own.
 
 The process is a real one, which tests stop (SIGSTOP) so that a proof takes as long as they like.
 """
@@ -26,9 +26,12 @@ from policy.store import PolicyStore, Reloaded
 from policy.verify import answer_of, answer_record, answer_to, claims_of
 from tests.unit.store.opened import number, open_store
 
-pytestmark = pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="which processes there are is read from /proc"
-)
+pytestmark = [
+    pytest.mark.proof_process,
+    pytest.mark.skipif(
+        not sys.platform.startswith("linux"), reason="which processes there are is read from /proc"
+    ),
+]
 
 PRIVATE = 'private: deny * when reads "/srv/payroll/**"\n'
 RULES = f"""\
@@ -77,9 +80,9 @@ def _prover(store: PolicyStore) -> int:
     return running.process.pid
 
 
-def _stopped(store: PolicyStore, file: Path) -> int:
+def _stopped(store: PolicyStore, file: Path, text: str = WIDER) -> int:
     """Return the process that proves claims, stopped: no answer comes until it goes on."""
-    assert _edited(store, file, WIDER) == []
+    assert _edited(store, file, text) == []
     pid = _prover(store)
     os.kill(pid, signal.SIGSTOP)
     return pid
@@ -193,7 +196,8 @@ def test_what_does_not_matter_to_a_claim_needs_no_proof(tmp_path: Path) -> None:
     assert _edited(store, file, moved) == []
     (file.parent / "placet.toml").write_text('[timeouts]\ndefault = "9s"\n')
     assert _edited(store, file, moved) == []
-    # What was in force before is known as well.
+    # What was proved before is known as well; the comparison has to go on.
+    os.kill(_prover(store), signal.SIGCONT)
     assert _edited(store, file, RULES) == []
     assert number(store) == 5
 
@@ -266,6 +270,121 @@ def test_a_call_that_a_tool_refuses_by_its_own_code_breaks_no_claim(tmp_path: Pa
     assert store.status.diagnostics == ()
     broken = BROKEN.replace("file_read", "own_read")
     assert _edited(store, file, broken) == ["invariant-undecided"]
+
+
+UNCLAIMED = RULES.partition("prove ")[0]
+ALLOWS_MORE = UNCLAIMED + 'more: allow file_list when reads only "/tmp/**"\n'
+ALLOWS_MOST = UNCLAIMED + 'more: allow file_list when reads only "/**"\n'
+
+
+def _refusing(tmp_path: Path, text: str = UNCLAIMED) -> tuple[PolicyStore, Path]:
+    (tmp_path / "rules").mkdir(parents=True)
+    (tmp_path / "rules" / "placet.toml").write_text('[reload]\nloosening = "refuse"\n')
+    (tmp_path / "rules" / "global.policy").write_text(text)
+    return open_store(tmp_path / "rules"), tmp_path / "rules" / "global.policy"
+
+
+def _looser(store: PolicyStore) -> tuple[str, ...]:
+    found = store.status.loosening
+    return () if found is None else found.what
+
+
+def test_an_edit_takes_effect_before_it_is_compared(
+    tmp_path: Path, reloading: Callable[[PolicyStore], Future[Reloaded]]
+) -> None:
+    store, file = _opened(tmp_path, UNCLAIMED)
+    notified: list[Reloaded] = []
+    pid = _stopped(store, file, ALLOWS_MORE)
+    store.subscribe(notified.append)
+    file.write_text(ALLOWS_MOST)
+    waiting = reloading(store)
+    assert _soon(lambda: bool(notified))
+    assert (number(store), _looser(store), waiting.done()) == (3, (), False)
+    os.kill(pid, signal.SIGCONT)
+    assert waiting.result(20).status.loosening is not None
+    assert _looser(store)[0].startswith("file_list ")
+
+
+def test_a_newer_edit_is_compared_with_what_was_in_force_before_both(
+    tmp_path: Path, reloading: Callable[[PolicyStore], Future[Reloaded]]
+) -> None:
+    store, file = _opened(tmp_path, UNCLAIMED)
+    pid = _stopped(store, file, ALLOWS_MORE)
+    file.write_text(ALLOWS_MOST)
+    waiting = reloading(store)
+    assert _soon(lambda: number(store) == 3 and _is_asked(store))
+    # It tightens what is in force, which nobody has compared yet.
+    assert _edited(store, file, ALLOWS_MOST + TIGHTER.partition(RULES)[2]) == []
+    waiting.result(20)
+    assert _is_gone(pid)
+    assert (number(store), len(_looser(store))) == (4, 1)
+    assert _looser(store)[0].startswith("file_list ")
+
+
+def test_a_killed_comparison_is_undecided_and_said_so(
+    tmp_path: Path, reloading: Callable[[PolicyStore], Future[Reloaded]]
+) -> None:
+    store, file = _opened(tmp_path, UNCLAIMED)
+    pid = _stopped(store, file, ALLOWS_MORE)
+    file.write_text(ALLOWS_MOST)
+    waiting = reloading(store)
+    assert _soon(lambda: _is_asked(store))
+    os.kill(pid, signal.SIGKILL)
+    waiting.result(20)
+    assert _looser(store) == (
+        "whether calls may do more is undecided: the process that compares the policies was ended "
+        "by SIGKILL",
+    )
+    assert (number(store), store.status.stale) == (3, False)
+    # The next reload tries again.
+    store.reload()
+    assert _looser(store)[0].startswith("file_list ")
+
+
+def test_an_edit_waits_whose_comparison_is_killed(
+    tmp_path: Path, reloading: Callable[[PolicyStore], Future[Reloaded]]
+) -> None:
+    store, file = _refusing(tmp_path)
+    assert _edited(store, file, ALLOWS_MORE) == ["loosening-refused"]
+    pid = _prover(store)
+    os.kill(pid, signal.SIGSTOP)
+    file.write_text(ALLOWS_MOST)
+    waiting = reloading(store)
+    assert _soon(lambda: _is_asked(store))
+    os.kill(pid, signal.SIGKILL)
+    waiting.result(20)
+    assert "is undecided: the process that compares the policies was" in str(store.status.because)
+    unknown = store.status.loosening
+    assert unknown is not None
+    # Whoever lets it through without knowing is asked again once more is known.
+    store.acknowledge(unknown.digest)
+    assert (number(store), store.status.stale) == (1, True)
+    assert _looser(store)[0].startswith("file_list ")
+
+
+def test_a_newer_edit_wins_over_one_that_waits_for_its_comparison(
+    tmp_path: Path, reloading: Callable[[PolicyStore], Future[Reloaded]]
+) -> None:
+    store, file = _refusing(tmp_path)
+    assert _edited(store, file, ALLOWS_MORE) == ["loosening-refused"]
+    pid = _prover(store)
+    os.kill(pid, signal.SIGSTOP)
+    file.write_text(ALLOWS_MOST)
+    waiting = reloading(store)
+    assert _soon(lambda: _is_asked(store))
+    file.write_text(UNCLAIMED + TIGHTER.partition(RULES)[2])
+    assert waiting.result(20).changed
+    assert (number(store), store.status.stale, _is_gone(pid)) == (2, False, True)
+
+
+def test_an_edit_that_concerns_no_call_or_only_tightens_starts_no_process(tmp_path: Path) -> None:
+    for opened in (_opened, _refusing):
+        store, file = opened(tmp_path / opened.__name__, UNCLAIMED)
+        (file.parent / "more.policy").write_text(
+            'policy for every agent\nno: deny file_read when reads "/srv/new/**"\n'
+        )
+        assert _edited(store, file, UNCLAIMED.replace("read:", "reading:")) == []
+        assert (number(store), store._claims._process._running) == (2, None)
 
 
 def test_no_process_outlives_one_that_is_killed(tmp_path: Path) -> None:
