@@ -135,7 +135,11 @@ def main():
             answer(message["id"], result=initialize(message["params"]))
         elif message["method"] == "call":
             params = message["params"]
-            answer(message["id"], result=call(params["tool"], params["input"]))
+            try:
+                found = {"result": call(params["tool"], params["input"])}
+            except Exception as error:
+                found = {"error": {"message": f"{type(error).__name__}: {error}"}}
+            answer(message["id"], **found)
 """
 
 
