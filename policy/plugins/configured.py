@@ -76,6 +76,7 @@ class ConfiguredPlugins:
         self._copies = state_root() / "plugins"
         self._loaded: dict[str, _Loaded] = {}
         self._changing = asyncio.Lock()
+        self._last = PlanInForce()
         self.registry = PluginRegistry(service, configured_grants(store), reloads=store)
 
     def report(self) -> Mapping[str, PluginReport]:
@@ -154,10 +155,13 @@ class ConfiguredPlugins:
         generation = self._store.current
         if generation is None:
             return PlanInForce()
+        if self._last.generation == generation.id:
+            return self._last
         search = generation.settings.sandbox.search
-        return PlanInForce(
+        self._last = PlanInForce(
             generation=generation.id, protected=protected_paths(generation.floor), search=search
         )
+        return self._last
 
     def _require_connections(self) -> None:
         """Have the service judge connections: one without built-in tools does not otherwise."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from policy.generation import Network, SandboxSettings
 from policy.model import ConfinedVerb, Confinement, GenerationId, SandboxTier
@@ -13,6 +14,7 @@ from policy.plugins.connections import CallConnections
 from policy.runtime import Threads
 from policy.sandbox import CannotConfine, SandboxPlan, plan_of
 
+_FRESH, _MOST_PLANS = 1.0, 100  # seconds, and how many are kept
 _THREADS = Threads("looking for what rules keep from plugins", most=4)
 
 
@@ -40,17 +42,32 @@ class PluginSandbox:
     access: SharedAccess
     folder: str | None
     in_force: Callable[[], PlanInForce]
+    _plans: dict[tuple[Confinement | None, PlanInForce], tuple[float, SandboxPlan]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     def connections(self, network: Network) -> CallConnections:
         """Return what connects a call that may use this much of the network."""
         return CallConnections(self.access, network, in_force=lambda: self.in_force().generation)
 
     async def plan_for(self, confinement: Confinement | None) -> SandboxPlan:
-        """Return a plan like `plan`; where files are looked for on the disk, in a thread."""
+        """Return a plan like `plan`, which may be a second old.
+
+        Where files are looked for on the disk, that is done in a thread.
+        """
+        key, now = (confinement, self.in_force()), time.monotonic()
+        made = self._plans.get(key)
+        if made is not None and now - made[0] < _FRESH:
+            return made[1]
         bounds = () if confinement is None else (confinement.reads, confinement.writes)
         if any(bound is not None and bound.without for bound in bounds):
-            return await _THREADS.run(self.plan, confinement)
-        return self.plan(confinement)
+            plan = await _THREADS.run(self.plan, confinement)
+        else:
+            plan = self.plan(confinement)
+        if len(self._plans) >= _MOST_PLANS:
+            self._plans.clear()
+        self._plans[key] = now, plan
+        return plan
 
     def plan(self, confinement: Confinement | None) -> SandboxPlan:
         """Return what code may touch that runs by a confinement; raise CannotConfine.
