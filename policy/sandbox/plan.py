@@ -103,9 +103,7 @@ def plan_of(
         reads=tuple(sorted(set(reads) - set(writes))),
         writes=tuple(sorted(set(writes))),
         kept=tuple(there),
-        immovable=tuple(
-            sorted({one for path in (*there, *fixed) for one in _between(path, writes)})
-        ),
+        immovable=tuple(sorted(_immovable((*there, *fixed), writes, there))),
         unkept=tuple(path for path in inside if path not in there),
         folder=folder,
         home=home,
@@ -152,6 +150,14 @@ def _require_no_links(paths: Iterable[str]) -> None:
     for path in paths:
         if os.path.realpath(path) != path:
             raise CannotConfine(f"{path} must stay read-only, but leads over a symbolic link")
+
+
+def _immovable(
+    paths: Iterable[str], writes: Collection[str], kept: Collection[str]
+) -> Iterator[str]:
+    """Yield the folders above some paths that keep their names; what is read-only does already."""
+    found = {one for path in paths for one in _between(path, writes)}
+    yield from (one for one in found if not is_within(one, kept))
 
 
 def _between(path: str, roots: Collection[str]) -> Iterator[str]:

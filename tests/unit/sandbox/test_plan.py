@@ -119,3 +119,13 @@ def test_what_is_to_be_read_in_a_folder_to_write_cannot_be_replaced(home: Path) 
     plan = planned(home, Reach(reads=(str(hooks),)))
     assert str(hooks) in plan.kept
     assert {str(hooks.parent), str(hooks.parents[1])} <= set(plan.immovable)
+
+
+def test_no_folder_within_what_is_read_only_may_be_written(home: Path) -> None:
+    inner = home / "work" / "kept" / "a" / "b"
+    inner.mkdir(parents=True)
+    work, kept = str(home / "work"), str(home / "work" / "kept")
+    reach = Reach(reads=(str(inner),))
+    plan = plan_of(reach, folder=work, home=str(home), workspace=work, kept=(kept,))
+    assert {kept, str(inner)} <= set(plan.kept)
+    assert [each for each in plan.immovable if each.startswith(kept)] == []
