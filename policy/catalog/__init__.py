@@ -17,6 +17,8 @@ from policy.catalog.names_elsewhere import NAMES_ELSEWHERE
 from policy.catalog.operation_tag import OperationTag, operations_in
 from policy.catalog.pattern import ToolPattern, ToolSelector, select_name
 from policy.catalog.pattern_inclusion import includes, part_includes, patterns_of
+from policy.catalog.python_exec import PYTHON_EXEC, STARTS_PROGRAMS, python_exec_spec
+from policy.catalog.requirements import name_in, package_name, read_requirement
 from policy.catalog.sandbox_requests import SANDBOX_CONNECT
 from policy.catalog.schemas.differences import schema_differences
 from policy.catalog.schemas.drafts import as_validated
@@ -77,10 +79,12 @@ __all__ = [
     "LOCK_FILE",
     "NAMES_ELSEWHERE",
     "OPEN",
+    "PYTHON_EXEC",
     "READ_RESOURCE",
     "SAMPLE",
     "SANDBOX_CONNECT",
     "SERVER_REQUESTS",
+    "STARTS_PROGRAMS",
     "VERBS",
     "VERSION_MARK",
     "Arguments",
@@ -129,16 +133,20 @@ __all__ = [
     "lookup",
     "mapping",
     "models_of",
+    "name_in",
     "named_fields",
     "operations_in",
     "operations_of",
     "output_schema_problem",
+    "package_name",
     "part_includes",
     "parts",
     "patterns_of",
+    "python_exec_spec",
     "read_arguments",
     "read_listing",
     "read_only_schema",
+    "read_requirement",
     "repair_name",
     "requires",
     "resources_of",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from policy.catalog import builtin_catalog
+from policy.catalog import STARTS_PROGRAMS
 from policy.generation import Generation
 from policy.model import Facts
 from policy.sandbox import name_in_use, tier_of
@@ -14,7 +14,7 @@ def with_sandbox(facts: Facts, generation: Generation) -> Facts:
     """Return the facts with the sandbox that `[sandbox]` configures, unless the call names one."""
     if facts.sandbox is not None:
         return facts
-    own = frozenset(spec.name for spec in builtin_catalog().specs if spec.exec_class)
+    own = frozenset(STARTS_PROGRAMS)
     settings = generation.settings.sandbox
     named = settings.named and settings.driver != "off"
     name = name_in_use(settings.reach.driver) if named else None

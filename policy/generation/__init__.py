@@ -50,6 +50,7 @@ from policy.generation.protected_files import (
     database_protected,
     state_protected,
 )
+from policy.generation.python_settings import PythonSettings
 from policy.generation.sandbox_settings import (
     ConfiningDriver,
     Network,
@@ -101,6 +102,7 @@ __all__ = [
     "PluginSettings",
     "ProcessLimits",
     "ProtectedFiles",
+    "PythonSettings",
     "Reach",
     "ReadFile",
     "SandboxSettings",

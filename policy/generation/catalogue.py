@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from policy.catalog import (
     CODE_EXEC,
     LOCK_FILE,
+    PYTHON_EXEC,
     Catalog,
     CatalogError,
     ToolSpec,
     code_exec_spec,
     completed,
     contradictions,
+    python_exec_spec,
     read_listing,
 )
 from policy.diagnostics import Diagnostic, Severity, diagnose, did_you_mean, visible
@@ -121,11 +123,15 @@ def catalogue(
 
 
 def _with_code(catalog: Catalog, settings: Settings) -> Catalog:
-    """Return the catalogue with `code_exec`, if it is configured and no other tool has its name."""
-    languages = settings.service.code.languages
-    if not languages or CODE_EXEC in {spec.name for spec in catalog.specs}:
-        return catalog
-    return catalog.with_tools([code_exec_spec(languages)])
+    """Return the catalogue with the tools that run code, unless another one has such a name."""
+    known = {spec.name for spec in catalog.specs}
+    languages, python = settings.service.code.languages, settings.service.python
+    specs = []
+    if languages and CODE_EXEC not in known:
+        specs.append(code_exec_spec(languages))
+    if python.enabled and PYTHON_EXEC not in known:
+        specs.append(python_exec_spec(most=python.requirements, packages=python.packages))
+    return catalog.with_tools(specs) if specs else catalog
 
 
 def _pinned(

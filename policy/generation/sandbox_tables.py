@@ -46,7 +46,7 @@ def _host(value: Any) -> Any:
 
 
 _AnyHost = Annotated[str, BeforeValidator(_host)]
-_Hosts = Annotated[list[_AnyHost], Field(max_length=_MOST_HOSTS)]
+Hosts = Annotated[list[_AnyHost], Field(max_length=_MOST_HOSTS)]
 _AnyPath = Annotated[str, BeforeValidator(_path)]
 _Paths = Annotated[list[_AnyPath], Field(max_length=_MOST_PATHS)]
 _Size = Annotated[int, Field(ge=1, le=10**15)]
@@ -70,7 +70,7 @@ class _Table(BaseModel):
 
     reads: _Paths = []
     writes: _Paths = []
-    connects: _Hosts = []
+    connects: Hosts = []
     network: Network = Reach().network
     limits: _Limits = _Limits()
 

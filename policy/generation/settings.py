@@ -12,6 +12,7 @@ from policy.catalog import Language, Resource
 from policy.generation.client_settings import ClientSettings
 from policy.generation.mcp_servers import McpServer, SecretReference
 from policy.generation.plugin_settings import PluginSettings
+from policy.generation.python_settings import PythonSettings
 from policy.generation.sandbox_settings import SandboxSettings
 from policy.generation.settings_changes import settings_changes
 from policy.model import EMPTY, Caller, Verdict
@@ -95,6 +96,7 @@ class ServiceSettings:
     audit: str | None = None
     bash: BashSettings = field(default_factory=BashSettings)
     code: CodeSettings = field(default_factory=CodeSettings)
+    python: PythonSettings = field(default_factory=PythonSettings)
     web: WebSettings = field(default_factory=WebSettings)
 
 

@@ -16,6 +16,7 @@ from policy.generation.client_tables import Clients, JwtTable, client_settings
 from policy.generation.history_tables import HistoryTable, history_settings
 from policy.generation.mcp_tables import McpTable, servers_of
 from policy.generation.plugin_tables import PluginTable, plugin_settings
+from policy.generation.python_tables import PythonTable, python_settings
 from policy.generation.sandbox_tables import SandboxTable, sandbox_settings
 from policy.generation.setting_types import STRICT, FolderFile, LongSpan, Seconds, Somebody
 from policy.generation.settings import (
@@ -134,6 +135,7 @@ class _Service(_Table):
     audit: str | None = Field(default=None, min_length=1)
     bash: _Bash = _Bash()
     code: _Code = _Code()
+    python: PythonTable = PythonTable()
     web: _Web = _Web()
 
     @model_validator(mode="after")
@@ -331,6 +333,7 @@ def _service(service: _Service, root: str) -> ServiceSettings:
             path=tuple(service.bash.path),
         ),
         code=CodeSettings(languages=tuple(dict.fromkeys(service.code.languages))),
+        python=python_settings(service.python, root),
         web=WebSettings(
             timeout=service.web.timeout,
             body=service.web.body,

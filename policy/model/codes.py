@@ -39,6 +39,7 @@ Code: TypeAlias = Literal[
     "sandbox-too-wide",
     "denied-by-sandbox",
     "workspace-full",
+    "install-failed",
     "result-withheld",
     "cannot-redact",
     "transport",
@@ -82,6 +83,7 @@ SENTENCES: Mapping[Code, str] = MappingProxyType(
         " tool's server",
         "denied-by-sandbox": "the tool failed, and its sandbox seems to be why",
         "workspace-full": "the workspace is full; delete files that are not needed, then go on",
+        "install-failed": "the packages that the code needs could not be installed",
         "result-withheld": "the tool has run, but its result is withheld: a rule that redacts it"
         " cannot be applied",
         "cannot-redact": "a rule redacts what this returns, and nothing here can do that",

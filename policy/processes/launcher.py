@@ -31,6 +31,10 @@ class ProgramToStart:
     same numbers. `groups` are folders of control groups that it joins, and `temporary` are folders;
     both are removed when it has ended. Without `core_dumps`, none is
     left of it.
+
+    In a sandbox, it may read the `libraries` as it reads those of the system. One that `installs`
+    into a folder may write there and reads nothing else of a call's: it runs nobody's code, and its
+    sandbox is not that of the programs of calls.
     """
 
     arguments: tuple[str, ...]
@@ -40,6 +44,8 @@ class ProgramToStart:
     groups: tuple[str, ...] = ()
     temporary: tuple[str, ...] = ()
     core_dumps: bool = True
+    libraries: tuple[str, ...] = ()
+    installs: str | None = None
 
 
 class LaunchedProgram(Protocol):

@@ -30,9 +30,11 @@ from policy.sandbox.network.target import Target, read_target
 from policy.sandbox.plan import CannotConfine, SandboxPlan, plan_of, protected_paths
 from policy.sandbox.plan_bounds import exceeded_verb
 from policy.sandbox.seatbelt import seatbelt_command
+from policy.sandbox.system_files import SYSTEM
 from policy.sandbox.tier import tier_of
 
 __all__ = [
+    "SYSTEM",
     "WAYS_ON",
     "Bubblewrap",
     "CannotConfine",

@@ -72,13 +72,15 @@ def plan_of(
     kept: Iterable[str] = (),
     confinement: Confinement | None = None,
     search: int = SandboxSettings().search,
+    libraries: Iterable[str] = (),
 ) -> SandboxPlan:
     """Return what a program may touch that starts in `folder`; raise CannotConfine.
 
     `workspace` may be written, None: there is none. The paths in `kept`, those that run code
     without being called, such as `.git/hooks`, and those of `reads` are read-only also in a folder
     that may be written. A `confinement` narrows all of it; for what it names by wildcards, at most
-    `search` files and folders are looked at.
+    `search` files and folders are looked at. The `libraries` can be read whatever it says, as those
+    of the system.
     """
     writes = [_existing(path, home) for path in reach.writes]
     if workspace is not None:
@@ -92,6 +94,7 @@ def plan_of(
             raise CannotConfine(narrowed)
         reads, writes, masked = [*narrowed.reads], [*narrowed.writes], narrowed.masked
         kept, fixed = (*kept, *narrowed.kept), narrowed.fixed
+    reads += [_existing(path, home) for path in libraries]
     guarded = {*kept, *(path for each in writes for path in _run_without_call(each))}
     guarded |= set(reads) - set(writes)
     inside = sorted(path for path in guarded if is_within(path, writes))

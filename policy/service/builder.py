@@ -327,7 +327,13 @@ def _in_force(source: Callable[[], Judge | None]) -> InForce:
     """Return what confines programs by the policy in force; without one, nothing is started."""
     judge = source()
     if isinstance(judge, Generation):
-        return InForce(settings=judge.settings.sandbox, floor=judge.floor, generation=judge.id)
+        settings = judge.settings
+        return InForce(
+            settings=settings.sandbox,
+            floor=judge.floor,
+            generation=judge.id,
+            python=settings.service.python,
+        )
     return InForce(settings=SandboxSettings(), floor=Floor())
 
 
@@ -387,6 +393,7 @@ def limits_of(settings: ServiceSettings) -> Limits:
         command_seconds=settings.bash.timeout,
         command_path=settings.bash.path,
         code_languages=settings.code.languages,
+        python=settings.python,
         web_seconds=settings.web.timeout,
     )
 

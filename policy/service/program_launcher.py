@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from policy.catalog import STARTS_PROGRAMS
 from policy.environment import SessionWorkspaces, look_up_host
 from policy.evaluation import Floor
-from policy.generation import ConfiningDriver, SandboxSettings
+from policy.generation import (
+    ConfiningDriver,
+    ProcessLimits,
+    PythonSettings,
+    Reach,
+    SandboxSettings,
+)
 from policy.model import Confinement, GenerationId, SandboxTier
 from policy.processes import LaunchedProgram, Launcher, ProgramToStart, SupervisedLauncher
 from policy.sandbox import (
@@ -30,8 +37,6 @@ from policy.service.sandbox_connections import connections_of_running_call
 from policy.tools import NativeHandler, Registration
 
 _LOG = logging.getLogger(__name__)
-# The built-in tools that start programs by the launcher of their context.
-STARTS_PROGRAMS = ("bash_exec", "code_exec")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +49,7 @@ class InForce:
     settings: SandboxSettings
     floor: Floor
     generation: GenerationId | None = None
+    python: PythonSettings = field(default_factory=PythonSettings)
 
 
 class ProgramLauncher:
@@ -138,6 +144,8 @@ class ProgramLauncher:
 
     def _plan(self, program: ProgramToStart) -> SandboxPlan:
         now = self._in_force()
+        if program.installs is not None:
+            return _installing(program, program.installs, now.python, home=self._home)
         workspace = self._workspace
         if self._workspaces is not None:
             workspace = self._workspaces.containing(program.folder or "")
@@ -149,20 +157,37 @@ class ProgramLauncher:
             kept=protected_paths(now.floor),
             confinement=self._confinement(),
             search=now.settings.search,
+            libraries=program.libraries,
         )
 
     def _connect(self, program: ProgramToStart) -> Connect:
         """Return what connects a program: by calls of its own if a call has started it."""
-        judged = connections_of_running_call(lambda: self._in_force().generation)
+        installs = program.installs is not None
+        judged = connections_of_running_call(lambda: self._in_force().generation, installs=installs)
         if judged is not None:
             return judged
-        return ListedHosts(self._in_force().settings.reach.connects, look_up_host)
+        now = self._in_force()
+        hosts = now.python.hosts if installs else now.settings.reach.connects
+        return ListedHosts(hosts, look_up_host)
 
     def _warn(self, text: str) -> None:
         """Log a warning, once until there is another one: every command would repeat it."""
         if text != self._warned_of:
             self._warned_of = text
             _LOG.warning("%s", text)
+
+
+def _installing(
+    program: ProgramToStart, folder: str, python: PythonSettings, *, home: str
+) -> SandboxPlan:
+    """Return what a program may touch that installs packages in a folder: that, and an index."""
+    reach = Reach(
+        reads=program.libraries,
+        writes=(folder,),
+        network="hosts" if python.hosts else "none",
+        limits=ProcessLimits(file_size=python.size),
+    )
+    return plan_of(reach, folder=folder, home=home, workspace=None)
 
 
 def _require_enforced(confinement: Confinement | None, settings: SandboxSettings) -> None:

@@ -46,22 +46,32 @@ class _Opening:
 
 
 _OPENING: ContextVar[_Opening | None] = ContextVar("placet_opening", default=None)
+# Whether the program that connects installs packages for a call, and is not the call's own.
+_INSTALLS: ContextVar[bool] = ContextVar("placet_installs", default=False)
 
 
 class JudgedConnections:
     """Connects a program to the hosts that calls of `tools` may connect to.
 
-    `in_force` returns the policy that decides at that time.
+    `in_force` returns the policy that decides at that time. A program that `installs` packages for
+    the running call reaches the hosts of their index.
     """
 
-    def __init__(self, tools: ToolService, in_force: Callable[[], GenerationId | None]) -> None:
+    def __init__(
+        self,
+        tools: ToolService,
+        in_force: Callable[[], GenerationId | None],
+        *,
+        installs: bool = False,
+    ) -> None:
         self._tools = tools
         self._in_force = in_force
+        self._installs = installs
 
     async def __call__(self, target: Target) -> Peer:
         """Return a connection; raise NotPermitted or NotReached."""
         opening = _Opening()
-        token = _OPENING.set(opening)
+        token, installs = _OPENING.set(opening), _INSTALLS.set(self._installs)
         try:
             await self._tools.execute(SANDBOX_CONNECT, {"url": target.url})
         except PermissionDenied as error:
@@ -75,6 +85,7 @@ class JudgedConnections:
             raise
         finally:
             _OPENING.reset(token)
+            _INSTALLS.reset(installs)
         if opening.peer is None:
             raise NotReached("no connection was opened")
         return replace(opening.peer, is_judged=lambda: self._in_force() == opening.judged_by)
@@ -156,6 +167,7 @@ def running_call() -> RunningCall | None:
             origin = None if judgement.spec is None else judgement.spec.origin
             return RunningCall(
                 plugin=origin.server if origin is not None and origin.kind == "ext" else None,
+                installs=_INSTALLS.get(),
                 decision=judgement.decision,
                 caller=call.caller,
                 facts=judgement.facts,
@@ -165,12 +177,13 @@ def running_call() -> RunningCall | None:
 
 
 def connections_of_running_call(
-    in_force: Callable[[], GenerationId | None],
+    in_force: Callable[[], GenerationId | None], *, installs: bool = False
 ) -> JudgedConnections | None:
     """Return what connects the program that a running call starts; None outside of all calls.
 
-    `in_force` returns the policy that decides at that time.
+    `in_force` returns the policy that decides at that time. `installs`: the program installs
+    packages for the call.
     """
     call = enclosing_call()
     tools = None if call is None or call.context is None else call.context.tools
-    return None if tools is None else JudgedConnections(tools, in_force)
+    return None if tools is None else JudgedConnections(tools, in_force, installs=installs)

@@ -16,6 +16,7 @@ from policy.model import SENTENCES, Execution, Timeout, ToolError, Transport, Va
 from policy.runtime import NoThreadFree
 from policy.sandbox import SandboxDenied, SandboxMissing, SandboxTooWide
 from policy.tools.exception_text import exception_text, without_secrets
+from policy.tools.install_failed import InstallFailed
 
 _LOG = logging.getLogger(__name__)
 
@@ -30,17 +31,9 @@ def failure(
     """
     if type(error) is NoThreadFree:
         return Execution(name, str(error))
-    if type(error) is SandboxMissing:
-        return Execution(name, SENTENCES["sandbox-missing"], code="sandbox-missing")
-    if type(error) is SandboxTooWide:
-        return Execution(name, SENTENCES["sandbox-too-wide"], code="sandbox-too-wide")
-    if type(error) is SandboxDenied:
-        full = f"{name} failed: {error}. {error.denial.sentence()}"
-        kind = Transport if error.uncertain else Execution
-        return kind(name, without_secrets(full, environment), code="denied-by-sandbox")
-    if type(error) is WorkspaceFull:
-        _LOG.warning("%s does not run in a full workspace: %s", name, error)
-        return Execution(name, SENTENCES["workspace-full"], code="workspace-full")
+    caused = _by_surroundings(error, name, environment)
+    if caused is not None:
+        return caused
     if not isinstance(error, ToolError):
         text = exception_text(error, environment) if quoted else ""
         named = f"{name} failed: {_named(error)}"
@@ -62,6 +55,27 @@ def failure(
     else:
         made = Execution(name, message)
     return made
+
+
+def _by_surroundings(
+    error: Exception, name: str, environment: Mapping[str, str]
+) -> ToolError | None:
+    """Return the error that a sandbox, workspace or installation has caused; None for others."""
+    if type(error) is SandboxMissing:
+        return Execution(name, SENTENCES["sandbox-missing"], code="sandbox-missing")
+    if type(error) is SandboxTooWide:
+        return Execution(name, SENTENCES["sandbox-too-wide"], code="sandbox-too-wide")
+    if type(error) is SandboxDenied:
+        full = f"{name} failed: {error}. {error.denial.sentence()}"
+        kind = Transport if error.uncertain else Execution
+        return kind(name, without_secrets(full, environment), code="denied-by-sandbox")
+    if type(error) is WorkspaceFull:
+        _LOG.warning("%s does not run in a full workspace: %s", name, error)
+        return Execution(name, SENTENCES["workspace-full"], code="workspace-full")
+    if type(error) is InstallFailed:
+        why = without_secrets(str(error), environment)
+        return Execution(name, f"{SENTENCES['install-failed']}: {why}", code="install-failed")
+    return None
 
 
 _OF_TOOLS = (Execution, Transport, Timeout, ValidationFailed)

@@ -1,15 +1,17 @@
 """Judges what a confined program may connect to: by the rules in force and the call that runs.
 
 A connection is allowed by a rule that names `sandbox_connect`, by the rule that allows the running
-call if that bounds what it `connects` to, or else by the configured hosts. Whatever denies or asks
-about connections counts in any case. Defaults count as nothing: `default allow` is about tools that
-somebody calls, and opens no network.
+call if that bounds what it `connects` to, or else by the configured hosts. A program that installs
+packages reaches the hosts of their index alone, and of these what the rule of the call covers.
+Whatever denies or asks about connections counts in any case. Defaults count as nothing: `default
+allow` is about tools that somebody calls, and opens no network.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from msgspec import structs
@@ -48,9 +50,13 @@ _OUTSIDE = "the rule that allows the call does not let it connect there"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningCall:
-    """The call whose code connects, as it was judged before it ran; `plugin` is of its tool."""
+    """The call whose code connects, as it was judged before it ran; `plugin` is of its tool.
+
+    `installs`: a program installs packages for it, and reaches the hosts of their index alone.
+    """
 
     plugin: str | None = None
+    installs: bool = False
     decision: Decision
     caller: Caller
     facts: Facts
@@ -71,9 +77,9 @@ class _Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Configured:
-    """The hosts of a table of placet.toml."""
+    """The hosts that a key of placet.toml has."""
 
-    table: str
+    key: str
     hosts: tuple[str, ...]
 
 
@@ -111,9 +117,11 @@ class ConnectionJudge:
             endpoint = replace(endpoint, path=None)
             bound = None if (found := self._confinement()) is None else found.connects
             outside = None if bound is None else _outside(bound, endpoint, facts.resolvers.host)
-            if outside is None and named:
+            installs = self._running is not None and self._running.installs
+            if outside is None and named and not installs:
                 return decision  # every layer has a rule that allows it
-            reason = outside or self._granting(bound, endpoint, facts.resolvers.host)
+            grant = self._listed if installs else partial(self._granting, bound)
+            reason = outside or grant(endpoint, facts.resolvers.host)
         reasons = (reason, *given) if reason.verdict is Verdict.ALLOW else (*given, reason)
         verdict = strictest(each.verdict for each in reasons)
         return structs.replace(decision, verdict=verdict, reasons=reasons)
@@ -128,22 +136,28 @@ class ConnectionJudge:
         if bound is not None and bound.within:
             rule = next(one.rule for union in bound.within for one in union)
             return Reason(rule=rule, verdict=Verdict.ALLOW)
+        return self._listed(endpoint, resolve)
+
+    def _listed(self, endpoint: Endpoint, resolve: ResolveHost | None) -> Reason:
+        """Return why a connection is allowed by configured hosts, or that it is not."""
         configured = self._configured()
         if host_in(endpoint, _patterns(configured.hosts), (), resolve) is True:
-            return Reason(rule=f"[{configured.table}] connects", verdict=Verdict.ALLOW)
+            return Reason(rule=configured.key, verdict=Verdict.ALLOW)
         return Reason(rule="none", verdict=Verdict.DENY, message="no rule allows this")
 
     def _configured(self) -> _Configured:
         if not isinstance(self._judge, Generation):
-            return _Configured(table="sandbox", hosts=())
-        settings = self._judge.settings
-        name = None if self._running is None else self._running.plugin
+            return _Configured(key="", hosts=())
+        settings, running = self._judge.settings, self._running
+        if running is not None and running.installs:
+            return _Configured(key="[service.python] hosts", hosts=settings.service.python.hosts)
+        name = None if running is None else running.plugin
         if name is None:
-            return _Configured(table="sandbox", hosts=settings.sandbox.reach.connects)
+            return _Configured(key="[sandbox] connects", hosts=settings.sandbox.reach.connects)
         plugin = settings.plugins.get(name)
         reach = Reach() if plugin is None else plugin.reach
         hosts = ("*",) if reach.network == "all" else reach.connects
-        return _Configured(table=f"plugins.{name}.sandbox", hosts=hosts)
+        return _Configured(key=f"[plugins.{name}.sandbox] connects", hosts=hosts)
 
     def _confinement(self) -> Confinement | None:
         """Return what the running call may touch by the policy that is in force now."""

@@ -56,6 +56,8 @@ def _named_seconds(settings: Settings, names: tuple[str, ...]) -> float | None:
     match names[0]:
         case "bash_exec" | "code_exec":
             return settings.service.bash.timeout
+        case "python_exec":
+            return settings.service.bash.timeout + settings.service.python.timeout
         case "web_fetch":
             return settings.service.web.timeout
         case name if name in (ELICIT, SAMPLE):

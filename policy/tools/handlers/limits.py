@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from policy.catalog import Language
+from policy.generation import PythonSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,7 +13,8 @@ class Limits:
     """Sizes are in bytes, times in seconds.
 
     `command_path` are folders in the workspace whose programs commands find before all others.
-    `code_languages` are those that `code_exec` runs; without any, there is no such tool.
+    `code_languages` are those that `code_exec` runs; without any, there is no such tool. `python`
+    is how `python_exec` runs code, if there is such a tool.
     `workspace_bytes` and `workspace_files` are how much a workspace may have before a tool that
     writes in it runs, None: any number of both.
     """
@@ -27,4 +29,5 @@ class Limits:
     code_languages: tuple[Language, ...] = ()
     workspace_bytes: int | None = None
     workspace_files: int | None = None
+    python: PythonSettings = field(default_factory=PythonSettings)
     web_seconds: float = 20.0

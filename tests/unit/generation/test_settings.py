@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 
 from policy.catalog import Resource
 from policy.diagnostics import Diagnostic
-from policy.generation import ApprovalSettings, SecretReference, Settings, read_settings
+from policy.generation import (
+    ApprovalSettings,
+    PythonSettings,
+    SecretReference,
+    Settings,
+    read_settings,
+)
 from policy.generation.toml_positions import positions_of
 from policy.model import Caller, Source
 
@@ -95,6 +101,48 @@ def test_everything_can_be_said() -> None:
     assert settings.service.home is None
     assert settings.service.bash.output == 10
     assert settings.caller == Caller(agent="desk", role="guest", groups=("a",))
+
+
+def test_packages_of_python_come_from_where_the_operator_says() -> None:
+    assert good("").service.python == PythonSettings()
+    text = """
+    [service.python]
+    enabled = true
+    index = "https://packages.example/simple/"
+    hosts = ["packages.example", "*.files.packages.example:8443"]
+    wheels = "../wheels"
+    packages = ["Zope.Interface", "numpy"]
+    keep = "12h"
+    timeout = "1m"
+    """
+    python = good(text).service.python
+    assert python.hosts == ("packages.example", "*.files.packages.example:8443")
+    assert (python.wheels, python.packages) == ("/srv/wheels", ("numpy", "zope-interface"))
+    assert (python.keep, python.timeout) == (timedelta(hours=12), 60)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'index = "https://packages.example/simple/"',
+        'hosts = ["packages.example"]',
+        'index = "https://ann:secret@packages.example/"\nhosts = ["packages.example"]',
+        'index = "file:///srv/simple"\nhosts = ["packages.example"]',
+        'index = "--index-url"\nhosts = ["packages.example"]',
+        'index = "https://packages.example/ --pre"\nhosts = ["packages.example"]',
+        'index = "https://packages.example/"\nhosts = ["packages.example/simple"]',
+        'interpreter = "bin/python3"',
+        'interpreter = "-c"',
+        'packages = ["numpy>=2"]',
+        'packages = ["-r"]',
+        'keep = "10s"',
+        "size = 0",
+        "installations = 0",
+        "builds = true",
+    ],
+)
+def test_other_sources_of_packages_are_errors(text: str) -> None:
+    only(f"[service.python]\n{text}\n")
 
 
 def test_a_history_is_kept_in_memory_in_a_file_or_in_a_redis_server() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from policy.generation import Reach
+from policy.model import Bound, Confinement, NamedResources, ResourceSet
 from policy.sandbox import CannotConfine, SandboxPlan, plan_of
 
 
@@ -129,3 +130,21 @@ def test_no_folder_within_what_is_read_only_may_be_written(home: Path) -> None:
     plan = plan_of(reach, folder=work, home=str(home), workspace=work, kept=(kept,))
     assert {kept, str(inner)} <= set(plan.kept)
     assert [each for each in plan.immovable if each.startswith(kept)] == []
+
+
+def test_libraries_are_read_whatever_the_rules_say(home: Path) -> None:
+    library = home / "library"
+    library.mkdir()
+    work = str(home / "work")
+    nothing = Bound(
+        within=((NamedResources(rule="r", resources=ResourceSet(included=())),),), without=()
+    )
+    plan = plan_of(
+        Reach(),
+        folder=work,
+        home=str(home),
+        workspace=work,
+        confinement=Confinement(reads=nothing),
+        libraries=(str(library),),
+    )
+    assert (plan.reads, plan.writes) == ((str(library),), ())

@@ -1,0 +1,72 @@
+"""`python_exec`, a tool that runs Python code with packages that are installed for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, create_model
+
+from policy.catalog.arguments import Arguments, tool_of
+from policy.catalog.code_tools import CODE_EXEC
+from policy.catalog.requirements import name_in, package_name, read_requirement
+from policy.catalog.tool import ToolSpec
+
+PYTHON_EXEC = "python_exec"
+# The tools of this catalogue that start programs, in the sandbox that is configured.
+STARTS_PROGRAMS = ("bash_exec", CODE_EXEC, PYTHON_EXEC)
+
+
+def python_exec_spec(*, most: int, packages: Iterable[str] | None) -> ToolSpec:
+    """Return the definition of `python_exec`.
+
+    `most` is how many requirements a call may have, and `packages` are those that may be named,
+    None: all.
+    """
+    named = None if packages is None else frozenset(map(package_name, packages))
+    return _spec(most, named)
+
+
+@lru_cache(maxsize=64)
+def _spec(most: int, packages: frozenset[str] | None) -> ToolSpec:
+    def read(written: list[str]) -> list[str]:
+        found = sorted(map(read_requirement, written))
+        names = [name_in(each) for each in found]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(
+                    f"`{name}` is named twice: join its versions, as in `{name}>=1,<2`"
+                )
+            if packages is not None and name not in packages:
+                raise ValueError(
+                    f"`{name}` is none of the packages that may be installed here: "
+                    f"{', '.join(sorted(packages)) or 'there are none'}"
+                )
+        return found
+
+    fields: dict[str, Any] = {
+        "code": (Annotated[str, Field(min_length=1)], Field(description="A whole program.")),
+        "requirements": (
+            Annotated[list[str], Field(max_length=most), AfterValidator(read)] | None,
+            Field(
+                default=None,
+                description="Packages that it imports, by name, with versions if they matter: "
+                "`numpy>=2.1,<3`. Only wheels are installed.",
+            ),
+        ),
+        "timeout": (
+            Annotated[int, Field(ge=1, le=3600)] | None,
+            Field(default=None, description="How many seconds it may take, once all is installed."),
+        ),
+    }
+    model = create_model(
+        "PythonExec",
+        __base__=Arguments,
+        __doc__="Run a Python program in the workspace, in a sandbox; returns what it prints.",
+        **fields,
+    )
+    # Nothing of what the code touches shows in the call, and nothing of what is installed for it.
+    return tool_of(
+        model, category="code", read_only=False, destructive=True, unseen=True, exec_class=True
+    )

@@ -1,0 +1,56 @@
+"""`python_exec`: a Python program in the workspace, with packages that are installed for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from policy.catalog import PYTHON_EXEC
+from policy.generation import state_root
+from policy.model import Execution
+from policy.tools.handler import ExecutionContext
+from policy.tools.handlers.interpreter_run import (
+    Interpreted,
+    environment_for,
+    require_short,
+    run_code,
+)
+from policy.tools.handlers.limits import Limits
+from policy.tools.handlers.native import Run
+from policy.tools.handlers.package_folder import distributions_in
+from policy.tools.handlers.python_packages import PythonPackages, find_interpreter, libraries_of
+
+# In the state of this user, which no tool may write.
+_FOLDER = "python-packages"
+
+
+def python_exec(limits: Limits) -> Run:
+    """Return a function that runs Python programs, keeping `limits.output` bytes of each stream."""
+    packages = PythonPackages(limits.python, state_root() / _FOLDER)
+
+    async def run(input: dict[str, Any], ctx: ExecutionContext) -> dict[str, Any]:
+        asked, code = input.get("timeout"), input["code"]
+        require_short(PYTHON_EXEC, code)
+        # No program of the workspace is looked for: this one installs for other calls, too.
+        env = environment_for(PYTHON_EXEC, ctx)
+        interpreter = find_interpreter(limits.python.interpreter, env, outside=ctx.workspace)
+        if interpreter is None:
+            name = limits.python.interpreter
+            raise Execution(PYTHON_EXEC, f"`{name}` is not installed outside of the workspace")
+        variables = {"PYTHONDONTWRITEBYTECODE": "1"}
+        libraries, installed = libraries_of(interpreter), list[str]()
+        if input.get("requirements"):
+            place = await packages.installed(
+                input["requirements"], interpreter=interpreter, env=env, launcher=ctx.launcher
+            )
+            libraries = (*libraries, place)
+            # No `.pth` file counts in such a folder, and no program of it is in PATH.
+            variables["PYTHONPATH"] = place
+            installed = [f"{name}=={version}" for name, version in distributions_in(place)]
+        program = Interpreted(
+            code=code, interpreter=interpreter, variables=variables, libraries=libraries
+        )
+        seconds = float(limits.command_seconds if asked is None else asked)
+        done = await run_code(PYTHON_EXEC, program, seconds=seconds, ctx=ctx, limits=limits)
+        return {**done, "installed": installed} if installed else done
+
+    return run
