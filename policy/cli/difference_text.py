@@ -9,7 +9,7 @@ from typing import Any
 from policy.cli.loading import counted
 from policy.decision import Decision, approval_words
 from policy.diagnostics import visible
-from policy.verify import Difference, ToolDifference, Witness
+from policy.verify import Answer, Difference, ToolDifference
 
 _LONGEST_CALL = 400  # characters
 # A comment on GitHub has at most 65,536 characters.
@@ -29,9 +29,11 @@ def text(found: Difference) -> str:
     lines: list[str] = []
     for one in _changed(found):
         lines.append(f"{_status(one):<9} {visible(one.tool, 100)}, {visible(one.layer.title, 200)}")
-        for what, witness in _shown(one):
+        for what, answer in _shown(one):
+            witness = answer.witness
             if witness is None:
-                lines.append(f"          {_NO_CALL[what]}")
+                because = f": {visible(answer.because, 200)}" if answer.because else ""
+                lines.append(f"          {_NO_CALL[what]}{because}")
                 continue
             lines.append(f"          {visible(witness.call, _LONGEST_CALL)}")
             if witness.given:
@@ -48,7 +50,7 @@ def text(found: Difference) -> str:
 def markdown(found: Difference, *, old: str, new: str) -> str:
     """Return a difference for a pull request; no text of a policy is read as Markdown or HTML."""
     lines = [f"### Policy: {_code(old)} → {_code(new)}", "", _summary(found), ""]
-    rows = [_row(one, what, witness) for one in _changed(found) for what, witness in _shown(one)]
+    rows = [_row(one, what, answer) for one in _changed(found) for what, answer in _shown(one)]
     changes = [
         f"| {_word(change.direction)} | {change.kind} | {_code(change.layer)} "
         f"| {_code(change.what)} |"
@@ -85,12 +87,9 @@ def record(found: Difference) -> dict[str, Any]:
                 "tool": one.tool,
                 "layer": one.layer.title,
                 "status": one.status,
-                "looser": _answer(one.looser.found, one.looser.witness),
-                "tighter": _answer(one.tighter.found, one.tighter.witness),
-                "approval": {
-                    **_answer(one.approval.found, one.approval.witness),
-                    "direction": one.approvals,
-                },
+                "looser": _answer(one.looser),
+                "tighter": _answer(one.tighter),
+                "approval": {**_answer(one.approval), "direction": one.approvals},
             }
             for one in found.tools
         ],
@@ -121,11 +120,11 @@ def _status(one: ToolDifference) -> str:
     return one.status
 
 
-def _shown(one: ToolDifference) -> Iterator[tuple[str, Witness | None]]:
+def _shown(one: ToolDifference) -> Iterator[tuple[str, Answer]]:
     answers = (("looser", one.looser), ("tighter", one.tighter), ("approval", one.approval))
     for what, answer in answers:
         if answer.found != "no":
-            yield what, answer.witness
+            yield what, answer
 
 
 def _verdict(decision: Decision) -> str:
@@ -159,10 +158,12 @@ def _summary(found: Difference) -> str:
     return f"{changed}, {same} the same{others}"
 
 
-def _row(one: ToolDifference, what: str, witness: Witness | None) -> str:
+def _row(one: ToolDifference, what: str, answer: Answer) -> str:
     start = f"| {what} | {_code(one.tool)} | {_code(one.layer.title)} |"
+    witness = answer.witness
     if witness is None:
-        return f"{start} undecided | | |"
+        because = f": {_code(answer.because)}" if answer.because else ""
+        return f"{start} undecided{because} | | |"
     call = _code(visible(witness.call, _LONGEST_CALL))
     given = f" given {_code(visible(witness.given, _LONGEST_CALL))}" if witness.given else ""
     was, now = (
@@ -181,11 +182,13 @@ def _code(text: str) -> str:
     return f"<code>{''.join(plain)}</code>"
 
 
-def _answer(found: str, witness: Witness | None) -> dict[str, Any]:
+def _answer(answer: Answer) -> dict[str, Any]:
+    witness = answer.witness
     if witness is None:
-        return {"found": found, "witness": None}
+        because = {"because": answer.because} if answer.because else {}
+        return {"found": answer.found, "witness": None, **because}
     return {
-        "found": found,
+        "found": answer.found,
         "witness": {
             "tool": witness.situation.spec.name,
             "input": witness.situation.input,

@@ -34,7 +34,8 @@ def _sentence(row: ToolDifference) -> str:
     if shown is not None:
         return _of_call(shown, row)
     if row.looser.found == "undecided":
-        return f"whether {row.layer.title} may do more with {row.tool} is undecided"
+        because = f": {row.looser.because}" if row.looser.because else ""
+        return f"whether {row.layer.title} may do more with {row.tool} is undecided{because}"
     return f"other people may approve calls of {row.tool} for {row.layer.title}"
 
 

@@ -3,6 +3,7 @@
 from policy.verify.code_on_the_command_line import EXAMPLE, restricts_unseen_code
 from policy.verify.coverage import unreached_rules
 from policy.verify.difference import (
+    Answer,
     Change,
     Difference,
     Direction,
@@ -39,6 +40,7 @@ from policy.verify.proposal.proposer import Edit, Judge, NoProposal, Proposal, S
 __all__ = [
     "EXAMPLE",
     "STEPS",
+    "Answer",
     "Change",
     "ClaimQuestion",
     "Counterexample",

@@ -19,7 +19,7 @@ from policy.verify.difference.difference import (
     digest_of,
 )
 from policy.verify.difference.statements import ChangedLayer, changed_layers
-from policy.verify.proof.proof import STEPS
+from policy.verify.proof.proof import STEPS, because_of
 
 if TYPE_CHECKING:
     from policy.verify.difference.formula import Way
@@ -151,6 +151,19 @@ def _spec(program: Program, name: str) -> ToolSpec | None:
 
 
 def _of_tool(
+    name: str, rows: tuple[LayerKey, ...], old: Program, new: Program, *, steps: int
+) -> tuple[ToolDifference, ...]:
+    try:
+        return tuple(_compared(name, rows, old, new, steps=steps))
+    except Exception as error:  # noqa: BLE001 — a mistake of ours leaves one tool open, no more
+        unknown = Answer(found="undecided", because=because_of(error))
+        return tuple(
+            ToolDifference(tool=name, layer=key, looser=unknown, tighter=unknown, approval=unknown)
+            for key in rows
+        )
+
+
+def _compared(
     name: str, rows: tuple[LayerKey, ...], old: Program, new: Program, *, steps: int
 ) -> Iterator[ToolDifference]:
     # With them comes the solver, which a policy that is not compared does without.

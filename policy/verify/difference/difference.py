@@ -17,10 +17,14 @@ Status: TypeAlias = Literal["same", "tighter", "looser", "both", "undecided"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """Whether some call differs in one way, and such a call if there is one."""
+    """Whether some call differs in one way, and such a call if there is one.
+
+    `because` is why it is undecided, empty where neither a proof nor a call was found.
+    """
 
     found: Found
     witness: Witness | None = None
+    because: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

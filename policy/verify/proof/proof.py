@@ -19,6 +19,11 @@ STEPS = 20_000
 Status: TypeAlias = Literal["holds", "broken", "undecided"]
 
 
+def because_of(error: Exception) -> str:
+    """Return why a question is undecided whose search ended with an exception."""
+    return f"an internal error of Placet ({type(error).__name__}: {error})"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolProof:
     """What is known of one claim about one tool.

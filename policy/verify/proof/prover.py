@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from policy.program import Program
 from policy.verify.proof.claims import ClaimQuestion, LayerClaim, claims_of
 from policy.verify.proof.counterexample import Counterexample
-from policy.verify.proof.proof import STEPS, Proof, ToolProof
+from policy.verify.proof.proof import STEPS, Proof, ToolProof, because_of
 
 if TYPE_CHECKING:
     from policy.symbolic import Situation
@@ -58,8 +58,7 @@ def answer_to(
     try:
         return _answer_to(question, steps=steps, known=known)
     except Exception as error:  # noqa: BLE001 — a mistake of ours leaves one claim open, no more
-        because = f"an internal error of Placet ({type(error).__name__}: {error})"
-        return ToolProof(status="undecided", because=because)
+        return ToolProof(status="undecided", because=because_of(error))
 
 
 def _answer_to(question: ClaimQuestion, *, steps: int, known: Known | None) -> ToolProof:

@@ -1,16 +1,31 @@
-"""Proves one claim of a small policy, for tests."""
+"""Proves one claim of a small policy, or builds policies to compare, for tests."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from policy.catalog import Catalog, Origin, Resource, ToolSpec
+from policy.decision import GenerationId
 from policy.evaluation import ConditionScope, Evaluation, compile_test
+from policy.generation import Settings
 from policy.model import Caller, Facts, ToolCall
+from policy.program import Program
 from policy.verify import Proof, prove
 from tests.laws.engine import Built, build_over
 from tests.laws.policies import PolicyText
+
+_ID = GenerationId(number=1, digest="sha256:0")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """What policies are compared by."""
+
+    program: Program
+    id: GenerationId = _ID
+    settings: Settings = field(default_factory=Settings)
 
 
 def tool(name: str, fields: dict[str, Any], *resources: Resource) -> ToolSpec:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 
 from policy.catalog import Resource, ToolSpec
-from policy.decision import GenerationId
-from policy.generation import Settings
-from policy.program import Program
 from policy.verify import compare
-from tests.unit.verify.proving import built_of, tool
+from tests.unit.verify.proving import Policy, built_of, tool
 
 TEXT = {"type": "string"}
 EVERY = ("policy for every agent", "default allow")
@@ -21,15 +18,6 @@ COPY = tool("copy", {"p": TEXT, "q": TEXT})
 _LETTER = tool("t", {"m": {"type": "string", "enum": ["a", "b"], "default": "c"}})
 LETTER = replace(_LETTER, schema={**_LETTER.schema, "required": []})
 ANY_READ = 'when any r in call.reads: r == "/etc/x"'
-
-_ID = GenerationId(number=1, digest="sha256:0")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Policy:
-    program: Program
-    id: GenerationId = _ID
-    settings: Settings = field(default_factory=Settings)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +60,7 @@ def test_a_loosening_is_reported(
     spec: ToolSpec, before: tuple[str, ...], after: tuple[str, ...]
 ) -> None:
     old, new = (
-        _Policy(program=built_of({"global.policy": (*EVERY, *rules)}, specs=(spec,)).program)
+        Policy(program=built_of({"global.policy": (*EVERY, *rules)}, specs=(spec,)).program)
         for rules in (before, after)
     )
     assert compare(old, new).may_loosen

@@ -1,12 +1,13 @@
-"""A mistake of the prover itself leaves a claim undecided: it loads, and says so."""
+"""A mistake of the prover itself leaves a claim or a tool undecided: the rest is found."""
 
 from __future__ import annotations
 
 import pytest
 
-from policy.verify import answer_of, answer_record, answer_to, claims_of
+from policy.verify import answer_of, answer_record, answer_to, claims_of, compare
+from policy.verify.difference import question
 from policy.verify.proof import search
-from tests.unit.verify.proving import built_of, tool
+from tests.unit.verify.proving import Policy, built_of, tool
 
 MAIL = tool("mail", {"to": {"type": "string"}})
 
@@ -23,3 +24,32 @@ def test_an_exception_about_a_claim_leaves_it_undecided(monkeypatch: pytest.Monk
     assert found.status == "undecided"
     assert "no such thing" in found.because
     assert answer_of(question, answer_record(found)) == found
+
+
+def test_an_exception_about_a_tool_leaves_the_others_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared = question.Question.is_surely_excluded
+
+    def failing(self: question.Question, *asked: object) -> bool:
+        if self._spec.name == "mail":
+            raise RecursionError("too deep")
+        return compared(self, *asked)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(question.Question, "is_surely_excluded", failing)
+    specs = (MAIL, tool("note", {"text": {"type": "string"}}))
+    before, after = (
+        Policy(program=built_of({"global.policy": each}, specs=specs).program)
+        for each in (
+            ("policy for every agent", "default deny"),
+            ("policy for every agent", "default deny", "deny mail, note"),
+        )
+    )
+    found = compare(before, after)
+    assert [(one.tool, one.status) for one in found.tools] == [
+        ("mail", "undecided"),
+        ("note", "same"),
+    ]
+    assert found.may_loosen
+    because = "an internal error of Placet (RecursionError: too deep)"
+    assert found.tools[0].looser.because == because
