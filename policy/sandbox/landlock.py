@@ -10,7 +10,6 @@ that may be written, what stands beside it may be written, and nothing new is ma
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import stat
@@ -128,17 +127,16 @@ def _started(
         pinned(tuple(rights)) as paths,
     ):
         handled = restrictions(version(), network=network)
-        settings = {
-            "handled": [*asdict(handled).values()],
-            "paths": [[opened, _rights(opened, rights[path])] for path, opened in paths.items()],
-            "filter": seccomp,
-            "folder": folder,
-            "limits": limits,
-            "variables": {} if temporary is None else {"TMPDIR": temporary},
-        }
-        helper = (sys.executable, "-I", "-S", landlock_start.__file__, json.dumps(settings))
+        rights_of = ((opened, _rights(opened, rights[path])) for path, opened in paths.items())
+        options = (
+            *(f"--handled={each}" for each in asdict(handled).values()),
+            *(f"--path={opened}:{each}" for opened, each in rights_of),
+            *(f"--limit={name}:{limit}" for name, limit in limits.items()),
+            *(() if temporary is None else (f"--variable=TMPDIR={temporary}",)),
+        )
+        helper = (sys.executable, "-I", "-S", landlock_start.__file__)
         yield ConfinedStart(
-            arguments=(*helper, *program),
+            arguments=(*helper, folder, str(seccomp), *options, "--", *program),
             descriptors=(seccomp, *paths.values()),
             temporary=() if temporary is None else (temporary,),
         )

@@ -1,23 +1,27 @@
 """Restricts itself, then becomes the program that is to be confined; a program of its own.
 
-    python -I -S landlock_start.py SETTINGS PROGRAM ARGUMENT...
+    python -I -S landlock_start.py FOLDER FILTER --handled=NUMBER... [--path=DESCRIPTOR:RIGHTS]...
+        [--limit=NAME:NUMBER]... [--variable=NAME=VALUE]... -- PROGRAM ARGUMENT...
 
-SETTINGS is JSON: the descriptors of folders and files with the rights on them, that of the filter
-of system calls, what else is restricted, the limits, the variables, and the folder to start in. A
-program is never started with fewer restrictions: what fails ends this one. Landlock:
+It starts in FOLDER, with the filter of system calls in the descriptor FILTER. `--handled` is what
+Landlock restricts: rights on files, TCP, and scopes; `--path` grants rights on what is open there.
+A program is never started with fewer restrictions: what fails ends this one. Landlock:
 https://docs.kernel.org/userspace-api/landlock.html
 """
 
 from __future__ import annotations
 
+# Every program waits for this one: `typing`, and others, would take longer than all that is done.
 import ctypes
-import json
 import os
 import resource
 import struct
 import sys
-from collections.abc import Mapping
-from typing import Any, NoReturn
+import warnings  # noqa: F401 - `execvpe` imports it, when no file of Python can be read any more
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 # <linux/landlock.h>, and the numbers of its system calls on every machine
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -34,18 +38,33 @@ _CANNOT = 126
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def main(settings: Mapping[str, Any], program: list[str]) -> NoReturn:
+class Settings:
+    """What is said before the program."""
+
+    def __init__(self, folder: str, filter: str, *options: str) -> None:
+        named = [option.partition("=") for option in options]
+        self.folder, self.filter = folder, int(filter)
+        self.handled = [int(value) for name, _, value in named if name == "--handled"]
+        paths = [value.split(":") for name, _, value in named if name == "--path"]
+        self.paths = [(int(descriptor), int(rights)) for descriptor, rights in paths]
+        limits = [value.split(":") for name, _, value in named if name == "--limit"]
+        self.limits = [(name, int(limit)) for name, limit in limits]
+        variables = [value.partition("=") for name, _, value in named if name == "--variable"]
+        self.variables = {name: value for name, _, value in variables}
+
+
+def main(settings: Settings, program: list[str]) -> NoReturn:
     """Restrict this process for good, and become the program."""
     try:
-        os.chdir(settings["folder"])
+        os.chdir(settings.folder)
         _drop_capabilities()
         _require(_LIBC.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
         _restrict_access(settings)
-        _filter_calls(settings["filter"])
+        _filter_calls(settings.filter)
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-        for name, limit in settings["limits"].items():
+        for name, limit in settings.limits:
             resource.setrlimit(getattr(resource, name), (limit, limit))
-        os.execvpe(program[0], program, {**os.environ, **settings["variables"]})  # noqa: S606
+        os.execvpe(program[0], program, {**os.environ, **settings.variables})  # noqa: S606
     except (OSError, ValueError) as error:
         os.write(2, f"sandbox: {program[0]}: {error}\n".encode(errors="replace"))
     os._exit(_CANNOT)
@@ -60,10 +79,10 @@ def _drop_capabilities() -> None:
     _require(_LIBC.capset(header, bytes(24)))
 
 
-def _restrict_access(settings: Mapping[str, Any]) -> None:
-    attributes = struct.pack("=QQQ", *settings["handled"])
+def _restrict_access(settings: Settings) -> None:
+    attributes = struct.pack("=QQQ", *settings.handled)
     ruleset = _require(_LIBC.syscall(_CREATE_RULESET, attributes, len(attributes), 0))
-    for descriptor, rights in settings["paths"]:
+    for descriptor, rights in settings.paths:
         rule = struct.pack("=Qi", rights, descriptor)
         _require(_LIBC.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0))
     _require(_LIBC.syscall(_RESTRICT_SELF, ruleset, 0))
@@ -84,4 +103,5 @@ def _require(answer: int) -> int:
 
 
 if __name__ == "__main__":
-    main(json.loads(sys.argv[1]), sys.argv[2:])
+    end = sys.argv.index("--")
+    main(Settings(*sys.argv[1:end]), sys.argv[end + 1 :])
