@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from policy.programs.invocation import Invocation
 from policy.programs.patterns.match import matches_command
 from policy.programs.patterns.pattern import CommandPattern
+from policy.programs.patterns.pattern_set import by_program
 
 # A pattern, and the numbers of the sets that contain it.
 _Placed = tuple[CommandPattern, tuple[int, ...]]
@@ -29,15 +30,10 @@ class CommandSets:
                 # A pattern that another set has as well is the same object.
                 patterns[id(pattern)] = pattern
                 numbers[id(pattern)].append(number)
-        placed = [(pattern, tuple(numbers[key])) for key, pattern in patterns.items()]
-        programs = {pattern.program[0] for pattern, _ in placed if pattern.program}
-        self._others = tuple(one for one in placed if not one[0].program)
-        self._by_program: dict[str, tuple[_Placed, ...]] = {
-            program: tuple(
-                one for one in placed if not one[0].program or one[0].program[0] == program
-            )
-            for program in programs
-        }
+        placed: list[_Placed] = [
+            (pattern, tuple(numbers[key])) for key, pattern in patterns.items()
+        ]
+        self._by_program, self._others = by_program((one[0], one) for one in placed)
 
     def candidates(self, invocation: Invocation) -> set[int] | None:
         """Return the numbers of the sets that may cover a command; None if any of them may.

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import overload
+from collections.abc import Iterable, Sequence
+from typing import TypeVar, overload
 
 from policy.programs.invocation import Invocation
 from policy.programs.patterns.pattern import CommandPattern
+
+_T = TypeVar("_T")
+
+
+def by_program(
+    patterns: Iterable[tuple[CommandPattern, _T]],
+) -> tuple[dict[str, tuple[_T, ...]], tuple[_T, ...]]:
+    """Group what belongs to patterns by their program, and what belongs to those that name none.
+
+    Each group has the latter as well, in the order of all.
+    """
+    named: dict[str, list[_T]] = {}
+    others: list[_T] = []
+    for pattern, one in patterns:
+        if pattern.program:
+            named.setdefault(pattern.program[0], list(others)).append(one)
+        else:
+            for group in (*named.values(), others):
+                group.append(one)
+    return {program: tuple(group) for program, group in named.items()}, tuple(others)
 
 
 class PatternSet(Sequence[CommandPattern]):
@@ -16,12 +36,7 @@ class PatternSet(Sequence[CommandPattern]):
 
     def __init__(self, patterns: Sequence[CommandPattern]) -> None:
         self._all = tuple(patterns)
-        programs = {one.program[0] for one in self._all if one.program}
-        self._others = tuple(one for one in self._all if not one.program)
-        self._by_program = {
-            program: tuple(one for one in self._all if not one.program or one.program[0] == program)
-            for program in programs
-        }
+        self._by_program, self._others = by_program((one, one) for one in self._all)
 
     @overload
     def __getitem__(self, index: int) -> CommandPattern: ...
