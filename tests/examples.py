@@ -1,11 +1,11 @@
-"""The number of examples that a law tries: a fifth of its full count, or all in `make laws`."""
+"""The number of examples that a law tries: a tenth of its full count, or all in `make laws`."""
 
 from __future__ import annotations
 
 from hypothesis import settings
 
 # The examples per law of the profiles in conftest.py; `full` is what the counts in laws refer to.
-QUICK, FULL, LONG = 12, 60, 5_000
+QUICK, FULL, LONG = 6, 60, 5_000
 
 
 def examples(count: int) -> int:

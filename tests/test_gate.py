@@ -11,7 +11,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-@pytest.mark.parametrize(("options", "code"), [(["--counts"], 0), ([], 1)])
+@pytest.mark.parametrize(
+    ("options", "code"), [(["--counts"], 0), pytest.param([], 1, marks=pytest.mark.long)]
+)
 def test_counts_of_another_python_are_compared_with_nothing(
     options: list[str], code: int, tmp_path: Path
 ) -> None:

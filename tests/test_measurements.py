@@ -52,6 +52,7 @@ def test_what_shrank_much_is_to_be_accepted(capsys: pytest.CaptureFixture[str]) 
     assert "shrank, to be accepted: admission" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_counts_are_the_same_each_time_and_a_slower_step_counts_more() -> None:
     rules = workload.make_rules(10)
     asked = floor.Engine()

@@ -29,6 +29,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 async def test_the_programs_run_one_after_another(place: Path) -> None:
     names: dict[str, Any] = {}
     watching, configuring = PROGRAMS

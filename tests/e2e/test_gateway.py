@@ -117,6 +117,7 @@ async def test_a_gateway_that_is_killed_leaves_no_server_behind(tmp_path: Path) 
             await asyncio.sleep(0.01)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 async def test_a_gateway_that_is_killed_while_a_call_waits_runs_nothing_twice(
     tmp_path: Path,
@@ -151,6 +152,7 @@ async def test_a_gateway_that_is_killed_while_a_call_waits_runs_nothing_twice(
     assert (tmp_path / "calls").read_text() == 'echo {"text": "hi"}\n'
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 async def test_a_gateway_that_is_killed_while_its_client_is_asked_tells_it_so(
     tmp_path: Path,

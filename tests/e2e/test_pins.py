@@ -221,7 +221,9 @@ def test_a_configured_server_needs_no_command(place: Path) -> None:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-@pytest.mark.parametrize("command", ["pin review rules", "catalog export"])
+@pytest.mark.parametrize(
+    "command", ["pin review rules", pytest.param("catalog export", marks=pytest.mark.long)]
+)
 def test_a_server_ends_with_a_command_that_is_killed(command: str, place: Path) -> None:
     """Nobody is left to end the server; its supervisor is."""
     (place / "server.py").write_text(

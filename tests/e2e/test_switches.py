@@ -47,6 +47,7 @@ def said() -> tuple[int, bytes, bytes]:
     return decided(None)
 
 
+@pytest.mark.long
 def test_a_process_says_the_same_with_everything_switched_off(
     said: tuple[int, bytes, bytes],
 ) -> None:

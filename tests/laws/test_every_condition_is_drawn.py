@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -87,6 +88,7 @@ def _listed(kinds: Iterable[str]) -> str:
     return ", ".join(f"`{kind}`" for kind in sorted(kinds))
 
 
+@pytest.mark.long
 def test_laws_draw_every_kind_of_condition() -> None:
     missing = TO_BE_DRAWN - _found().drawn.keys()
     assert not missing, (

@@ -123,7 +123,9 @@ async def ended(tasks: list[asyncio.Task[Any]]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-@pytest.mark.parametrize(("name", "count"), [("wait_here", 200), ("spin_here", 12)])
+@pytest.mark.parametrize(
+    ("name", "count"), [("wait_here", 200), pytest.param("spin_here", 12, marks=pytest.mark.long)]
+)
 async def test_an_edit_takes_force_beside_tools_that_block(
     tmp_path: Path, busy: Busy, name: str, count: int
 ) -> None:

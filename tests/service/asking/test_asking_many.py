@@ -34,6 +34,7 @@ async def test_a_thousand_calls_that_wait_cost_no_thread_each(tmp_path: Path) ->
     assert len(s.sink.records) == 1_000
 
 
+@pytest.mark.long
 async def test_a_thousand_calls_wait_at_a_gate_without_a_thread_each(tmp_path: Path) -> None:
     desk = SqliteApprovals(":memory:")
     gate = ApprovalGate(desk)

@@ -132,6 +132,7 @@ async def test_the_mode_of_a_denied_file_stays(work: Path) -> None:
     assert any("than when it was judged" in message for message in refusals)
 
 
+@pytest.mark.long
 @pytest.mark.counted
 async def test_writing_and_deleting_leave_a_denied_file_as_it_is(work: Path) -> None:
     service, _ = serving(work)
