@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, create_model
+from pydantic_core import PydanticCustomError
 
 from policy.catalog.arguments import Arguments, tool_of
 from policy.catalog.code_tools import CODE_EXEC
@@ -31,19 +32,10 @@ def python_exec_spec(*, most: int, packages: Iterable[str] | None) -> ToolSpec:
 @lru_cache(maxsize=64)
 def _spec(most: int, packages: frozenset[str] | None) -> ToolSpec:
     def read(written: list[str]) -> list[str]:
-        found = sorted(map(read_requirement, written))
-        names = [name_in(each) for each in found]
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(
-                    f"`{name}` is named twice: join its versions, as in `{name}>=1,<2`"
-                )
-            if packages is not None and name not in packages:
-                raise ValueError(
-                    f"`{name}` is none of the packages that may be installed here: "
-                    f"{', '.join(sorted(packages)) or 'there are none'}"
-                )
-        return found
+        try:
+            return _requirements(written, packages)
+        except ValueError as error:
+            raise PydanticCustomError("requirement", "{why}", {"why": str(error)}) from error
 
     fields: dict[str, Any] = {
         "code": (Annotated[str, Field(min_length=1)], Field(description="A whole program.")),
@@ -70,3 +62,18 @@ def _spec(most: int, packages: frozenset[str] | None) -> ToolSpec:
     return tool_of(
         model, category="code", read_only=False, destructive=True, unseen=True, exec_class=True
     )
+
+
+def _requirements(written: list[str], packages: frozenset[str] | None) -> list[str]:
+    """Return requirements in their one spelling, sorted; raise ValueError."""
+    found = sorted(map(read_requirement, written))
+    names = [name_in(each) for each in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"`{name}` is named twice: join its versions, as in `{name}>=1,<2`")
+        if packages is not None and name not in packages:
+            known = ", ".join(sorted(packages)) or "there are none"
+            raise ValueError(
+                f"`{name}` is none of the packages that may be installed here: {known}"
+            )
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ from policy.tools.handlers.pip import ENVIRONMENT, pip_arguments, pip_problem
 from policy.tools.handlers.program_run import run_to_end
 from policy.tools.install_failed import InstallFailed
 
+_LOG = logging.getLogger(__name__)
 _THREADS = Threads("keeping installed packages", most=4)
 _ERRORS = 50_000  # bytes of what pip prints
 _BETWEEN = 0.25  # seconds from one look at the size to the next
@@ -117,6 +119,8 @@ class PythonPackages:
             )
             await self._run(program, launcher, staging, interpreter)
             await _THREADS.run(lambda: self._take(target, place))
+        found = " ".join(f"{name}=={version}" for name, version in distributions_in(place))
+        _LOG.info("installed for code: %s", visible(found, 1000))
 
     async def _run(
         self, program: ProgramToStart, launcher: Launcher, staging: str, interpreter: str

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import io
 import os
+import signal
 import tarfile
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,7 +17,8 @@ from policy.audit import MemorySink
 from policy.sandbox import Peer
 from policy.service import GovernedService, build_tool_service
 from tests.service.sandbox.wheels import index_of, interpreter, needs_pip, wheel
-from tests.unit.sandbox.confining import needs_bubblewrap, needs_landlock, working_in
+from tests.unit.cli.running import run
+from tests.unit.sandbox.confining import needs_bubblewrap, needs_landlock, wait_until, working_in
 
 pytestmark = [needs_bubblewrap, needs_pip]
 
@@ -84,11 +85,7 @@ async def test_code_imports_what_it_requires(desk: Desk) -> None:
 async def test_what_cannot_be_resolved_is_told_by_pip(desk: Desk) -> None:
     wheel(desk.wheels, "wanted", requires=["missing"])
     service = desk.service()
-    for requirement, said in (
-        ("absent", "absent"),
-        ("wanted>=2", "wanted>=2"),
-        ("wanted", "missing"),
-    ):
+    for requirement, said in (("wanted>=2", "wanted>=2"), ("wanted", "missing")):
         with pytest.raises(Execution) as failed:
             await ran(service, "print(1)", requirement)
         assert failed.value.code == "install-failed"
@@ -104,13 +101,9 @@ async def failure(service: GovernedService, *requirements: str) -> str:
     return failed.value.message
 
 
-async def test_a_pth_file_is_not_read(desk: Desk) -> None:
-    wheel(desk.wheels, "evil", files={"evil.pth": "import sys; print('read a .pth')\n"})
-    done = await ran(desk.service(), "import evil; print(evil.version)", "evil")
-    assert (done["stdout"], done["stderr"]) == ("1.0\n", "")
-
-
-@pytest.mark.parametrize("member", ["../../escaped.py", "/tmp/escaped.py"])
+@pytest.mark.parametrize(
+    "member", ["../../escaped.py", pytest.param("/tmp/escaped.py", marks=pytest.mark.long)]
+)
 async def test_a_file_outside_of_the_package_is_not_installed(desk: Desk, member: str) -> None:
     wheel(desk.wheels, "evil", files={member: "x"})
     said = await failure(desk.service(), "evil")
@@ -120,19 +113,25 @@ async def test_a_file_outside_of_the_package_is_not_installed(desk: Desk, member
     assert desk.installations() == []
 
 
-async def test_no_name_of_a_script_leads_out_of_the_installation(desk: Desk) -> None:
+async def test_no_pth_file_is_read_and_no_name_of_a_script_leads_out(desk: Desk) -> None:
     names = ("../../../../escaped", "../../escaped2", "x")
     scripts = "".join(f"{name} = evil:main\n" for name in names)
-    record = "../../../../../escaped3,,\nevil.py,,\n"
     wheel(
         desk.wheels,
         "evil",
-        extra={"entry_points.txt": f"[console_scripts]\n{scripts}", "RECORD": record},
+        files={"evil.pth": "import sys; print('read a .pth')\n"},
+        extra={
+            "entry_points.txt": f"[console_scripts]\n{scripts}",
+            "RECORD": "../../../../../escaped3,,\nevil.py,,\n",
+        },
     )
-    with suppress(Execution):
-        await ran(desk.service(), "import evil", "evil")
-    assert [each for each in desk.folder.rglob("escaped*") if desk.kept not in each.parents] == []
-    assert [each for each in desk.kept.iterdir() if each.name.startswith(("escaped", "."))] == []
+    done = await ran(desk.service(), "import evil; print(evil.version)", "evil")
+    assert (done["stdout"], done["stderr"]) == ("1.0\n", "")
+    (kept,) = desk.installations()
+    outside = [
+        each for each in desk.folder.rglob("escaped*") if desk.kept / kept not in each.parents
+    ]
+    assert outside == []
 
 
 async def test_a_huge_wheel_is_not_installed(desk: Desk) -> None:
@@ -260,6 +259,7 @@ async def test_two_calls_at_once_install_once(desk: Desk) -> None:
     assert len(desk.installations()) == 1
 
 
+@pytest.mark.long
 async def test_an_installation_that_is_cancelled_leaves_nothing(desk: Desk) -> None:
     wheel(desk.wheels, "wanted", files={f"part{n}.py": "x = 1\n" * 1000 for n in range(300)})
     service = desk.service()
@@ -274,6 +274,7 @@ async def test_an_installation_that_is_cancelled_leaves_nothing(desk: Desk) -> N
     assert (await ran(service, "import wanted", "wanted"))["exit_code"] == 0
 
 
+@pytest.mark.long
 async def test_what_is_old_is_installed_anew(desk: Desk) -> None:
     wheel(desk.wheels, "wanted")
     service = desk.service(f'wheels = "{desk.wheels}"\nkeep = "1h"')
@@ -360,3 +361,34 @@ async def test_the_rule_of_the_call_bounds_its_installation(
         await failure(service, "wanted")
     )
     assert (await ran(service, "print(1)"))["stdout"] == "1\n"
+
+
+def test_a_service_that_is_killed_leaves_no_half_of_an_installation(desk: Desk) -> None:
+    wheel(desk.wheels, "wanted", files={f"part{n}.py": "x = 1\n" * 1000 for n in range(200)})
+    service = desk.service()
+    child = os.fork()
+    if child == 0:
+        try:
+            asyncio.run(ran(service, "import wanted", "wanted"))
+        finally:
+            os._exit(0)
+    wait_until(desk.installations)
+    (staging,) = desk.installations()
+    wait_until(lambda: any((desk.kept / staging / "tmp").iterdir()))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert desk.installations() == [staging] and staging.startswith(".new-")
+    wait_until(lambda: not working_in(desk.kept / staging))
+    done = asyncio.run(ran(desk.service(), "import wanted; print(wanted.version)", "wanted"))
+    assert done["stdout"] == "1.0\n"
+    assert len(desk.installations()) == 2
+
+
+def test_check_knows_the_tool_where_it_is_configured(desk: Desk) -> None:
+    desk.service(rules=POLICY.replace("allow", "named: allow"))
+    assert run("check", str(desk.rules)).code == 0
+    wrong = POLICY.replace(
+        "allow python_exec", 'named: allow python_exec when input.requires == "x"'
+    )
+    (desk.rules / "global.policy").write_text(wrong)
+    assert "no field `input.requires`" in run("check", str(desk.rules)).out
