@@ -49,6 +49,7 @@ from policy.evaluation.resource_tests import (
     known_answer,
     permits_writes_of_inline_code,
 )
+from policy.evaluation.set_items import mentions_inline_code, patterns_of
 from policy.evaluation.sought_values import looks_elsewhere
 from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value, all_of, negated
 
@@ -103,9 +104,11 @@ __all__ = [
     "keep_for",
     "known_answer",
     "looks_elsewhere",
+    "mentions_inline_code",
     "negated",
     "negation_of",
     "outcome_of_condition",
+    "patterns_of",
     "permits_writes_of_inline_code",
     "read_output",
     "resource_tests",

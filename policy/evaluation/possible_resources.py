@@ -331,5 +331,10 @@ def _matches(command: Invocation, members: SetTest, call: Evaluation) -> bool:
     evidence by itself; the command that it would run is tested separately.
     """
     matches = members.holds(command, call, call.paths, extent="some")
-    hides = any(each.gaps for each in command.walk())
-    return matches is True or (matches is None and not hides)
+    if matches is not None:
+        return matches
+    if not any(each.gaps for each in command.walk()):
+        return True
+    # Whatever else the words may run: one of these commands may be in the set by what it shows.
+    shown = (replace(each, gaps=(), inner=()) for each in command.walk() if each.program)
+    return any(members.holds(one, call, call.paths, extent="some") is not False for one in shown)

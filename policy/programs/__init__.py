@@ -22,6 +22,7 @@ from policy.programs.patterns.named_script import named_script
 from policy.programs.patterns.pattern import CommandPattern, read_command_pattern
 from policy.programs.patterns.pattern_set import PatternSet
 from policy.programs.patterns.profile_check import check_examples
+from policy.programs.patterns.relations import exclude_each_other, matches_more, misses_less
 from policy.programs.patterns.uncovered import uncovered_commands
 from policy.programs.profiles.faults import ProfileFault
 from policy.programs.profiles.profile import Profile
@@ -54,11 +55,14 @@ __all__ = [
     "analyse_script",
     "check_examples",
     "covers",
+    "exclude_each_other",
     "is_harmless_redirection",
     "listed_folders",
     "matches_bare",
     "matches_command",
+    "matches_more",
     "matches_path_glob",
+    "misses_less",
     "named_script",
     "orders_to_write",
     "read_command_pattern",

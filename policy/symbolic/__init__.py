@@ -1,6 +1,7 @@
 """Rules as Boolean formulas: which calls break a claim, of all calls or of some that are shown."""
 
 from policy.symbolic.all_calls import AllCalls
+from policy.symbolic.command_relations import CommandSet, command_set
 from policy.symbolic.known_truths import KnownTruths
 from policy.symbolic.leaves import leaves_of
 from policy.symbolic.reading import Reading
@@ -28,6 +29,7 @@ __all__ = [
     "AnyPlan",
     "Basis",
     "Claim",
+    "CommandSet",
     "KnownTruths",
     "Reading",
     "RuleReader",
@@ -39,6 +41,7 @@ __all__ = [
     "VerdictLiterals",
     "Violation",
     "always_denied",
+    "command_set",
     "includes",
     "is_grant",
     "is_restricted",

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from policy.checks import checked
 from policy.evaluation import DeclaredResources, is_enforceable
+from policy.symbolic.command_relations import CommandSet, command_set
 from policy.symbolic.set_relations import includes, shares_nothing
 from policy.symbolic.situation import HOME, WORKSPACE
 from policy.symbolic.truths import Truths
@@ -42,6 +43,8 @@ class RelatedTests:
     def __init__(self) -> None:
         self._numbers: dict[Meaning, list[int]] = {}
         self._tests: list[tuple[Meaning, DeclaredResources]] = []
+        # The sets of tests of commands.
+        self._commands: list[CommandSet | None] = []
         self._implications: list[dict[int, tuple[Implication, ...]]] = []
 
     def number(self, test: Meaning, declared: DeclaredResources) -> int:
@@ -53,6 +56,9 @@ class RelatedTests:
         made = len(self._tests)
         among.append(made)
         self._tests.append((test, declared))
+        self._commands.append(
+            None if test.operand is None else command_set(test.operand, declared.profiles)
+        )
         self._implications.append({})
         for number, (other, others_declared) in enumerate(self._tests[:-1]):
             if other.verb == test.verb and others_declared.says_the_same(declared):
@@ -66,16 +72,27 @@ class RelatedTests:
     def _compare(self, one: int, other: int) -> None:
         """Note what two tests imply, in an order that does not depend on which came first."""
         (test, declared), (others_test, _) = self._tests[one], self._tests[other]
-        for first, second, this, that in (
-            (one, other, _FIRST, _SECOND),
-            (other, one, _SECOND, _FIRST),
-        ):
-            found = {
-                *_implied(test, others_test, this, that, declared),
-                *_implied(others_test, test, that, this, declared),
-            }
-            if found:
-                self._implications[first][second] = tuple(sorted(found))
+        found = {
+            *_implied(test, others_test, _FIRST, _SECOND, declared),
+            *_implied(others_test, test, _SECOND, _FIRST, declared),
+        }
+        commands, others_commands = self._commands[one], self._commands[other]
+        if commands is not None and others_commands is not None:
+            complete = declared.complete
+            here, there = _Commands(test, commands), _Commands(others_test, others_commands)
+            found.update(_implied_of_commands(here, there, _FIRST, _SECOND, complete=complete))
+            found.update(_implied_of_commands(there, here, _SECOND, _FIRST, complete=complete))
+        if found:
+            self._implications[one][other] = tuple(sorted(found))
+            self._implications[other][one] = tuple(sorted(map(_other_way_round, found)))
+
+
+def _other_way_round(found: Implication) -> Implication:
+    """Return an implication with the two tests exchanged."""
+    premise, conclusion = (
+        number + 2 if number in (1, 2, -3, -4) else number - 2 for number in found
+    )
+    return premise, conclusion
 
 
 def _implied(
@@ -109,6 +126,44 @@ def _implied(
     ):
         # What is accessed is in the first set, so that it is not what the second test wants.
         yield this.holds, that.fails if all_are_known else -that.holds
+
+
+@dataclass(frozen=True, slots=True)
+class _Commands:
+    """A test of commands, and its set."""
+
+    test: Meaning
+    commands: CommandSet
+
+
+def _implied_of_commands(
+    this_test: _Commands, that_test: _Commands, this: Truths, that: Truths, *, complete: bool
+) -> Iterator[Implication]:
+    """Yield what a test of commands implies for another one, by the patterns of both."""
+    one, first = this_test.test, this_test.commands
+    other, second = that_test.test, that_test.commands
+    if one.form == other.form == "some":
+        if second.surely_holds_all_of(first):
+            yield this.holds, that.holds
+        if second.may_hold_all_of(first):
+            yield that.fails, this.fails
+    if one.form == "some":
+        return
+    # That all commands are in the first set.
+    inside = this.holds if one.form == "only" else this.fails
+    if other.form == "some" and complete and first.excludes(second):
+        yield inside, that.fails
+    # Where `only` covers effects, another clause of the rule may cover redirections.
+    if other.form == "outside" and not one.covering and second.surely_holds_all_of(first):
+        yield inside, that.fails
+    if one.form == other.form == "only" and one.covering in (False, other.covering):
+        are_like = (one.beside, one.surely, one.absent_is_false) == (
+            other.beside,
+            other.surely,
+            other.absent_is_false,
+        )
+        if are_like and second.surely_holds_all_of(first):
+            yield this.holds, that.holds
 
 
 def _but_for_the_set(one: Meaning) -> tuple[object, ...]:

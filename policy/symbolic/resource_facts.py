@@ -84,14 +84,19 @@ class ResourceFacts:
 
     def covered(self, tests: Iterable[checked.ResourceTest], declared: DeclaredResources) -> int:
         """Return the literal that the effects of a call may be covered by these clauses."""
+        tests = tuple(tests)
         covering: dict[str, list[int]] = {}
         for test in tests:
             scope = Scope(declared, absent_is_false=False, covering=True)
             covering.setdefault(test.verb, []).append(self.truth_of(test, scope).holds)
-        return self._clauses.all_of(
-            self._clauses.any_of(covering.get(verb, ()))
-            for verb in sorted(certain_verbs(self._spec, declared))
-        )
+        certain = certain_verbs(self._spec, declared)
+        found = [self._clauses.any_of(covering.get(verb, ())) for verb in sorted(certain)]
+        if "runs" in certain and covering.keys().isdisjoint(("reads", "writes")):
+            # No clause covers a redirection, so patterns have to.
+            scope = Scope(declared, absent_is_false=False)
+            spelled = (self.truth_of(test, scope).holds for test in tests if test.verb == "runs")
+            found.append(self._clauses.any_of(spelled))
+        return self._clauses.all_of(found)
 
     def _paths_of(self, verb: Verb, declared: DeclaredResources) -> AccessedPaths:
         for known, paths in self._paths:

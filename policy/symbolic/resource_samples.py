@@ -15,6 +15,7 @@ Arguments: TypeAlias = dict[str, Any]
 
 _MOST = 300  # combinations of arguments
 _PLACES = 4  # files that commands with a wildcard are tried with
+_FEW = 2  # commands that others are given as words
 _WORD = "a"  # what stands for a wildcard
 # Another one, for what a set holds that a smaller one does not.
 _OTHER_WORD = "b"
@@ -92,7 +93,20 @@ def _samples_for(verb: str, named: dict[str, dict[str, None]]) -> Iterator[str]:
         for other, command in _COMMANDS.items():
             texts = (*named.get(other, ()), *_ELSEWHERE[other])
             yield from (command.format(text) for text in texts if " " not in text)
+        yield from _longer_commands(tuple(named.get(verb, ())), tuple(named.get("writes", ())))
     yield from _ELSEWHERE.get(verb, ())
+
+
+def _longer_commands(commands: tuple[str, ...], written: tuple[str, ...]) -> Iterator[str]:
+    """Yield commands whose output goes to a file, and those that are given another one.
+
+    The commands that a claim names come first.
+    """
+    for path in written[:_PLACES]:
+        yield from (f"{command} > {path}" for command in commands[:_PLACES])
+    for command in commands:
+        if command.endswith(f" {_WORD}"):
+            yield from (f"{command.removesuffix(_WORD)}{given}" for given in commands[:_FEW])
 
 
 def _at(steps: tuple[str, ...], text: str) -> Any:

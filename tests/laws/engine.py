@@ -63,7 +63,11 @@ def build(policy: PolicyText) -> Built:
 
 
 def build_over(
-    policy: PolicyText, catalog: Catalog, *, context: Mapping[str, str] | None = None
+    policy: PolicyText,
+    catalog: Catalog,
+    *,
+    context: Mapping[str, str] | None = None,
+    profiles: Profiles = FREE,
 ) -> Built:
     """Take a policy the whole way over another catalogue, with declared facts of the context."""
     trees = tuple(_parsed(name, text) for name, text in policy.texts().items())
@@ -73,7 +77,7 @@ def build_over(
     errors = tuple(one for one in found if one.severity is Severity.ERROR)
     if errors:
         raise Unsound(errors)
-    program = compile_policy(layered.policy, catalog, profiles=FREE)
+    program = compile_policy(layered.policy, catalog, profiles=profiles)
     return Built(policy=policy, trees=trees, program=program)
 
 

@@ -37,9 +37,14 @@ def covers(
 
 
 def runs_any(invocation: Invocation, patterns: Sequence[CommandPattern]) -> bool | None:
-    """Return whether some command of a chain matches a pattern; None if only a gap might."""
+    """Return whether some command of a chain matches a pattern; None if only a gap might.
+
+    A function that the script is sure to have defined runs no program of its name.
+    """
     answer: bool | None = False
     for command in invocation.walk():
+        if command.command.is_function and not command.gaps:
+            continue
         if command.gaps or (command.command.words and not command.program):
             answer = None
         found = any_of(_matches_chain(command, pattern) for pattern in near(patterns, command))

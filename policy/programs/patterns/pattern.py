@@ -63,6 +63,11 @@ class CommandPattern:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
+    @property
+    def spelled(self) -> SimpleCommand:
+        """The pattern as a command; wildcards are characters that no command contains."""
+        return self._spelled
+
     def narrowed(self, program: tuple[str, ...]) -> CommandPattern:
         """Return the pattern for one subcommand, if it leaves the subcommand open."""
         pattern = self

@@ -21,14 +21,14 @@ DECIDED = (
     "always deny bash_exec when connects to [metadata, loopback] unless connects only to internal",
     "never allow bash_exec when reads outside workspace",
     'never allow bash_exec when session.role == "clerk" and reads "/etc/**"',
-)
-UNDECIDED = (
     'never allow bash_exec when runs "rm *"',
     'never allow bash_exec when runs "curl *"',
     'never allow bash_exec when runs "git push *"',
     'always deny bash_exec when runs "sudo *"',
     "never allow bash_exec when runs build",
     "always deny bash_exec when runs outside [look, build]",
+)
+UNDECIDED = (
     'never allow bash_exec when writes "/etc/**"',
     "never allow bash_exec when writes outside workspace",
     'never allow bash_exec when connects to "169.254.169.254"',
