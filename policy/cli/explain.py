@@ -142,7 +142,7 @@ def command(
     if generation is None:
         show_errors_in_short(built, path, note=_NO_RULES)
     facts, where = with_workspace(asked.facts, generation)
-    facts = with_sandbox(facts, generation)
+    facts = with_sandbox(facts, generation, asked.tool)
     explanation = _explained(generation, replace(asked, facts=facts))
     is_in_force = built.generation is not None
     if format == "json" and is_in_force:

@@ -66,14 +66,28 @@ def build_at(
     path: Where,
     catalog_file: Where | None,
 ) -> Built:
-    """Return the build of the files at `path`, valid or not."""
+    """Return the build of the files at `path`, valid or not.
+
+    It knows the tools of its plugins, as a service does that runs them.
+    """
+    catalog = read_catalog(catalog_file)
+    built = _build(path, catalog)
+    if built.generation is None:
+        return built
+    plugins = built.generation.settings.plugins
+    if all(one.path is None for one in plugins.values()):
+        return built
+    from policy.plugins import configured_specs
+
+    try:
+        return _build(path, catalog.with_tools(configured_specs(plugins)))
+    except CatalogError:  # a list has the name of a plugin's tool; the service says so
+        return built
+
+
+def _build(path: Where, catalog: Catalog) -> Built:
     ways = fast_paths()
-    return read_policy(
-        path,
-        catalog=read_catalog(catalog_file),
-        engine=ways.engine,
-        shortcuts=ways.shortcuts,
-    )
+    return read_policy(path, catalog=catalog, engine=ways.engine, shortcuts=ways.shortcuts)
 
 
 def exit_code(diagnostics: Iterable[Diagnostic]) -> int:

@@ -11,6 +11,7 @@ from policy.mcp.resolved_program import program_of, resolved_program
 from policy.mcp.secrets import read_value, read_values
 from policy.mcp.served_server import ProgramOf, ServerReport
 from policy.mcp.server_requests import server_request_handlers
+from policy.mcp.server_sandbox import tier_of_server
 from policy.mcp.servers import McpServers, configured_servers
 from policy.mcp.standing import ReviewFilter, Standing
 
@@ -41,4 +42,5 @@ __all__ = [
     "refused_names",
     "resolved_program",
     "server_request_handlers",
+    "tier_of_server",
 ]

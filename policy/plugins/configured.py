@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from policy.capabilities import PluginRefused, ProcessRuntime, WasmRuntime
 from policy.diagnostics import visible
-from policy.generation import ConfiningDriver, PluginSettings, state_root
+from policy.generation import ConfiningDriver, PluginSettings
 from policy.plugins.access import shared_access
 from policy.plugins.confining import PlanInForce, sandbox_of_module, sandbox_of_program
 from policy.plugins.folder import PluginFolder, copied, read_plugin
@@ -21,6 +21,7 @@ from policy.plugins.plugin_tool import plugin_tool
 from policy.plugins.process_runtime import LauncherFor, PluginProgram, ProcessPlugin
 from policy.plugins.registry import PluginRegistry
 from policy.plugins.runtime import PluginCode
+from policy.plugins.update import copies_folder
 from policy.plugins.wasm_runtime import WasmPlugin
 from policy.processes import ProgramToStart
 from policy.runtime import Threads
@@ -73,7 +74,7 @@ class ConfiguredPlugins:
         self._service = service
         self._store = store
         self._launchers = launchers
-        self._copies = state_root() / "plugins"
+        self._copies = copies_folder()
         self._loaded: dict[str, _Loaded] = {}
         self._changing = asyncio.Lock()
         self._last = PlanInForce()
@@ -128,9 +129,10 @@ class ConfiguredPlugins:
         access = shared_access(plugin.manifest.access, settings.reach)
         if access.reach.network != "none":
             self._require_connections()
+        # A module does not need it to run; people do who review its next version.
+        folder = await _THREADS.run(copied, plugin, self._copies)
         match plugin.manifest.runtime:
             case ProcessRuntime(command=command):
-                folder = await _THREADS.run(copied, plugin, self._copies)
                 return ProcessPlugin(
                     plugin.manifest,
                     PluginProgram(command=command, folder=folder, env=settings.env),

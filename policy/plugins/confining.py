@@ -99,10 +99,7 @@ def sandbox_of_program(
     access: SharedAccess, *, folder: str, in_force: Callable[[], PlanInForce]
 ) -> PluginSandbox:
     """Return the sandbox of a plugin that is a program."""
-    verbs: set[ConfinedVerb] = {"reads", "writes"}
-    if access.reach.network != "all":
-        verbs.add("connects")
-    tier = SandboxTier(name=access.reach.driver, enforces=frozenset(verbs))
+    tier = tier_of_program(access)
     return PluginSandbox(tier=tier, access=access, folder=folder, in_force=in_force)
 
 
@@ -110,5 +107,17 @@ def sandbox_of_module(
     access: SharedAccess, *, in_force: Callable[[], PlanInForce]
 ) -> PluginSandbox:
     """Return the sandbox of a WebAssembly module: it reaches what it is handed, and no more."""
-    tier = SandboxTier(name="wasm", enforces=frozenset({"reads", "writes", "connects"}))
-    return PluginSandbox(tier=tier, access=access, folder=None, in_force=in_force)
+    return PluginSandbox(tier=tier_of_module(), access=access, folder=None, in_force=in_force)
+
+
+def tier_of_program(access: SharedAccess) -> SandboxTier:
+    """Return what confines a plugin's program, and which verbs it enforces."""
+    verbs: set[ConfinedVerb] = {"reads", "writes"}
+    if access.reach.network != "all":
+        verbs.add("connects")
+    return SandboxTier(name=access.reach.driver, enforces=frozenset(verbs))
+
+
+def tier_of_module() -> SandboxTier:
+    """Return what confines a module: the runtime, by which it does everything."""
+    return SandboxTier(name="wasm", enforces=frozenset({"reads", "writes", "connects"}))

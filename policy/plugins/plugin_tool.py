@@ -52,15 +52,21 @@ def plugin_tool(plugin: str, declared: ToolCapability, code: PluginCode) -> Plug
 
     Nothing is known of what it touches: a policy may declare that, as for an MCP server's tool.
     """
+    spec = spec_of_declared(declared)
+    return PluginTool(
+        plugin=plugin, name=declared.name, spec=spec, definition=define(spec), code=code
+    )
+
+
+def spec_of_declared(declared: ToolCapability) -> ToolSpec:
+    """Return what a manifest says of a tool; raise PluginRefused for an unusable schema."""
     schema = declared.input_schema or {}
     spec = spec_of(declared.name, declared.description, schema=schema, traits=Traits())
     if spec.fault is not None:
         raise PluginRefused(f"the tool `{declared.name}`: {spec.fault}")
-    if declared.output_schema is not None:
-        problem = output_schema_problem(declared.output_schema)
-        if problem is not None:
-            raise PluginRefused(f"the tool `{declared.name}`: what it returns: {problem}")
-        spec = replace(spec, output=read_only_schema(declared.output_schema))
-    return PluginTool(
-        plugin=plugin, name=declared.name, spec=spec, definition=define(spec), code=code
-    )
+    if declared.output_schema is None:
+        return spec
+    problem = output_schema_problem(declared.output_schema)
+    if problem is not None:
+        raise PluginRefused(f"the tool `{declared.name}`: what it returns: {problem}")
+    return replace(spec, output=read_only_schema(declared.output_schema))

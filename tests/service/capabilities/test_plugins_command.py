@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from policy.cli.commands import commands
+from policy.plugins import copied, copies_folder, read_plugin
 
 SAMPLES = Path(__file__).parents[3] / "docs/samples"
 POLICY = "policy for every agent\n\ndefault deny\n"
@@ -99,9 +100,78 @@ def test_a_folder_is_shown_with_the_table_that_runs_it(rules: Path) -> None:
     assert "to run it as it is now" in changed.stdout
 
 
-def test_what_a_plugin_asks_for_is_shown(rules: Path) -> None:
+def test_what_a_plugin_asks_for_is_a_table_to_be_completed(rules: Path) -> None:
     said = shown(rules, "", SAMPLES / "notes").stdout
-    assert "# it asks for: reads [*], writes [], network none;" in said
+    assert "[plugins.notes.sandbox]\n# It reads whatever you name here.\nreads = []\n" in said
+    table = said.partition("toml:\n\n")[2]
+    assert shown(rules, table).stdout == "notes  tool:search  granted\n"
+
+
+def test_a_folder_is_looked_at_before_there_is_a_policy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(commands, ["plugins", str(SAMPLES / "mask")])
+    assert done.exit_code == 0
+    assert "there is no `rules` here, so nothing is granted" in done.stderr
+    assert "[plugins.mask]" in done.stdout
+    for arguments in (["plugins"], ["plugins", "--rules", "other", str(SAMPLES / "mask")]):
+        done = CliRunner().invoke(commands, arguments)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "name the policy folder by `--rules`" in done.stderr
+
+
+def test_an_update_is_shown_by_what_has_changed(
+    rules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(rules.parent / "state"))
+    folder = rules.parent / "notes"
+    shutil.copytree(SAMPLES / "notes", folder)
+    table = shown(rules, "", folder).stdout.partition("toml:\n\n")[2]
+    reviewed = read_plugin(folder)
+    text = (folder / "plugin.json").read_text()
+    manifest = json.loads(text)
+    manifest |= {"version": "2.0", "access": {"network": "hosts", "connects": ["a.test"]}}
+    manifest["capabilities"][0]["description"] = "Finds."
+    drop = {"type": "tool", "name": "drop", "input_schema": {"type": "object"}}
+    manifest["capabilities"].append(drop)
+    (folder / "plugin.json").write_text(json.dumps(manifest))
+    (folder / "more.js").write_text("")
+    done = shown(rules, table)
+    assert "what has changed in notes is not known: it has not run here as reviewed" in done.stdout
+    # As a service leaves it that has run the plugin.
+    copied(reviewed, copies_folder())
+    done = shown(rules, table)
+    digest = read_plugin(folder).digest
+    assert done.exit_code == 1
+    assert done.stdout.partition("\n\n")[2] == (
+        "since notes was reviewed:\n"
+        "  version 1.0 is now 2.0\n"
+        "  it asks for reads [], writes [], hosts [a.test]; before, for reads [*], writes [], "
+        "network none\n"
+        "  new tool: drop\n"
+        "  another definition: tool search\n"
+        "  new: more.js\n"
+        "  changed: plugin.json\n"
+        "\nto run it as it is now, in [plugins.notes] of placet.toml:\n\n"
+        f'digest = "{digest}"\ngrant = ["tool:search", "tool:drop"]\n'
+    )
+
+
+def test_commands_know_the_tools_of_plugins_that_are_as_reviewed(rules: Path) -> None:
+    (rules / "global.policy").write_text(
+        f'{POLICY}\nown: allow ext notes/search when reads only "~/notes/**"\n'
+    )
+    table = shown(rules, "", SAMPLES / "notes").stdout.partition("toml:\n\n")[2]
+    (rules / "placet.toml").write_text(table)
+    assert CliRunner().invoke(commands, ["check", str(rules)]).stdout.startswith("fine:")
+    call = ["--tool", "ext__notes__search", "--input", '{"text": "milk"}']
+    said = CliRunner().invoke(commands, ["explain", str(rules), *call]).stdout
+    assert said.startswith("allow  ext__notes__search")
+    assert "writes only nothing (own); the call is allowed because of that" in said
+    digest = read_plugin(SAMPLES / "notes").digest
+    (rules / "placet.toml").write_text(table.replace(digest, "sha256:" + 64 * "0"))
+    assert "unknown-tool" in CliRunner().invoke(commands, ["check", str(rules)]).stdout
 
 
 def shown(rules: Path, tables: str, *places: Path) -> Result:
