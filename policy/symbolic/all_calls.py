@@ -22,10 +22,11 @@ from policy.evaluation import (
 from policy.layers import applies_to
 from policy.model import Caller, GuestScope
 from policy.program import RulePlan
-from policy.solving import Clauses, Inequalities, LeftOpen, Model
-from policy.symbolic.comparing.comparisons import Comparisons, equalities_of
-from policy.symbolic.comparing.field_quantities import FieldQuantities
-from policy.symbolic.comparing.quantities import is_closed
+from policy.solving import Clauses, LeftOpen, Model
+from policy.symbolic.comparing.compared_values import ComparedValues
+from policy.symbolic.comparing.comparisons import compared_subjects, equalities_of
+from policy.symbolic.comparing.elements import Elements
+from policy.symbolic.comparing.equal_texts import ListedText, Text
 from policy.symbolic.field_values import accepted_values, bounds_in, is_always_there
 from policy.symbolic.known_truths import KnownTruths
 from policy.symbolic.patterns.texts import language_of, language_of_names
@@ -36,8 +37,8 @@ from policy.symbolic.situation import Situation
 from policy.symbolic.strings import Strings
 from policy.symbolic.subjects import HISTORY, RESOURCES, Subject, plain_subject, subjects_of
 from policy.symbolic.text_value import TextValue
-from policy.symbolic.truths import Truths, any_of, constant, unknown
-from policy.values import is_number, is_ordinary
+from policy.symbolic.truths import Truths, constant, unknown
+from policy.values import is_ordinary
 
 NAME: Subject = ("agent", "name")
 ROLE: Subject = ("session", "role")
@@ -51,6 +52,13 @@ _OF_VALUES = (
     checked.RegexTest,
     checked.TextRelation,
     checked.TypeTest,
+    checked.WindowTest,
+)
+# The tests that may be about several values, elements of lists, or times.
+_OF_SEVERAL_VALUES = (
+    checked.Comparison,
+    checked.Membership,
+    checked.Quantified,
     checked.WindowTest,
 )
 _OF_PATTERNS = (checked.LikeTest, checked.RegexTest, checked.TextRelation)
@@ -81,18 +89,23 @@ class AllCalls:
         # That values are such as people write, and that paths are read as they are spelled.
         self.ordinary = clauses.variable()
         self._spec = spec
-        self._view = view
         self._slots = slots
         self._layers = tuple(layers)
         self._base = Situation(spec=spec, base={})
         self._simple: dict[Subject, list[checked.Test]] = {NAME: [], ROLE: []}
         tests = tuple(one for test in tests for one in equalities_of(test) or (test,))
+        self._elements = Elements(tests)
+        self._view = self._elements.view(view)
+        tests = (*tests, *self._elements.tests())
+        self._windows = [test for test in tests if isinstance(test, checked.WindowTest)]
         for test in tests:
             subject = simple_subject(test)
             if subject is not None and self._can_be_set(subject):
                 self._simple.setdefault(subject, []).append(test)
         matched = (self._matched_subject(test) for test in tests)
         self._patterns = {found for found in matched if found and self._is_any_text(found)}
+        compared = (one for test in tests for one in compared_subjects(test) or ())
+        self._patterns |= {one for one in compared if self._may_be_text(one)}
         if any(layer.kind == "agents" for layer in self._layers) and self._is_any_text(NAME):
             self._patterns.add(NAME)
         self._strings = Strings(clauses)
@@ -102,7 +115,7 @@ class AllCalls:
         # What layers declare, where it differs.
         self._declared: list[DeclaredResources] = []
         self._applying: dict[LayerKey, int] = {}
-        self._comparisons: Comparisons | None = None
+        self._compared: ComparedValues | None = None
         self._resources = ResourceFacts(
             clauses, spec, ordinary=self.ordinary, related=self._truths.related
         )
@@ -167,32 +180,45 @@ class AllCalls:
         if not subjects_of(test):
             call = self._base.evaluation(slots=self._slots)
             return fixed(self.clauses, compiled(test, scope), call)
-        if isinstance(test, checked.Comparison) and is_closed(test):
-            return self._compared(test, scope)
-        equalities = equalities_of(test)
-        if equalities:
-            return any_of(self.clauses, [self.leaf(one, scope) for one in equalities])
+        is_known = subjects_of(test).isdisjoint((RESOURCES, HISTORY))
+        if is_known and isinstance(test, _OF_SEVERAL_VALUES):
+            return self._compared_values().truth_of(test, scope) or self._unknown(test, scope)
         return self._unknown(test, scope)
 
-    def _compared(self, test: checked.Comparison, scope: Scope) -> Truths:
-        if self._comparisons is None:
-            numbers = Inequalities(self.clauses)
-            call = self._base.evaluation(slots=self._slots)
-            quantities = FieldQuantities(
-                self.clauses, numbers, view=self._view, chosen=self, call=call
+    def _compared_values(self) -> ComparedValues:
+        if self._compared is None:
+            self._compared = ComparedValues(
+                self.clauses,
+                self,
+                tests=self._windows,
+                elements=self._elements,
+                view=self._view,
+                call=self._base.evaluation(slots=self._slots),
             )
-            self._comparisons = Comparisons(self.clauses, numbers, quantities)
-        return self._comparisons.truth_of(test, scope)
+        return self._compared
 
     def choices_of_value(self, subject: Subject) -> Sequence[Choice]:
         """Return the values of a field or fact of which one stands for that of the call."""
         return self._choices_of(subject) if self._can_be_set(subject) else ()
 
-    def numbers_of(self, subject: Subject) -> tuple[Any, ...]:
-        """Return the numbers that the values of a field or fact are told apart by."""
+    def constants_with(self, subject: Subject) -> Sequence[Any]:
+        """Return the constants that the values of a field or fact are told apart by."""
         tests = self._simple.get(subject, ())
-        named = (*(value for test in tests for value in constants_of(test)), *self._named(subject))
-        return tuple(value for value in named if is_number(value))
+        return (*(value for test in tests for value in constants_of(test)), *self._named(subject))
+
+    def text_of(self, subject: Subject) -> Text | None:
+        """Return the string that a field or fact may be; None if it is not modelled as one."""
+        if subject in self._patterns:
+            return self._text(subject)
+        if self.is_listed(subject):
+            return ListedText(self.clauses, self._choices_of(subject))
+        return None
+
+    def _may_be_text(self, subject: Subject) -> bool:
+        """Return whether a field or fact may be any string, as far as its type says."""
+        if subject[0] == "input" and not self._view.lookup((subject[1],)).types & {"string", "any"}:
+            return False
+        return self._is_any_text(subject)
 
     def is_listed(self, subject: Subject) -> bool:
         """Return whether a field has one of the values that its schema lists."""
@@ -201,7 +227,7 @@ class AllCalls:
     @property
     def left_open(self) -> LeftOpen:
         """Why some of what a call may be was not looked into."""
-        return "" if self._comparisons is None else self._comparisons.left_open
+        return "" if self._compared is None else self._compared.left_open
 
     def _table(self, test: checked.Test, scope: Scope, subject: Subject) -> Truths:
         row = self._truths.row((self._truths.meaning_of(test), scope))
@@ -218,8 +244,8 @@ class AllCalls:
         }
         for subject, text in self._texts.items():
             found[subject] = text.example(model.holding)
-        if self._comparisons is not None:
-            found.update(self._comparisons.suggested(model.holding, found))
+        if self._compared is not None:
+            self._compared.suggest(found, model.holding)
         given = {subject: value for subject, value in found.items() if value is not None}
         return {**given, **self._resources.examples(model.holding)}
 

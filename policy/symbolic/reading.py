@@ -82,7 +82,8 @@ def table(
 ) -> Truths:
     """Return the truth of a test by what it gives for each value.
 
-    `test` returns the engine's test, and `row` has the results that are known.
+    The choices follow each other, as `choices` returns them. `test` returns the engine's test, and
+    `row` has the results that are known.
     """
     missing = [choice for choice in among if choice.number not in row]
     if missing:

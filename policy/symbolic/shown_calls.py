@@ -178,7 +178,8 @@ class ShownCalls:
 
     def _more(self, subject: Subject) -> Iterator[Any]:
         """Yield the value that is suggested."""
-        if subject in self._suggested:
+        fits = _SHAPES.get(subject)
+        if subject in self._suggested and (fits is None or fits(self._suggested[subject])):
             yield self._suggested[subject]
 
     def _values(self, subject: Subject) -> Iterator[Any]:

@@ -6,14 +6,15 @@ test is indeterminate. So such a value is two strings here, and an ordinary one 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 from policy.checks import checked
 from policy.evaluation import Indeterminate, TestOf
 from policy.solving import Clauses, Language
 from policy.symbolic.known_truths import Row
-from policy.symbolic.patterns.texts import any_of_these, language_of
+from policy.symbolic.patterns.texts import any_of_these, is_about_the_end, language_of
 from policy.symbolic.reading import Choice, table
 from policy.symbolic.samples import disguised
 from policy.symbolic.strings import Strings
@@ -31,28 +32,43 @@ class TextValue:
         self, clauses: Clauses, strings: Strings, choices: Sequence[Choice], *, ordinary: int
     ) -> None:
         self._clauses = clauses
-        self._others = [each for each in choices if not isinstance(each.value, str)]
+        # Runs of choices that follow each other.
+        self._others = [
+            tuple(run)
+            for is_text, run in groupby(choices, key=lambda each: isinstance(each.value, str))
+            if not is_text
+        ]
         self._texts = [each for each in choices if isinstance(each.value, str)]
-        self._is_text = clauses.any_of(each.literal for each in self._texts)
+        self.is_text = clauses.any_of(each.literal for each in self._texts)
         self._strings = strings
-        self._shown = strings.word(self._is_text)
-        self._bare = strings.word(self._is_text)
+        self._shown = strings.word(self.is_text)
+        self._bare = strings.word(self.is_text)
         # That the string has no invisible characters: then both are the same.
-        self._is_plain = clauses.variable()
-        clauses.require(-ordinary, self._is_plain)
+        self.is_plain = clauses.variable()
+        clauses.require(-ordinary, self.is_plain)
 
     def truth_of(self, test: checked.Test, compiled: TestOf, row: Row) -> Truths:
         """Return the truth of a test of this value alone, which the engine computes as compiled.
 
         `row` has the results that are known.
         """
-        among_others = table(self._clauses, lambda: compiled, self._others, row)
+        others = [table(self._clauses, lambda: compiled, run, row) for run in self._others]
         of_texts = self._of_texts(test, compiled)
-        any_of = self._clauses.any_of
+        both, any_of = self._clauses.all_of, self._clauses.any_of
         return Truths(
-            any_of([among_others.holds, self._clauses.all_of([self._is_text, of_texts.holds])]),
-            any_of([among_others.fails, self._clauses.all_of([self._is_text, of_texts.fails])]),
+            any_of([both([self.is_text, of_texts.holds]), *(each.holds for each in others)]),
+            any_of([both([self.is_text, of_texts.fails]), *(each.fails for each in others)]),
         )
+
+    @property
+    def languages(self) -> Iterable[Language]:
+        """The languages of which it is known whether the string is in them."""
+        return tuple(self._shown.literals)
+
+    def is_in(self, language: Language) -> int:
+        """Return the literal that the string without invisible characters is in a language."""
+        self._in_language(language)
+        return self._bare.is_in(language)
 
     def is_spelled_in(self, language: Language) -> int:
         """Return the literal that the string is in a language, its invisible characters included.
@@ -64,8 +80,9 @@ class TextValue:
 
     def example(self, holding: frozenset[int]) -> Any:
         """Return the value of an assignment; None if no such string was found."""
-        if self._is_text not in holding:
-            return next((each.value for each in self._others if each.literal in holding), None)
+        if self.is_text not in holding:
+            others = (each for run in self._others for each in run)
+            return next((each.value for each in others if each.literal in holding), None)
         if all(
             (literal in holding) == (self._bare.literals[language] in holding)
             for language, literal in self._shown.literals.items()
@@ -78,6 +95,9 @@ class TextValue:
     def _of_texts(self, test: checked.Test, compiled: TestOf) -> Truths:
         language = language_of(test)
         if language is not None:
+            if is_about_the_end(test):
+                # Characters that are hidden elsewhere do not change how a string ends.
+                self._clauses.require(-self._shown.is_in(language), self._bare.is_in(language))
             return self._in_language(language)
         results = [compiled(each.call) for each in self._texts]
         if not results or any(isinstance(truth, Indeterminate) for truth in results):
@@ -97,11 +117,11 @@ class TextValue:
             return unknown(self._clauses)
         truth = self._in_language(language)
         # What is spelled like a string without such characters has none.
-        self._clauses.require(-self._shown.is_in(language), self._is_plain)
+        self._clauses.require(-self._shown.is_in(language), self.is_plain)
         return truth.negated() if most is True else truth
 
     def _in_language(self, language: Language) -> Truths:
         shown, bare = self._shown.is_in(language), self._bare.is_in(language)
         for one, other in ((shown, bare), (bare, shown)):
-            self._clauses.require(-self._is_plain, -one, other)
+            self._clauses.require(-self.is_plain, -one, other)
         return Truths(self._clauses.all_of([shown, bare]), self._clauses.all_of([-shown, -bare]))

@@ -17,6 +17,9 @@ from policy.solving.arithmetic.polynomials import Polynomial
 _MOST_WORK = 300_000
 _MOST_WORK_IN_ALL = 6_000_000
 
+# Whole numbers up to here are doubles.
+_SAFE = 2**53
+
 
 class Z3:
     """A solver in a context of its own. `whole` are the variables that are whole numbers."""
@@ -43,11 +46,15 @@ class Z3:
         return tuple(self._literals[str(each)] for each in self._solver.unsat_core())
 
     def values(self, bounds: Sequence[Bound]) -> Mapping[int, Fraction] | None:
-        """Return values of the variables with which all bounds hold, whole ones if there are."""
+        """Return values of the variables with which all bounds hold.
+
+        They are whole numbers that doubles can represent, if such values are found.
+        """
         asked = [self._assumed(bound) for bound in bounds]
-        named = {each for bound in bounds for each in bound.polynomial.variables}
-        plain = [self._z3.IsInt(self._variable(each)) for each in sorted(named - self._whole)]
-        for more in ([*plain], []):
+        named = sorted({each for bound in bounds for each in bound.polynomial.variables})
+        whole = [self._z3.IsInt(self._variable(each)) for each in named if each not in self._whole]
+        small = [clause for each in named for clause in self._is_safe(each)]
+        for more in ([*whole, *small], whole, []):
             self._solver.push()
             self._solver.add(*more)
             found = self._check(asked)
@@ -57,6 +64,10 @@ class Z3:
             if values is not None:
                 return values
         return None
+
+    def _is_safe(self, variable: int) -> tuple[Any, Any]:
+        value = self._variable(variable)
+        return value <= _SAFE, value >= -_SAFE
 
     def _read(self, model: Any, named: Iterable[int]) -> Mapping[int, Fraction] | None:
         found: dict[int, Fraction] = {}

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from policy.checks import checked
-from policy.solving import Clauses, Inequalities, LeftOpen
-from policy.symbolic.comparing.field_quantities import FieldQuantities
+from policy.solving import Clauses, Inequalities
+from policy.symbolic.comparing.equal_texts import EqualTexts
+from policy.symbolic.comparing.quantities import Quantities
 from policy.symbolic.comparing.quantity import Quantity
-from policy.symbolic.comparing.suggested_values import suggested_values
 from policy.symbolic.reading import Scope
-from policy.symbolic.situation import Values
-from policy.symbolic.subjects import Subject
+from policy.symbolic.subjects import Subject, plain_subject
 from policy.symbolic.truths import Truths, unknown
 
 
@@ -19,12 +16,16 @@ class Comparisons:
     """The comparisons of one call, consistent with each other."""
 
     def __init__(
-        self, clauses: Clauses, numbers: Inequalities, quantities: FieldQuantities
+        self,
+        clauses: Clauses,
+        numbers: Inequalities,
+        quantities: Quantities,
+        equal_texts: EqualTexts,
     ) -> None:
         self._clauses = clauses
         self._numbers = numbers
-        self._fields = quantities
-        self._quantities = quantities.all
+        self._quantities = quantities
+        self._equal_texts = equal_texts
         # Whether two values that are no quantities are equal.
         self._equal: dict[frozenset[object], Truths] = {}
 
@@ -47,18 +48,6 @@ class Comparisons:
             false = any_of([false, both([-left.unclear, -right.unclear, absent])])
         return Truths(true, false)
 
-    @property
-    def left_open(self) -> LeftOpen:
-        """Why some assignments were not looked into."""
-        return self._numbers.left_open
-
-    def suggested(self, holding: frozenset[int], chosen: Values) -> dict[Subject, Any]:
-        """Return values of fields and facts for the numbers of an assignment.
-
-        `chosen` are values that stand for those of the assignment.
-        """
-        return suggested_values(self._fields, self._numbers.values(holding), holding, chosen)
-
     def _is_in_order(self, op: str, left: Quantity, right: Quantity) -> int:
         difference = left.value - right.value
         match op:
@@ -78,7 +67,18 @@ class Comparisons:
         found = self._equal.get(key)
         if found is None:
             found = self._equal[key] = unknown(self._clauses)
+            subjects = compared_subjects(test)
+            if subjects is not None:
+                self._equal_texts.note(subjects, found)
         return found
+
+
+def compared_subjects(test: checked.Test) -> tuple[Subject, Subject] | None:
+    """Return the two fields or facts of which a test says that they are equal, if it does."""
+    if not isinstance(test, checked.Comparison) or test.op != "==":
+        return None
+    left, right = plain_subject(test.left), plain_subject(test.right)
+    return None if left is None or right is None or left == right else (left, right)
 
 
 def equalities_of(test: checked.Test) -> tuple[checked.Comparison, ...]:

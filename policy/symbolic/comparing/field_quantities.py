@@ -26,15 +26,15 @@ from policy.symbolic.subjects import Subject, plain_subject
 _JSON_ALONE = ("moment", "duration")
 
 
-class ChosenValues(Protocol):
+class FieldChoices(Protocol):
     """The values of fields and facts, as far as a reading has chosen some that stand for all."""
 
     def choices_of_value(self, subject: Subject) -> Sequence[Choice]:
         """Return the values of which one stands for that of the call, none if there are none."""
         ...
 
-    def numbers_of(self, subject: Subject) -> Sequence[Any]:
-        """Return the numbers from which the values were told apart."""
+    def constants_with(self, subject: Subject) -> Sequence[Any]:
+        """Return the constants by which the values were told apart."""
         ...
 
     def is_listed(self, subject: Subject) -> bool:
@@ -51,13 +51,13 @@ class FieldQuantities:
         numbers: Inequalities,
         *,
         view: SchemaView,
-        chosen: ChosenValues,
+        fields: FieldChoices,
         call: Evaluation,
     ) -> None:
         self._clauses = clauses
         self._numbers = numbers
         self._view = view
-        self._chosen = chosen
+        self._fields = fields
         self._call = call
         self._all = Quantities(clauses, numbers, known=self._known, evaluated=self._evaluated)
         # Fields and facts that are quantities, by the paths of their names.
@@ -80,7 +80,7 @@ class FieldQuantities:
         if path is None:
             return None
         subject = plain_subject(value)
-        among = () if subject is None else self._chosen.choices_of_value(subject)
+        among = () if subject is None else self._fields.choices_of_value(subject)
         if subject is not None and among:
             found = self._of_choices(subject, value, among)
         elif path == ("now",):
@@ -145,8 +145,9 @@ class FieldQuantities:
         self, subject: Subject, size: Polynomial, values: Sequence[tuple[Choice, Any]]
     ) -> None:
         """Require that the size lies between the numbers that a choice stands between."""
-        listed = self._chosen.is_listed(subject)
-        named = sorted({kind_and_size(number)[1] for number in self._chosen.numbers_of(subject)})
+        listed = self._fields.is_listed(subject)
+        constants = map(kind_and_size, self._fields.constants_with(subject))
+        named = sorted({number for kind, number in constants if kind == "number"})
         for choice, shown in values:
             kind, number = kind_and_size(shown)
             if kind != "number":
@@ -166,7 +167,7 @@ class FieldQuantities:
         self._clauses.require(-if_this, then)
 
     def _is_whole(self, subject: Subject, values: Iterable[tuple[Choice, Any]]) -> bool:
-        if self._chosen.is_listed(subject):
+        if self._fields.is_listed(subject):
             return all(kind_and_size(shown)[1].denominator == 1 for _, shown in values)
         return subject[0] == "input" and self._has_whole_numbers(subject[1:])
 

@@ -23,7 +23,7 @@ from policy.symbolic.comparing.quantity import (
     kind_and_size,
 )
 from policy.symbolic.reading import Scope
-from policy.symbolic.subjects import HISTORY, RESOURCES, meaning_of, subjects_of
+from policy.symbolic.subjects import meaning_of, subjects_of
 
 # Whole numbers up to here are doubles.
 _SAFE = 2**53
@@ -46,7 +46,7 @@ class Quantities:
     """The quantities of one call.
 
     `known` returns those of fields and facts, and `evaluated` what a value is that is the same for
-    every call.
+    every call. No value may depend on earlier calls, or on what the call accesses.
     """
 
     def __init__(
@@ -82,8 +82,7 @@ class Quantities:
 
     def key(self, value: checked.Value, scope: Scope) -> object:
         """Return the same key for values that are the same for every call."""
-        meaning = meaning_of(value)
-        return meaning, _dependence(meaning, scope)
+        return meaning_of(value), scope.absent_is_false if has_tests(value) else None
 
     def unknown(self, *, whole: bool = False) -> Quantity:
         """Return a value of which nothing is known."""
@@ -280,14 +279,8 @@ def _reckoned(op: str, left: Polynomial, right: Polynomial) -> Polynomial:
             return left * right
 
 
-def _dependence(meaning: Any, scope: Scope) -> object:
-    """Return what the value depends on besides its meaning: where it stands."""
-    if not subjects_of(meaning).isdisjoint((RESOURCES, HISTORY)):
-        return scope
-    return scope.absent_is_false if _has_tests(meaning) else None
-
-
-def _has_tests(node: Any) -> bool:
+def has_tests(node: Any) -> bool:
+    """Return whether a value contains tests, so that it depends on where it stands."""
     if isinstance(node, checked.Selected):
         return True
     parts: Iterable[Any] = ()
@@ -295,4 +288,4 @@ def _has_tests(node: Any) -> bool:
         parts = node
     elif is_dataclass(node) and not isinstance(node, (type, checked.ValueSet)):
         parts = (getattr(node, part.name) for part in fields(node))
-    return any(_has_tests(part) for part in parts)
+    return any(has_tests(part) for part in parts)

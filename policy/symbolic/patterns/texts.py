@@ -36,6 +36,21 @@ def language_of(test: checked.Test) -> Language | None:
             return None
 
 
+def is_about_the_end(test: checked.Test) -> bool:
+    """Return whether a test asks whether a string ends with letters that combine with no others."""
+    match test:
+        case checked.TextRelation(op="ends with", right=checked.Constant(value=str() as end)):
+            return end.isascii()
+        case checked.LikeTest(pattern=pattern):
+            return pattern.startswith("*") and pattern[1:].isascii() and _is_plain(pattern[1:])
+        case _:
+            return False
+
+
+def _is_plain(pattern: str) -> bool:
+    return "*" not in pattern and "?" not in pattern
+
+
 @lru_cache(maxsize=4096)
 def any_of_these(texts: tuple[str, ...]) -> Language | None:
     """Return the language of a few strings; None if they are too many."""

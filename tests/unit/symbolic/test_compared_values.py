@@ -6,7 +6,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from policy.catalog import SchemaView
@@ -40,6 +40,7 @@ def test_what_the_engine_says_of_a_call_is_a_reading_of_all_calls() -> None:
         NOW,
         st.sampled_from((None, "a", "b")),
     )
+    @example(["input.t == input.x", "0 < input.x"], {"t": "", "x": ""}, None, None)
     def law(texts: list[str], input: dict[str, Any], now: Any, user: str | None) -> None:
         tests = [test for text in texts if (test := checked_condition(text)) is not None]
         call = _call(input, now=now, user=user)
