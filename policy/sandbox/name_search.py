@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from policy.environment import LetterCase
 from policy.model import ResourceSet
@@ -47,64 +48,37 @@ class NamedPath:
 
 
 class NameSearch:
-    """A search for all that some sets name by wildcards."""
+    """A search in some folders or files for all that some sets name by wildcards."""
 
-    def __init__(self, sets: Iterable[ResourceSet]) -> None:
+    def __init__(self, sets: Iterable[ResourceSet], folders: Sequence[str]) -> None:
         self._sets = [each for each in sets if any(_searched_globs(each))]
+        self._folders = folders
         globs = [glob for each in self._sets for glob in _searched_globs(each)]
-        self._may_be_named = _name_test("".join(_segments(glob)[-1:]) for glob in globs)
         self._context = PathContext(resolve=os.path.realpath, folds=LetterCase().folds)
+        self.may_be_named = _name_test("".join(_segments(glob)[-1:]) for glob in globs)
+        self.found: list[NamedPath] = []
 
-    def found_in(self, folders: Sequence[str], *, most: int) -> Iterator[NamedPath]:
-        """Yield what is named of some folders or files; raise NotSearched.
-
-        `most` is how many files and folders are looked at. What is named is not looked into. A
-        folder that cannot be listed counts as named: a program may be able to change that.
-        """
-        walk = _Walk(most)
-        # Folders to list, each with whether everything in it is a candidate, whatever its name.
-        pending: list[tuple[str, bool]] = []
-        for place in outermost(self._places(folders)):
-            found = self._named(place)
-            if found is not None:
-                yield found
-            elif os.path.isdir(place):
-                pending.append((place, self._names_below(place)))
-        while pending:
-            folder, all_of_it = pending.pop()
-            entries = walk.entries(folder)
-            if entries is None:
-                yield NamedPath(path=folder, anywhere=True)
-                continue
-            for entry in entries:
-                candidate = all_of_it or self._may_be_named(entry.name)
-                found = self._named(entry.path) if candidate else None
-                if found is not None:
-                    yield found
-                elif entry.is_dir(follow_symlinks=False):
-                    below = all_of_it or (candidate and self._names_below(entry.path))
-                    pending.append((entry.path, below))
-
-    def _places(self, folders: Sequence[str]) -> Iterator[str]:
-        """Yield the parts of folders that may hold what is named."""
+    def places(self) -> Iterator[str]:
+        """Yield the parts of the folders that may hold what is named."""
         for glob in (glob for each in self._sets for glob in _searched_globs(each)):
             head = os.path.realpath(fixed_part(glob)[0]) if glob.startswith("/") else "/"
-            for folder in folders:
+            for folder in self._folders:
                 if _holds(folder, head):
                     yield head
                 elif _holds(head, folder):
                     yield folder
 
-    def _named(self, path: str) -> NamedPath | None:
-        """Return what a path leads to if a set names the path, or may do so."""
+    def finds(self, path: str) -> bool:
+        """Return whether a set names a path, or may do so; what it leads to is found then."""
         naming = [each for each in self._sets if self._covers(each, path)]
-        if not naming:
-            return None
-        real = os.path.realpath(path)
-        # What a link leads to has another name, by which it is not found.
-        return NamedPath(path=real, anywhere=real == path and any(map(_is_by_name, naming)))
+        if naming:
+            real = os.path.realpath(path)
+            # What a link leads to has another name, by which it is not found.
+            anywhere = real == path and any(map(_is_by_name, naming))
+            self.found.append(NamedPath(path=real, anywhere=anywhere))
+        return bool(naming)
 
-    def _names_below(self, folder: str) -> bool:
+    def names_below(self, folder: str) -> bool:
         """Return whether sets may name what is in a folder, which itself is an exception."""
         return any(
             each.excluded and self._covers(replace(each, excluded=()), folder)
@@ -121,24 +95,32 @@ class NameSearch:
 def _name_test(globs: Iterable[str]) -> Callable[[str], bool]:
     """Return the test of whether one of some globs may match a name, in any of its spellings.
 
-    Most globs are a name, or its end, and a walk asks of very many names.
+    Most globs are a name, its start or its end, and a walk asks of very many names.
     """
     names: set[str] = set()
+    starts: list[str] = []
     ends: list[str] = []
     others: list[Callable[[str], bool]] = []
     for glob in map(str.casefold, globs):
-        name, end = literal_text(glob), literal_text(glob[1:])
+        name, start, end = map(literal_text, (glob, glob[:-1], glob[1:]))
         if name is not None:
             names.add(name)
         elif glob.startswith("*") and end is not None:
             ends.append(end)
+        elif glob.endswith("*") and start is not None:
+            starts.append(start)
         else:
             others.append(compile_name_glob(glob))
-    endings = tuple(ends)
+    prefixes, suffixes = tuple(starts), tuple(ends)
 
     def may_match(name: str) -> bool:
         folded = without_invisible(name).casefold()
-        return folded in names or folded.endswith(endings) or any(test(folded) for test in others)
+        return (
+            folded in names
+            or folded.startswith(prefixes)
+            or folded.endswith(suffixes)
+            or any(test(folded) for test in others)
+        )
 
     return may_match
 
@@ -180,6 +162,49 @@ def outermost(places: Iterable[str]) -> Iterator[str]:
         if last is None or not _holds(last, place):
             yield place
             last = place
+
+
+# The searches that look into a folder, and whether everything in it is a candidate for them,
+# whatever its name.
+_Looking: TypeAlias = tuple[tuple[NameSearch, bool], ...]
+
+
+def search_all(searches: Sequence[NameSearch], *, most: int) -> None:
+    """Find what is named, for all searches in one walk; raise NotSearched.
+
+    `most` is how many files and folders are looked at. What a search has found, it does not look
+    into. A folder that cannot be listed counts as found: a program may be able to change that.
+    """
+    walk = _Walk(most)
+    pending: list[tuple[str, _Looking]] = []
+    for place in outermost(place for each in searches for place in each.places()):
+        below = tuple((each, each.names_below(place)) for each in searches if not each.finds(place))
+        if below and os.path.isdir(place):
+            pending.append((place, below))
+    while pending:
+        folder, looking = pending.pop()
+        entries = walk.entries(folder)
+        if entries is None:
+            for each, _ in looking:
+                each.found.append(NamedPath(path=folder, anywhere=True))
+            continue
+        for entry in entries:
+            below = looking
+            for each, all_of_it in looking:
+                if all_of_it or each.may_be_named(entry.name):
+                    below = tuple(_not_found(entry, looking))
+                    break
+            if below and entry.is_dir(follow_symlinks=False):
+                pending.append((entry.path, below))
+
+
+def _not_found(entry: os.DirEntry[str], looking: _Looking) -> Iterator[tuple[NameSearch, bool]]:
+    """Yield the searches that do not find an entry, and so look into it."""
+    for each, all_of_it in looking:
+        if not all_of_it and not each.may_be_named(entry.name):
+            yield each, False
+        elif not each.finds(entry.path):
+            yield each, all_of_it or each.names_below(entry.path)
 
 
 class _Walk:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from policy.model import Bound, Confinement, NamedResources, ResourceSet
-from policy.sandbox.name_search import NamedPath, NameSearch, NotSearched, outermost
+from policy.sandbox.name_search import NamedPath, NameSearch, NotSearched, outermost, search_all
 from policy.values import PlainPath, plain_bound, plain_paths
 
 _MOST_LINKS = 40  # as many as Linux follows
@@ -55,10 +55,11 @@ def narrowed_paths(
     written = {*_within(_within(writes, readable), writable)}
     hiding, keeping = taken_sets(confinement.reads), taken_sets(confinement.writes)
     try:
-        masked = taken_away(hiding, (*read, *written), search=search)
         # What cannot be read cannot be written either.
         keeping = tuple(each for each in keeping if each not in hiding)
-        kept = taken_away(keeping, tuple(written), search=search)
+        masked, kept = _taken_away(
+            (hiding, (*read, *written)), (keeping, tuple(written)), search=search
+        )
     except NotSearched as error:
         return (
             f"what rules name by wildcards cannot be looked for: {error} (`[sandbox] search` says "
@@ -150,18 +151,26 @@ def taken_away(
 
     What a path leads to is taken away whole: also a folder that an item names without its contents.
     """
-    sets = tuple(sets)
-    found = {
-        real: NamedPath(path=real, anywhere=False)
-        for named in sets
-        for real in (os.path.realpath(one.path) for one in _plain(named))
-        if os.path.exists(real)
-    }
+    (taken,) = _taken_away((tuple(sets), mounted), search=search)
+    return taken
+
+
+def _taken_away(
+    *asked: tuple[Sequence[ResourceSet], Sequence[str]], search: int
+) -> list[tuple[NamedPath, ...]]:
+    """Return what each of several groups of sets takes away of its mounted paths."""
+    searches = [NameSearch(sets, mounted) for sets, mounted in asked]
     if search:
-        for one in NameSearch(sets).found_in(mounted, most=search):
-            found.setdefault(one.path, one)
-    touching = (path for path in found if _touches(path, mounted))
-    return tuple(found[path] for path in outermost(touching))
+        search_all(searches, most=search)
+    taken = []
+    for (sets, mounted), searched in zip(asked, searches, strict=True):
+        found = {one.path: one for one in searched.found}
+        for path in (os.path.realpath(one.path) for named in sets for one in _plain(named)):
+            if os.path.exists(path):
+                found[path] = NamedPath(path=path, anywhere=False)
+        touching = (path for path in found if _touches(path, mounted))
+        taken.append(tuple(found[path] for path in outermost(touching)))
+    return taken
 
 
 def _touches(path: str, mounted: Iterable[str]) -> bool:

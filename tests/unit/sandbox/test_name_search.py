@@ -12,16 +12,22 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from policy.model import Bound, Confinement, NamedResources, ResourceSet
-from policy.sandbox.name_search import NameSearch, NotSearched
+from policy.sandbox.name_search import NamedPath, NameSearch, NotSearched, search_all
 from policy.values import PathContext, path_violation, plain_paths
 from tests.examples import examples
 from tests.unit.sandbox.confining import as_nobody
 
 
 def _found(folder: Path, *globs: str, without: tuple[str, ...] = (), most: int = 1000) -> list[str]:
-    search = NameSearch([ResourceSet(included=globs, excluded=without)])
-    found = (one.path for one in search.found_in([str(folder)], most=most))
+    sets = [ResourceSet(included=globs, excluded=without)]
+    found = (one.path for one in _named(folder, sets, most=most))
     return sorted(os.path.relpath(path, folder) for path in found)
+
+
+def _named(folder: Path, sets: list[ResourceSet], *, most: int = 10_000) -> list[NamedPath]:
+    search = NameSearch(sets, [str(folder)])
+    search_all([search], most=most)
+    return search.found
 
 
 def _make(folder: Path, *files: str) -> Path:
@@ -69,8 +75,8 @@ def test_a_link_is_not_followed_and_what_it_leads_to_is_named_with_it(tmp_path: 
     _make(tmp_path, "real/deep/.env", "target")
     (tmp_path / "loop").symlink_to(tmp_path)
     (tmp_path / ".env").symlink_to("target")
-    search = NameSearch([ResourceSet(included=("**/.env",))])
-    found = {one.path: one.anywhere for one in search.found_in([str(tmp_path)], most=100)}
+    sets = [ResourceSet(included=("**/.env",))]
+    found = {one.path: one.anywhere for one in _named(tmp_path, sets)}
     assert found == {f"{tmp_path}/real/deep/.env": True, f"{tmp_path}/target": False}
 
 
@@ -81,8 +87,7 @@ def test_other_spellings_of_a_name_are_found(tmp_path: Path) -> None:
 
 def test_a_file_whose_name_depends_on_its_folders_is_found_there_alone(tmp_path: Path) -> None:
     _make(tmp_path, "a/k", "b/k")
-    search = NameSearch([ResourceSet(included=("**/a/k",))])
-    (found,) = search.found_in([str(tmp_path)], most=100)
+    (found,) = _named(tmp_path, [ResourceSet(included=("**/a/k",))])
     assert (found.path, found.anywhere) == (f"{tmp_path}/a/k", False)
 
 
@@ -120,6 +125,15 @@ def test_a_folder_that_cannot_be_listed_counts_as_named() -> None:
 
     tried()
     assert as_nobody(tried) == ["closed"]
+
+
+def test_several_searches_share_one_walk(tmp_path: Path) -> None:
+    _make(tmp_path, "a/x", "a/y", "x/y")
+    folders = [str(tmp_path)]
+    one, other = (NameSearch([ResourceSet(included=(f"**/{name}",))], folders) for name in "xy")
+    search_all([one, other], most=5)
+    assert sorted(each.path for each in one.found) == [f"{tmp_path}/a/x", f"{tmp_path}/x"]
+    assert sorted(each.path for each in other.found) == [f"{tmp_path}/a/y", f"{tmp_path}/x/y"]
 
 
 # ------------------------------------------------------------------ the law
@@ -164,7 +178,7 @@ def test_what_a_rule_names_is_found_and_no_other_file(tree: Path) -> None:
     def law(resources: ResourceSet) -> None:
         bound = Bound(without=(NamedResources(rule="r", resources=resources),))
         found = {
-            one.path for one in NameSearch([resources]).found_in([str(tree)], most=10_000)
+            one.path for one in _named(tree, [resources])
         }  # fmt: skip
         for path in every:
             named = path_violation(
