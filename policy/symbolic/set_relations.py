@@ -18,6 +18,8 @@ from policy.values import (
     read_path_pattern,
 )
 
+# Items of two sets that are compared with each other; beyond that, nothing is known of the sets.
+_MOST_PAIRS = 40_000
 _ANYTHING = "\x01"  # in no pattern: patterns have no control characters
 
 
@@ -33,11 +35,14 @@ def includes(larger: checked.ValueSet, smaller: checked.ValueSet) -> bool:
         # A name may have an address of any network, and a command match patterns unlike its own.
         return False
     exceptions = _items(checked.ValueSet(kind=larger.kind, included=tuple(kept)))
+    items, others = _items(smaller), _items(larger)
+    same = frozenset(others)
+    more = [item for item in items if item not in same]
+    if len(more) * len(others) + len(items) * len(exceptions) > _MOST_PAIRS:
+        return False
     return all(
-        any(_includes_item(larger.kind, other, item) for other in _items(larger))
-        and all(_are_apart(item, exception) for exception in exceptions)
-        for item in _items(smaller)
-    )
+        any(_includes_item(larger.kind, other, item) for other in others) for item in more
+    ) and all(_are_apart(item, exception) for item in items for exception in exceptions)
 
 
 @lru_cache(maxsize=8192)
@@ -45,7 +50,10 @@ def shares_nothing(one: checked.ValueSet, other: checked.ValueSet) -> bool:
     """Return whether certainly no path is in both of two sets of paths."""
     if one.kind != "paths" or other.kind != "paths":
         return False
-    return all(_are_apart(left, right) for left in _items(one) for right in _items(other))
+    items, others = _items(one), _items(other)
+    if len(items) * len(others) > _MOST_PAIRS:
+        return False
+    return all(_are_apart(left, right) for left in items for right in others)
 
 
 def _items(values: checked.ValueSet) -> tuple[checked.SetPart, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from policy.admission import input_fault
 from policy.catalog import ToolSpec
 from policy.checks import checked
 from policy.evaluation import DeclaredResources, covering_tests
@@ -83,6 +84,8 @@ def _opinions(
 ) -> Iterator[tuple[Verdict, int]]:
     """Yield each reason for a verdict that restricts, and the literal that it is there."""
     clauses = reading.clauses
+    if input_fault(spec) is not None:
+        yield Verdict.DENY, clauses.true
     if spec.needs_review:
         yield spec.unreviewed, clauses.true
     if spec.requires_confirmation:

@@ -170,10 +170,11 @@ class Question:
                 replays.left -= 1
                 batch -= 1
                 situation, chosen = asked.reading.shown(model)
-                found = decide(situation)
+                found = self._replayed(situation, layer)
                 if found is not None:
-                    return smallest(found, decide, asked.reading.values_of)
-                replays.learned |= self._misjudged(situation, layer, formula.matching(model))
+                    if self._shows(found, way, layer):
+                        return smallest(found, decide, asked.reading.values_of)
+                    replays.learned |= self._misjudged(found, formula.matching(model))
                 search.require(-seeking, *(-literal for literal in chosen))
             if replays.learned:
                 return None
@@ -223,11 +224,13 @@ class Question:
 
         def decided(situation: Situation) -> Witness | None:
             found = self._replayed(situation, layer)
-            if found is None or not _differs(way, found) or not self._is_about(found, layer):
-                return None
-            return found
+            return found if found is not None and self._shows(found, way, layer) else None
 
         return decided
+
+    def _shows(self, found: Witness, way: Way, layer: LayerKey) -> bool:
+        """Return whether a call differs this way, by a rule that changed in the layer."""
+        return _differs(way, found) and self._is_about(found, layer)
 
     def _is_about(self, found: Witness, layer: LayerKey) -> bool:
         """Return whether a rule that changed in a layer matches a call, as far as rules tell."""
@@ -245,13 +248,8 @@ class Question:
         old, new = (side.program for side in self._sides)
         return both_decisions(old, new, situation, layer)
 
-    def _misjudged(
-        self, situation: Situation, layer: LayerKey, expected: frozenset[PlanKey]
-    ) -> set[PlanKey]:
+    def _misjudged(self, found: Witness, expected: frozenset[PlanKey]) -> set[PlanKey]:
         """Return common rules, left open, that match a call against expectation or do not."""
-        found = self._replayed(situation, layer)
-        if found is None:
-            return set()
         matching = {
             placed.get(_place_of(one))
             for placed, decision in zip(self._placed, (found.before, found.after), strict=True)

@@ -64,3 +64,13 @@ def test_a_loosening_is_reported(
         for rules in (before, after)
     )
     assert compare(old, new).may_loosen
+
+
+def test_a_tool_whose_calls_are_all_denied_is_the_same_under_every_rule() -> None:
+    unreadable = replace(COPY, schema={"type": "object", "properties": {"p": {"$ref": "#/no"}}})
+    old, new = (
+        Policy(program=built_of({"global.policy": (*EVERY, *rules)}, specs=(unreadable,)).program)
+        for rules in (("d: deny copy",), ('d: deny copy when input.p == "a"',))
+    )
+    (found,) = compare(old, new).tools
+    assert found.status == "same"
