@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from policy.catalog import STARTS_PROGRAMS, Origin
+from policy.catalog import CODE_EXEC, PYTHON_EXEC, STARTS_PROGRAMS, Origin
 from policy.generation import Generation
 from policy.model import Facts, SandboxTier
 from policy.sandbox import name_in_use, tier_of
@@ -20,8 +20,10 @@ def with_sandbox(facts: Facts, generation: Generation, tool: str) -> Facts:
         if tier is None:
             return facts
         return replace(facts, sandbox=replace(tier, tools=frozenset({spec.name})))
-    own = frozenset(STARTS_PROGRAMS)
-    settings = generation.settings.sandbox
+    service, settings = generation.settings.service, generation.settings.sandbox
+    # A host application may have tools with the names of those that are not configured.
+    there = {CODE_EXEC: bool(service.code.languages), PYTHON_EXEC: service.python.enabled}
+    own = frozenset(name for name in STARTS_PROGRAMS if there.get(name, True))
     named = settings.named and settings.driver != "off"
     name = name_in_use(settings.reach.driver) if named else None
     return replace(facts, sandbox=tier_of(settings, tools=own, name=name))
