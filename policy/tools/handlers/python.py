@@ -8,6 +8,7 @@ from policy.catalog import PYTHON_EXEC
 from policy.generation import state_root
 from policy.model import Execution
 from policy.tools.handler import ExecutionContext
+from policy.tools.handlers.interpreter_paths import find_interpreter
 from policy.tools.handlers.interpreter_run import (
     Interpreted,
     environment_for,
@@ -17,7 +18,7 @@ from policy.tools.handlers.interpreter_run import (
 from policy.tools.handlers.limits import Limits
 from policy.tools.handlers.native import Run
 from policy.tools.handlers.package_folder import distributions_in
-from policy.tools.handlers.python_packages import PythonPackages, find_interpreter, libraries_of
+from policy.tools.handlers.python_packages import PythonPackages
 
 # In the state of this user, which no tool may write.
 _FOLDER = "python-packages"
@@ -30,14 +31,14 @@ def python_exec(limits: Limits) -> Run:
     async def run(input: dict[str, Any], ctx: ExecutionContext) -> dict[str, Any]:
         asked, code = input.get("timeout"), input["code"]
         require_short(PYTHON_EXEC, code)
-        # No program of the workspace is looked for: this one installs for other calls, too.
         env = environment_for(PYTHON_EXEC, ctx)
-        interpreter = find_interpreter(limits.python.interpreter, env, outside=ctx.workspace)
-        if interpreter is None:
-            name = limits.python.interpreter
-            raise Execution(PYTHON_EXEC, f"`{name}` is not installed outside of the workspace")
+        home = env.get("HOME", "/")
+        name = limits.python.interpreter
+        interpreter = find_interpreter(name, env, workspace=ctx.workspace, home=home)
+        if isinstance(interpreter, str):
+            raise Execution(PYTHON_EXEC, interpreter)
         variables = {"PYTHONDONTWRITEBYTECODE": "1"}
-        libraries, installed = libraries_of(interpreter), list[str]()
+        libraries, installed = interpreter.libraries, list[str]()
         if input.get("requirements"):
             place = await packages.installed(
                 input["requirements"], interpreter=interpreter, env=env, launcher=ctx.launcher
@@ -47,7 +48,7 @@ def python_exec(limits: Limits) -> Run:
             variables["PYTHONPATH"] = place
             installed = [f"{name}=={version}" for name, version in distributions_in(place)]
         program = Interpreted(
-            code=code, interpreter=interpreter, variables=variables, libraries=libraries
+            code=code, interpreter=interpreter.path, variables=variables, libraries=libraries
         )
         seconds = float(limits.command_seconds if asked is None else asked)
         done = await run_code(PYTHON_EXEC, program, seconds=seconds, ctx=ctx, limits=limits)

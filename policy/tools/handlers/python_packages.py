@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,8 @@ from policy.diagnostics import visible
 from policy.generation import PythonSettings
 from policy.processes import LaunchedProgram, Launcher, ProgramToStart
 from policy.runtime import Threads
-from policy.sandbox import SYSTEM, SandboxMissing, refused_connections
+from policy.sandbox import SandboxMissing, refused_connections
+from policy.tools.handlers.interpreter_paths import InterpreterPath
 from policy.tools.handlers.package_folder import (
     PackageFolder,
     Unusable,
@@ -49,13 +49,13 @@ class PythonPackages:
         self,
         requirements: Sequence[str],
         *,
-        interpreter: str,
+        interpreter: InterpreterPath,
         env: Mapping[str, str],
         launcher: Launcher,
     ) -> str:
         """Return the folder that has the packages; raise InstallFailed or SandboxMissing.
 
-        `interpreter` is an absolute path, and `env` is the environment of the installer.
+        `env` is the environment of the installer.
         """
         python = self._python
         if python.index is None and python.wheels is None:
@@ -63,7 +63,7 @@ class PythonPackages:
                 "none is installed here: `[service.python]` has neither `index` nor `wheels`"
             )
         try:
-            place = await _THREADS.run(lambda: self._place(requirements, interpreter))
+            place = await _THREADS.run(lambda: self._place(requirements, interpreter.path))
             lock = self._installing.setdefault(place, asyncio.Lock())
             async with lock:
                 if not await _THREADS.run(lambda: self._folder.use(place)):
@@ -99,7 +99,7 @@ class PythonPackages:
         self,
         place: str,
         requirements: Sequence[str],
-        interpreter: str,
+        interpreter: InterpreterPath,
         env: Mapping[str, str],
         launcher: Launcher,
     ) -> None:
@@ -110,14 +110,14 @@ class PythonPackages:
             wheels = () if self._wheels is None else (self._wheels,)
             program = ProgramToStart(
                 arguments=pip_arguments(
-                    interpreter, requirements, self._python, target=target, temp=temporary
+                    interpreter.path, requirements, self._python, target=target, temp=temporary
                 ),
                 env={**env, **ENVIRONMENT},
                 folder=staging,
-                libraries=(*wheels, *libraries_of(interpreter)),
+                libraries=(*wheels, *interpreter.libraries),
                 installs=staging,
             )
-            await self._run(program, launcher, staging, interpreter)
+            await self._run(program, launcher, staging, interpreter.path)
             await _THREADS.run(lambda: self._take(target, place))
         found = " ".join(f"{name}=={version}" for name, version in distributions_in(place))
         _LOG.info("installed for code: %s", visible(found, 1000))
@@ -190,24 +190,6 @@ def _why(done: Mapping[str, Any], started: Sequence[LaunchedProgram], interprete
     if "sandbox" in done and any(each["verb"] == "start" for each in done["sandbox"]["denied"]):
         return f"the sandbox does not start pip: {said}"
     return f"pip says: {said}"
-
-
-def libraries_of(interpreter: str) -> tuple[str, ...]:
-    """Return the folders of an interpreter that is not one of the system."""
-    paths = dict.fromkeys((interpreter, os.path.realpath(interpreter)))
-    outside = (path for path in paths if not path.startswith(tuple(f"{one}/" for one in SYSTEM)))
-    return tuple(dict.fromkeys(os.path.dirname(os.path.dirname(path)) for path in outside))
-
-
-def find_interpreter(name: str, env: Mapping[str, str], *, outside: str | None) -> str | None:
-    """Return the absolute path of an interpreter; None if there is none outside of a folder."""
-    found = shutil.which(name, path=env["PATH"])
-    if found is None:
-        return None
-    path = os.path.abspath(found)
-    around = "" if outside is None else f"{os.path.realpath(outside)}/"
-    inside = around and any(f"{one}/".startswith(around) for one in (path, os.path.realpath(path)))
-    return None if inside else path
 
 
 def _wheels_in(folder: str | None) -> list[tuple[str, int, int]]:

@@ -287,23 +287,6 @@ async def test_what_is_old_is_installed_anew(desk: Desk) -> None:
     assert new == place and old.startswith(f".old-{place}")
 
 
-async def test_no_interpreter_of_the_workspace_installs(desk: Desk) -> None:
-    (desk.work / "bin").mkdir()
-    for path in (desk.work / "bin" / "python3", desk.folder / "python3"):
-        path.symlink_to(str(interpreter()))
-    (desk.work / "bin" / "python").write_text("#!/bin/sh\n")
-    (desk.work / "bin" / "python").chmod(0o700)
-    (desk.folder / "python").symlink_to(desk.work / "bin" / "python")
-    for path in (desk.work / "bin" / "python3", desk.folder / "python"):
-        service = desk.service("")
-        settings = (desk.rules / "placet.toml").read_text()
-        settings = settings.replace(str(interpreter()), str(path))
-        (desk.rules / "placet.toml").write_text(settings)
-        service = build_tool_service(PolicyStore(desk.rules), workspace=desk.work)
-        with pytest.raises(Execution, match="not installed outside of the workspace"):
-            await ran(service, "print(1)")
-
-
 async def look_up(name: str) -> tuple[str, ...] | None:
     return {"packages.test": ("93.184.216.34",), "files.test": ("93.184.216.35",)}.get(name)
 
