@@ -27,7 +27,10 @@ from policy.verify import prove
 _CLAIMS = 60
 _CALLS = 2_000
 _TEXT = {"type": "string"}
-_FIELDS = {"path": _TEXT, "to": _TEXT, "n": {"type": "integer"}}
+_AMOUNT = {"type": "integer", "minimum": 0, "maximum": 1_000_000}
+_FIELDS = {"path": _TEXT, "to": _TEXT, "n": {"type": "integer"}, "a": _AMOUNT, "b": _AMOUNT}
+# Milliseconds for a claim with arithmetic, of which some need z3.
+_ARITHMETIC = 60
 _NAMES = (
     *(".env", ".ssh", "id_rsa", "*.pem", "*.key", "credentials", "*token*", "*secret*"),
     *(".aws", ".kube", "config.json", "*.p12", "shadow"),
@@ -91,6 +94,33 @@ def _rules(count: int, tools: int) -> Iterator[str]:
                 'reads "/etc/**"',
                 'reads "**/.env"',
                 'input.to ends with ".evil"',
+            )
+        )
+        yield f"assume never allow t{chance.randrange(tools)} when {condition}"
+
+
+def _amount_rules(count: int, tools: int) -> Iterator[str]:
+    """Yield rules and claims that compare fields with each other, with sums and with lengths."""
+    chance = random.Random(2)
+    for number in range(count):
+        tool, verdict = f"t{chance.randrange(tools)}", chance.choice(("allow", "allow", "deny"))
+        condition = chance.choice(
+            (
+                f"input.a + input.b <= {number}",
+                f"input.a <= input.b and input.b < {number}",
+                f"input.n == input.a * input.b and input.a < {number}",
+                f"length(input.to) < input.n and input.n <= {number}",
+            )
+        )
+        yield f"{verdict} {tool} when {condition}"
+    for _ in range(_CLAIMS):
+        most = count + chance.randrange(count)
+        condition = chance.choice(
+            (
+                f"input.a + input.b > {most}",
+                f"input.a > {most}",
+                f"input.n > {most} and input.a <= 1",
+                f"length(input.to) > {most}",
             )
         )
         yield f"assume never allow t{chance.randrange(tools)} when {condition}"
@@ -204,6 +234,12 @@ def main() -> int:
             f"a claim ÷ load {found.mean / found.load:.3f}, {found.undecided} undecided"
         )
         missed += found.mean > mean or (p99 is not None and found.p99 > p99)
+    found = _times(_amount_rules(100, 20), 20)
+    print(
+        f"arithmetic of several fields, 100 rules on 20 tools: mean {found.mean:.1f} ms "
+        f"(at most {_ARITHMETIC}), p99 {found.p99:.1f} ms, {found.undecided} undecided"
+    )
+    missed += found.mean > _ARITHMETIC
     for what, rule, claim, most in (
         ("a witness in two sets", "secrets", "others", 50),
         ("inclusion of two sets", "wider", "narrower", 250),

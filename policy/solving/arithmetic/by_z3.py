@@ -35,6 +35,7 @@ class Z3:
         # The assumption of each literal that was asked about, and the other way round.
         self._assumptions: dict[int, Any] = {}
         self._literals: dict[str, int] = {}
+        self._work = 0
         # Whether a question was left open.
         self.is_unfinished = False
 
@@ -119,18 +120,14 @@ class Z3:
     def _check(self, asked: Sequence[Any]) -> Any:
         """Return what z3 says of assumptions; `unknown` once the work is used up, or it fails."""
         found = self._z3.unknown
-        if self._work() <= _MOST_WORK_IN_ALL:
+        if self._work <= _MOST_WORK_IN_ALL:
             try:
                 found = self._solver.check(*asked)
+                self._work = int(self._solver.statistics().get_key_value("rlimit count"))
             except self._z3.Z3Exception:
                 found = self._z3.unknown
         self.is_unfinished = self.is_unfinished or found == self._z3.unknown
         return found
-
-    def _work(self) -> int:
-        counted = self._solver.statistics()
-        numbers = (counted[place] for place in range(len(counted)))
-        return next((int(number) for name, number in numbers if name == "rlimit count"), 0)
 
 
 def _imported() -> Any:

@@ -31,8 +31,9 @@ class Inequalities:
         self._clauses = clauses
         self._whole: set[int] = set()
         self._count = 0
+        # The limits of each polynomial in order, and their literals.
         self._limits: dict[Polynomial, list[_Limit]] = {}
-        self._literals: dict[tuple[Polynomial, _Limit], int] = {}
+        self._literals: dict[Polynomial, list[int]] = {}
         self._z3: Z3 | None = None
         self.left_open: LeftOpen = ""
         clauses.theories.append(self)
@@ -111,30 +112,34 @@ class Inequalities:
     def _literal(self, polynomial: Polynomial, limit: _Limit) -> int:
         if self.is_whole(polynomial):
             limit = (Fraction(floor(limit[0]) if limit[1] else ceil(limit[0]) - 1), 1)
-        found = self._literals.get((polynomial, limit))
-        if found is None:
-            found = self._literals[polynomial, limit] = self._clauses.variable()
-            known = self._limits.setdefault(polynomial, [])
-            place = bisect_left(known, limit)
-            if place:
-                self._clauses.require(-self._literals[polynomial, known[place - 1]], found)
-            if place < len(known):
-                self._clauses.require(-found, self._literals[polynomial, known[place]])
-            known.insert(place, limit)
+        limits = self._limits.setdefault(polynomial, [])
+        literals = self._literals.setdefault(polynomial, [])
+        place = bisect_left(limits, limit)
+        if place < len(limits) and limits[place] == limit:
+            return literals[place]
+        found = self._clauses.variable()
+        if place:
+            self._clauses.require(-literals[place - 1], found)
+        if place < len(limits):
+            self._clauses.require(-found, literals[place])
+        limits.insert(place, limit)
+        literals.insert(place, found)
         return found
 
     def _tightest(self, holding: frozenset[int]) -> Iterator[Bound]:
-        """Yield the bounds of an assignment, of each polynomial the least and the greatest."""
+        """Yield the bounds of an assignment, of each polynomial the least and the greatest.
+
+        From some limit on, a polynomial is below all of them: so clauses require.
+        """
         for polynomial, limits in self._limits.items():
             whole = self.is_whole(polynomial)
-            literals = [(limit, self._literals[polynomial, limit]) for limit in limits]
-            upper = next((each for each in literals if each[1] in holding), None)
-            lower = next((each for each in reversed(literals) if -each[1] in holding), None)
-            if upper is not None:
-                (limit, at_most), literal = upper
+            literals = self._literals[polynomial]
+            place = bisect_left(literals, 1, key=holding.__contains__)
+            if place < len(limits):
+                (limit, at_most), literal = limits[place], literals[place]
                 yield Bound(literal, polynomial, limit, strict=not at_most, upper=True)
-            if lower is not None:
-                (limit, at_most), literal = lower
+            if place:
+                (limit, at_most), literal = limits[place - 1], literals[place - 1]
                 least = limit + 1 if whole else limit
                 strict = bool(at_most) and not whole
                 yield Bound(-literal, polynomial, least, strict=strict, upper=False)
