@@ -22,12 +22,15 @@ from policy.model import (
 )
 from policy.values import PathContext, host_violation, path_violation
 from tests.examples import examples
-from tests.laws.calls import SPECS, WORLDS, callers, once_in, pick
+from tests.laws.calls import SPECS, SPELLED, WORLDS, callers, once_in, pick
 from tests.laws.engine import Built, Unsound, build, build_over, mended
 from tests.laws.policies import PolicyText
 from tests.laws.situations import Situation, Tally, opinions, rank, situations, without_words
 
 ALL = SandboxTier(name="bubblewrap", enforces=frozenset(CONFINED_VERBS))
+# A tool of a server in a sandbox, of whose resources nothing is declared.
+LOOSE = "lab__loose"
+_WHOLE = replace(ALL, tools=frozenset({LOOSE}))
 _READS = ("/srv/p/x", "/srv/p", "/srv/q", "/etc/x", "/etc/deep/x", "/srv/p/../q", "/")
 _HOSTS = ("corp.example", "a.corp.example", "evil.example", "10.0.0.7", "192.168.1.1")
 _PLACES: dict[ConfinedVerb, tuple[str, ...]] = {
@@ -78,9 +81,9 @@ def _condition(draw: DrawFn, *, permits: bool, depth: int = 2) -> str:
     return " ".join(word for word in (verb, form, to.strip(), item) if word)
 
 
-def _rule(draw: DrawFn, effect: str) -> str:
+def _rule(draw: DrawFn, effect: str, tool: str) -> str:
     permits = effect == "allow"
-    text = f"{effect} code when {_condition(draw, permits=permits)}"
+    text = f"{effect} {SPELLED.get(tool, tool)} when {_condition(draw, permits=permits)}"
     if permits and once_in(draw, 2):
         # Most calls are covered by it.
         text += pick(
@@ -97,16 +100,16 @@ def _rule(draw: DrawFn, effect: str) -> str:
 
 
 @st.composite
-def _confined_cases(draw: DrawFn) -> Situation:
-    """Draw a call of code under rules about what it accesses."""
+def _confined_cases(draw: DrawFn, tool: str = "code") -> Situation:
+    """Draw a call of a tool that runs code, under rules about what it accesses."""
     files = [("global.policy", "policy for every agent", ["allow", "allow", "deny", "ask"])]
     if once_in(draw, 3):
         files.append(("agents/ann.policy", 'policy for agent "ann"', ["deny", "ask"]))
     texts: list[tuple[str, tuple[str, ...]]] = []
     for name, header, effects in files:
-        drawn = [_rule(draw, pick(draw, effects)) for _ in range(pick(draw, range(1, 5)))]
+        drawn = [_rule(draw, pick(draw, effects), tool) for _ in range(pick(draw, range(1, 5)))]
         if name == "global.policy":
-            drawn.insert(0, _rule(draw, "allow"))
+            drawn.insert(0, _rule(draw, "allow", tool))
         default = pick(draw, ("default deny", "default deny", "default allow"))
         start = [default, *_DECLARED] if name == "global.policy" else []
         texts.append((name, (header, *start, *drawn)))
@@ -115,9 +118,7 @@ def _confined_cases(draw: DrawFn) -> Situation:
     assert policy is not None
     return Situation(
         built=build(policy),
-        call=ToolCall(
-            tool="code", input=pick(draw, ({"a": "/srv/p/x"}, {"a": "/srv/q"}, {"n": 1}))
-        ),
+        call=ToolCall(tool=tool, input=pick(draw, ({"a": "/srv/p/x"}, {"a": "/srv/q"}, {"n": 1}))),
         caller=draw(callers()),
         facts=WORLDS[0],
     )
@@ -131,10 +132,11 @@ def test_a_sandbox_that_enforces_nothing_changes_no_verdict() -> None:
     tally = Tally()
 
     @settings(max_examples=examples(150))
-    @given(situations(keeping=without_words("sandbox."), tools=("code", "shell", "look")))
+    @given(situations(keeping=without_words("sandbox."), tools=("code", "shell", "look", LOOSE)))
     def law(case: Situation) -> None:
         without = _in(case, None).decision()
-        idle = _in(case, SandboxTier(name="bubblewrap")).decision()
+        named = frozenset({LOOSE}) if case.call.tool == LOOSE else None
+        idle = _in(case, SandboxTier(name="bubblewrap", tools=named)).decision()
         assert without.confinement is None
         assert idle.verdict is without.verdict
         assert opinions(idle) == opinions(without)
@@ -175,7 +177,9 @@ def _showing(case: Situation, shown: dict[ConfinedVerb, list[str]]) -> tuple[Bui
         Resource(verb=verb, steps=("shown", verb)) for verb, targets in shown.items() if targets
     )
     specs = tuple(
-        replace(spec, resources=(*spec.resources, *declared)) if spec.name == "code" else spec
+        replace(spec, resources=(*spec.resources, *declared), complete=True)
+        if spec.name == case.call.tool
+        else spec
         for spec in SPECS
     )
     try:
@@ -184,7 +188,7 @@ def _showing(case: Situation, shown: dict[ConfinedVerb, list[str]]) -> tuple[Bui
         assume(False)
         raise
     input: dict[str, Any] = {**thaw(case.call.input), "shown": shown}
-    return built, ToolCall(tool="code", input=input)
+    return built, ToolCall(tool=case.call.tool, input=input)
 
 
 def test_the_rules_would_decide_alike_had_they_seen_what_code_does() -> None:
@@ -193,30 +197,47 @@ def test_the_rules_would_decide_alike_had_they_seen_what_code_does() -> None:
     @settings(max_examples=examples(800))
     @given(_confined_cases(), st.data())
     def law(case: Situation, data: st.DataObject) -> None:
-        case = _in(case, ALL)
-        decision = case.decision()
-        if decision.confinement is None:
-            assert decision.verdict is Verdict.DENY
-            tally.case("denied")
-            return
-        confinement = decision.confinement
-        drawn = {
-            verb: data.draw(st.lists(st.sampled_from(places), max_size=3), label=verb)
-            for verb, places in _PLACES.items()
-        }
-        shown = {
-            verb: [target for target in targets if _is_permitted(confinement, verb, target)]
-            for verb, targets in drawn.items()
-        }
-        built, call = _showing(case, shown)
-        seen = decide(built.program, call, case.caller, case.facts)
-        assert rank(seen) <= rank(decision), (confinement, shown, seen.reasons)
-        tally.case(
-            "shown" if any(shown.values()) else "nothing shown",
-            "refused" if shown != drawn else "all permitted",
-            "relied on" if confinement.relied_on else "not relied on",
-        )
+        _require_alike(_in(case, ALL), data, tally)
 
     law()
     for thing in ("shown", "refused", "relied on"):
         tally.shows(thing, share=0.1)
+
+
+def test_they_would_of_code_that_is_in_its_sandbox_as_a_whole() -> None:
+    tally = Tally()
+
+    @settings(max_examples=examples(400))
+    @given(_confined_cases(LOOSE), st.data())
+    def law(case: Situation, data: st.DataObject) -> None:
+        _require_alike(_in(case, _WHOLE), data, tally)
+
+    law()
+    for thing in ("shown", "refused", "relied on"):
+        tally.shows(thing, share=0.1)
+
+
+def _require_alike(case: Situation, data: st.DataObject, tally: Tally) -> None:
+    """Require that what is within the confinement of a call makes no rule decide it otherwise."""
+    decision = case.decision()
+    if decision.confinement is None:
+        assert decision.verdict is Verdict.DENY
+        tally.case("denied")
+        return
+    confinement = decision.confinement
+    drawn = {
+        verb: data.draw(st.lists(st.sampled_from(places), max_size=3), label=verb)
+        for verb, places in _PLACES.items()
+    }
+    shown = {
+        verb: [target for target in targets if _is_permitted(confinement, verb, target)]
+        for verb, targets in drawn.items()
+    }
+    built, call = _showing(case, shown)
+    seen = decide(built.program, call, case.caller, case.facts)
+    assert rank(seen) <= rank(decision), (confinement, shown, seen.reasons)
+    tally.case(
+        "shown" if any(shown.values()) else "nothing shown",
+        "refused" if shown != drawn else "all permitted",
+        "relied on" if confinement.relied_on else "not relied on",
+    )
