@@ -15,6 +15,7 @@ from policy.mcp.errors import McpFailure, NotSent, Redefined
 from policy.mcp.judged import Judged, Said, is_as_judged, said_in
 from policy.mcp.listed_tool import Era, ListedTool
 from policy.mcp.open_calls import Asker
+from policy.mcp.server_sandbox import NOTHING_PROTECTED, Protected
 from policy.mcp.sessions import Key, Sessions
 from policy.mcp.watches import Follow, Watches
 from policy.model import Caller
@@ -51,7 +52,7 @@ class McpClient:
     `launcher` starts the programs of servers over stdio. `restarts` says when a session that has
     failed is opened again. `changed` is called when the server announces another list of tools in
     any session, or the session that would have heard of it is lost; `offers_changed` is the same
-    for resources and prompts.
+    for resources and prompts. `protected` returns files that a confined server may not write.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class McpClient:
         restarts: RestartLimits | None = None,
         changed: Callable[[], None] | None = None,
         offers_changed: Announced | None = None,
+        protected: Protected = NOTHING_PROTECTED,
     ) -> None:
         self.server = server
         self.tools: tuple[ListedTool, ...] = ()
@@ -76,6 +78,7 @@ class McpClient:
             restarts=restarts,
             changed=changed,
             offers_changed=offers_changed,
+            protected=protected,
         )
         self._watches = Watches()
         self._last_error = ""

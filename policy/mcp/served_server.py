@@ -16,7 +16,7 @@ from policy.mcp.handler import McpHandler
 from policy.mcp.names import refused_names
 from policy.mcp.offered import OfferedKind
 from policy.mcp.pinned_handler import PinnedHandler
-from policy.mcp.server_sandbox import tier_of_server
+from policy.mcp.server_sandbox import Protected, tier_of_server
 from policy.model import PolicyInvalid, ToolError, thaw
 from policy.pins import (
     Lock,
@@ -67,6 +67,7 @@ class ServedServer:
         launcher: Launcher | None,
         restarts: RestartLimits | None,
         offers_changed: Callable[[OfferedKind], None] | None,
+        protected: Protected,
     ) -> None:
         self._service = service
         self._lock = lock
@@ -85,6 +86,7 @@ class ServedServer:
             restarts=restarts,
             changed=self._changed.set,
             offers_changed=offers_changed,
+            protected=protected,
         )
         self._task = asyncio.create_task(self._keep())
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from typing import TypeAlias
 
 from policy.diagnostics import visible
 from policy.environment import look_up_host
@@ -29,6 +31,9 @@ from policy.sandbox import (
 
 _LOG = logging.getLogger(__name__)
 _SUBJECT = "this server"
+# Returns the files that no program may write, by the policy in force.
+Protected: TypeAlias = Callable[[], Collection[str]]
+NOTHING_PROTECTED: Protected = tuple
 
 
 def tier_of_server(server: McpServer) -> SandboxTier | None:
@@ -43,10 +48,16 @@ def tier_of_server(server: McpServer) -> SandboxTier | None:
 
 
 class ServerSandbox:
-    """What one session's process of a server may touch, as it was when that was started."""
+    """What one session's process of a server may touch, as it was when that was started.
 
-    def __init__(self, server: str, transport: StdioServer, reach: Reach) -> None:
+    `protected` returns the files that no program may write.
+    """
+
+    def __init__(
+        self, server: str, transport: StdioServer, reach: Reach, *, protected: Protected
+    ) -> None:
         self._server = server
+        self._protected = protected
         self._reach = reach
         self._home = os.path.expanduser("~")
         self._folder = transport.folder or self._home
@@ -97,13 +108,15 @@ class ServerSandbox:
 
     def _planned(self, program: ProgramToStart) -> SandboxPlan:
         reach = replace(self._reach, reads=(*self._reach.reads, *self._own))
-        self._plan = plan_of(reach, folder=self._folder, home=self._home, workspace=None)
+        self._plan = plan_of(
+            reach, folder=self._folder, home=self._home, workspace=None, kept=self._protected()
+        )
         return self._plan
 
 
-def sandbox_for(server: McpServer) -> ServerSandbox | None:
+def sandbox_for(server: McpServer, protected: Protected) -> ServerSandbox | None:
     """Return the sandbox of a session with a server, None if it has none."""
     transport = server.transport
     if not isinstance(transport, StdioServer) or transport.reach is None:
         return None
-    return ServerSandbox(visible(server.name, 80), transport, transport.reach)
+    return ServerSandbox(visible(server.name, 80), transport, transport.reach, protected=protected)

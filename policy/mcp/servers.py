@@ -14,6 +14,7 @@ from policy.mcp.errors import McpFailure
 from policy.mcp.offered import KEY_OF, Entries, Offered, OfferedKind
 from policy.mcp.resolved_program import program_of
 from policy.mcp.served_server import REGISTERING, LockOf, ProgramOf, ServedServer, ServerReport
+from policy.mcp.server_sandbox import NOTHING_PROTECTED, Protected
 from policy.mcp.standing import Standing, is_as_accepted
 from policy.model import Caller
 from policy.pins import (
@@ -21,6 +22,7 @@ from policy.pins import (
     PinState,
 )
 from policy.processes import Launcher, RestartLimits
+from policy.sandbox import protected_paths
 from policy.service import GovernedService
 from policy.store import applying_edits
 
@@ -34,7 +36,8 @@ class McpServers:
     The tools of a server that cannot be reached stay: calls of them fail until it can be again.
     `lock` returns the reviewed definitions. `program_of` finds the program of a server, which was
     reviewed with them. `listed` returns whether a server's tools stand in a list, in place of pins.
-    `offers_changed` is called when a server announces other resources or prompts.
+    `offers_changed` is called when a server announces other resources or prompts. `protected`
+    returns the files that no server in a sandbox may write.
     """
 
     def __init__(
@@ -47,8 +50,10 @@ class McpServers:
         restarts: RestartLimits | None = None,
         listed: Callable[[str], bool] = lambda server: False,
         offers_changed: Callable[[OfferedKind], None] | None = None,
+        protected: Protected = NOTHING_PROTECTED,
     ) -> None:
         self._service = service
+        self._protected = protected
         self._lock = lock
         self._program_of = program_of
         self._launcher = launcher
@@ -163,6 +168,7 @@ class McpServers:
             launcher=self._launcher,
             restarts=self._restarts,
             offers_changed=self._offers_changed,
+            protected=self._protected,
         )
         await served.listed()
 
@@ -220,6 +226,10 @@ async def configured_servers(
         generation = store.current
         return generation is not None and server in generation.settings.catalogue.servers
 
+    def protected() -> frozenset[str]:
+        generation = store.current
+        return frozenset() if generation is None else protected_paths(generation.floor)
+
     servers = McpServers(
         service,
         lock=lock,
@@ -227,6 +237,7 @@ async def configured_servers(
         launcher=launcher,
         listed=listed,
         offers_changed=offers_changed,
+        protected=protected,
     )
     reviewed = lock()
 

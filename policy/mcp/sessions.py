@@ -15,7 +15,7 @@ from policy.generation import McpServer, StdioServer
 from policy.mcp.errors import NotSent
 from policy.mcp.listed_tool import Era
 from policy.mcp.open_calls import OpenCalls
-from policy.mcp.server_sandbox import ServerSandbox, sandbox_for
+from policy.mcp.server_sandbox import Protected, ServerSandbox, sandbox_for
 from policy.model import Caller
 from policy.processes import DemandPool, Launcher, OnDemand, Open, RestartLimits, Unavailable
 
@@ -52,8 +52,10 @@ class Sessions:
         restarts: RestartLimits | None,
         changed: Callable[[], None] | None,
         offers_changed: Announced | None,
+        protected: Protected,
     ) -> None:
         self._server = server
+        self._protected = protected
         self._launcher = launcher
         self._restarts = replace(
             restarts or RestartLimits(), handshake=server.start, idle=server.idle
@@ -117,7 +119,7 @@ class Sessions:
             raise NotSent(str(error)) from error
 
     def _session(self, key: Key) -> _Session:
-        calls, sandbox = OpenCalls(), sandbox_for(self._server)
+        calls, sandbox = OpenCalls(), sandbox_for(self._server, self._protected)
         opener = self._opener(key, calls, sandbox)
         return _Session(OnDemand(opener, limits=self._restarts), calls, sandbox)
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from policy.diagnostics import visible
 from policy.generation import StdioServer
 from policy.mcp.secrets import read_values
-from policy.mcp.server_sandbox import ServerSandbox
+from policy.mcp.server_sandbox import NOTHING_PROTECTED, ServerSandbox
 from policy.mcp.streams import LARGEST, Streams, TooLarge, message_streams
 from policy.processes import (
     ChildProcess,
@@ -40,7 +40,7 @@ async def stdio_streams(
     `sandbox` is that of its session, for a server that is configured to have one.
     """
     if sandbox is None and server.reach is not None:
-        sandbox = ServerSandbox(name, server, server.reach)
+        sandbox = ServerSandbox(name, server, server.reach, protected=NOTHING_PROTECTED)
     if sandbox is not None:
         launcher = sandbox.launcher(launcher)
     marked = {CALL_VARIABLE: f"mcp {name}"}

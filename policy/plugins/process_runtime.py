@@ -28,6 +28,7 @@ from policy.processes import (
     Launcher,
     Lost,
     OnDemand,
+    Open,
     ProgramToStart,
     RestartLimits,
     Unavailable,
@@ -80,13 +81,30 @@ class PluginProgram:
 
 
 class _Process:
-    """One process: what opens it, whom it is connected as, and whose turn it is."""
+    """One process: what opens it, whom it is connected as, and whose turn it is.
 
-    def __init__(self, demand: OnDemand[_Running], connections: ProcessConnections) -> None:
-        self.demand = demand
-        self.connections = connections
+    `unconfined` is why it could not be confined when it was to be started last, empty if it could.
+    """
+
+    def __init__(self, open: Open[_Running], limits: RestartLimits) -> None:
+        self.demand = OnDemand(self._opener(open), limits=limits)
+        self.connections = ProcessConnections()
+        self.unconfined = ""
         # A connection has to belong to a call, so that there is one at a time.
         self.turn = asyncio.Lock()
+
+    def _opener(self, open: Open[_Running]) -> Open[_Running]:
+        @asynccontextmanager
+        async def opened(lost: Lost) -> AsyncIterator[_Running]:
+            self.unconfined = ""
+            try:
+                async with open(lost) as running:
+                    yield running
+            except SandboxMissing as error:
+                self.unconfined = str(error)
+                raise Unavailable(self.unconfined) from error
+
+        return opened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +163,7 @@ class ProcessPlugin:
         """Return what a tool returns; raise PluginFailed, PluginUnreachable or SandboxMissing."""
         confinement = None if ctx.decision is None else ctx.decision.confinement
         params = {"tool": tool, "input": input, "call": ctx.call_id}
+        process: _Process | None = None
         try:
             key = await self._key_of(ctx.caller, confinement)
             connections = self._sandbox.connections(key.plan.network)
@@ -156,10 +175,15 @@ class ProcessPlugin:
                     with process.connections.of(connections):
                         return await _answer(running, params, connections)
         except CannotConfine as error:
-            _LOG.warning("%s was not called: %s", self._manifest.id, error)
-            raise SandboxMissing(str(error)) from error
+            raise self._missing(str(error)) from error
         except Unavailable as error:
+            if process is not None and process.unconfined:
+                raise self._missing(process.unconfined) from error
             raise PluginUnreachable(f"it was not called: {error}") from error
+
+    def _missing(self, why: str) -> SandboxMissing:
+        _LOG.warning("the plugin %s was not called: %s", self._manifest.id, why)
+        return SandboxMissing(why)
 
     async def close(self) -> None:
         """End every process."""
@@ -173,15 +197,14 @@ class ProcessPlugin:
         return _Key(_caller_key(caller), plan, connects)
 
     def _process(self, key: _Key) -> _Process:
-        connections = ProcessConnections()
-
         @asynccontextmanager
         async def opened(lost: Lost) -> AsyncIterator[_Running]:
-            launcher = await self._launcher_for(key.plan, connections)
+            launcher = await self._launcher_for(key.plan, process.connections)
             async with self._opened(lost, key.plan, launcher) as running:
                 yield running
 
-        return _Process(OnDemand(opened, limits=self._limits), connections)
+        process = _Process(opened, self._limits)
+        return process
 
     @asynccontextmanager
     async def _opened(

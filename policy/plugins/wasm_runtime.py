@@ -86,7 +86,7 @@ class WasmPlugin:
             plan = await self._sandbox.plan_for(confinement)
             paths, config = _paths_of(plan), read_values(self._env)
         except CannotConfine as error:
-            _LOG.warning("%s was not called: %s", self._manifest.id, error)
+            _LOG.warning("the plugin %s was not called: %s", self._manifest.id, error)
             raise SandboxMissing(str(error)) from error
         except SecretUnreadable as error:
             raise PluginUnreachable(f"it was not called: {error}") from error

@@ -10,7 +10,7 @@ import pytest
 from policy.capabilities import manifest_of
 from policy.model import Execution, PermissionDenied
 from tests.service.plugins.running_plugins import module, program, running, table
-from tests.unit.sandbox.confining import needs_bubblewrap
+from tests.unit.sandbox.confining import needs_bubblewrap, needs_landlock
 
 ALL = {"reads": ["*"], "writes": ["*"]}
 TRIES = """
@@ -168,3 +168,36 @@ async def test_what_a_module_cannot_be_kept_from_it_is_not_run_with(tmp_path: Pa
         with pytest.raises(Execution) as failed:
             await on.call("ext__hostile__reach")
         assert failed.value.code == "sandbox-missing"
+
+
+@needs_bubblewrap
+async def test_a_program_does_not_write_the_policy_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    code = f"""
+def call(tool, input):
+    found = []
+    for name in ("rules/global.policy", "rules/placet.toml", "work/x"):
+        try:
+            open("{tmp_path}/" + name, "a").close()
+            found.append(name)
+        except OSError:
+            pass
+    return found
+"""
+    folder = program(tmp_path, code, access={"writes": ["*"]})
+    more = f'[plugins.hostile.sandbox]\nwrites = ["{tmp_path}"]\n'
+    async with running(tmp_path, table(folder, more=more), confined=True) as on:
+        assert await on.call("ext__hostile__t") == ["work/x"]
+
+
+@needs_landlock
+async def test_a_driver_that_cannot_keep_a_bound_starts_nothing(tmp_path: Path) -> None:
+    at = folders(tmp_path)
+    (Path(at["a"]) / "keys").mkdir()
+    more = f'{granted(at)}driver = "landlock"\n'
+    tables = table(program(tmp_path, TRIES, access=ALL), more=more)
+    rules = policy(f'allow ext hostile/*\nkeys: deny * when reads "{at["a"]}/keys/**"')
+    async with running(tmp_path, tables, confined=True, policy=rules) as on:
+        for _ in range(2):  # also while it pauses
+            with pytest.raises(Execution) as failed:
+                await on.call("ext__hostile__t")
+            assert failed.value.code == "sandbox-missing"
