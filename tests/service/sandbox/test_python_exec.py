@@ -346,6 +346,7 @@ async def test_the_rule_of_the_call_bounds_its_installation(
     assert (await ran(service, "print(1)"))["stdout"] == "1\n"
 
 
+@pytest.mark.long
 def test_a_service_that_is_killed_leaves_no_half_of_an_installation(desk: Desk) -> None:
     wheel(desk.wheels, "wanted", files={f"part{n}.py": "x = 1\n" * 1000 for n in range(200)})
     service = desk.service()
