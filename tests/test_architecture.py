@@ -130,8 +130,6 @@ STARTERS = frozenset(
         "policy.sandbox.escapes",
         "policy.sandbox.landlock",
         "policy.sandbox.landlock_start",
-        # Placet's own interpreter: what opens a listener inside of a sandbox.
-        "policy.sandbox.network.inside_listener",
         # Placet's own interpreter: the daemon that answers hooks, and what proves claims.
         "policy.daemon.launch",
         "policy.store.proving.process",

@@ -4,11 +4,18 @@ from policy.processes.child_process import ChildProcess, named_environment
 from policy.processes.demand_pool import DemandPool
 from policy.processes.isolation import isolated
 from policy.processes.kept_output import KeptOutput
-from policy.processes.launcher import LaunchedProgram, Launcher, ProgramToStart, SupervisedLauncher
+from policy.processes.launcher import (
+    Beside,
+    LaunchedProgram,
+    Launcher,
+    ProgramToStart,
+    SupervisedLauncher,
+)
 from policy.processes.on_demand import Lost, OnDemand, Open, RestartLimits, Unavailable
 from policy.processes.output_lines import LineTooLong, lines
 
 __all__ = [
+    "Beside",
     "ChildProcess",
     "DemandPool",
     "KeptOutput",

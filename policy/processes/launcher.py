@@ -24,13 +24,26 @@ _ENDING: set[asyncio.Task[None]] = set()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """A file of Python whose `main` runs beside a program for a moment, called with `numbers`.
+
+    It runs in a process of its own, forked from the supervisor, as an interpreter takes longer to
+    start. It alone gets `descriptors` of this process.
+    """
+
+    file: str
+    numbers: tuple[int, ...]
+    descriptors: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramToStart:
     """A program to start. `env` is its whole environment: nothing is inherited.
 
     `descriptors` are those of this process that it gets besides the standard streams, under the
     same numbers. `groups` are folders of control groups that it joins, and `temporary` are folders;
-    both are removed when it has ended. Without `core_dumps`, none is
-    left of it.
+    both are removed when it has ended. Without `core_dumps`, none is left of it. `beside` is what
+    runs beside it while it starts.
 
     In a sandbox, it may read the `libraries` as it reads those of the system. One that `installs`
     into a folder may write there and reads nothing else of a call's: it runs nobody's code, and its
@@ -44,6 +57,7 @@ class ProgramToStart:
     groups: tuple[str, ...] = ()
     temporary: tuple[str, ...] = ()
     core_dumps: bool = True
+    beside: Beside | None = None
     libraries: tuple[str, ...] = ()
     installs: str | None = None
 
@@ -108,7 +122,7 @@ class SupervisedLauncher:
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,
-                pass_fds=(watched, *program.descriptors),
+                pass_fds=(watched, *program.descriptors, *_beside(program)),
                 start_new_session=True,
             )
         except BaseException:
@@ -128,8 +142,19 @@ def _settings(watched: int, program: ProgramToStart) -> tuple[str, ...]:
         *(f"--group={each}" for each in program.groups),
         *(f"--temporary={each}" for each in program.temporary),
         *(() if program.core_dumps else ("--no-core",)),
+        *(f"--beside-descriptor={each}" for each in _beside(program)),
+        *(() if program.beside is None else _options(program.beside)),
         "--",
     )
+
+
+def _beside(program: ProgramToStart) -> tuple[int, ...]:
+    return () if program.beside is None else program.beside.descriptors
+
+
+def _options(beside: Beside) -> tuple[str, ...]:
+    numbers = (f"--beside-number={each}" for each in beside.numbers)
+    return (f"--beside={beside.file}", *numbers)
 
 
 def _require_program(program: ProgramToStart) -> None:

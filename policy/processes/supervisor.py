@@ -1,7 +1,8 @@
 """Runs one command and ends everything that it started; a separate program.
 
     python -I -S supervisor.py DESCRIPTOR [--descriptor=NUMBER]... [--group=FOLDER]...
-        [--temporary=FOLDER]... [--no-core] -- PROGRAM ARGUMENT...
+        [--temporary=FOLDER]... [--no-core] [--beside=FILE [--beside-number=NUMBER]...
+        [--beside-descriptor=NUMBER]...] -- PROGRAM ARGUMENT...
 
 The descriptor is a pipe whose other end the server holds and never writes to. Where it closes, the
 server is gone (killed with -9, too) or wants the command ended, and every process that descends
@@ -9,6 +10,8 @@ from the command is killed. The same happens where the command has ended by itse
 the standard streams and the descriptors that are named; the supervisor keeps none of them open. The
 command joins the control groups that are named, and they are removed after it, with the temporary
 folders. With `--no-core` it leaves no core dump, which a program of the system would read.
+`--beside` is a file of Python whose `main` is called with numbers, in a process beside the command:
+a fork of this one, since an interpreter takes longer to start. It alone gets its descriptors.
 
 On Linux the supervisor adopts orphans, so a process that started its own session is found as well,
 and the command dies with the supervisor. Elsewhere the processes of its group are killed.
@@ -27,7 +30,7 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
 _PATIENCE = 2.0  # seconds; some cannot be killed: of another user, or stuck in the kernel
 _PAUSES = (0.0005, 0.001, 0.002)  # the last one from then on
@@ -45,11 +48,18 @@ def main(server: int, settings: Settings, command: list[str]) -> NoReturn:
     _set_process(_PR_SET_CHILD_SUBREAPER, 1)
     woken = _woken_by_children()
     _take_no_signals()
+    for descriptor in settings.beside_descriptors:
+        os.set_inheritable(descriptor, False)  # noqa: FBT003 - so the system has it
     supervisor = os.getpid()
     child = os.fork()
     if child == 0:
         _become(command, supervisor, settings)
     _leave_streams(settings.descriptors)
+    if settings.beside is not None:
+        if os.fork() == 0:
+            _run_beside(settings.beside, settings.beside_numbers)
+        for descriptor in settings.beside_descriptors:
+            os.close(descriptor)
     status = _watched(child, woken, server)
     _end_descendants()
     _remove(settings)
@@ -68,6 +78,11 @@ class Settings:
         self.groups = [value for name, _, value in named if name == "--group"]
         self.core = "--no-core" not in arguments
         self.temporary = [value for name, _, value in named if name == "--temporary"]
+        self.beside = next((value for name, _, value in named if name == "--beside"), None)
+        self.beside_numbers = [int(value) for name, _, value in named if name == "--beside-number"]
+        self.beside_descriptors = [
+            int(value) for name, _, value in named if name == "--beside-descriptor"
+        ]
 
 
 def _become(command: list[str], supervisor: int, settings: Settings) -> NoReturn:
@@ -85,6 +100,18 @@ def _become(command: list[str], supervisor: int, settings: Settings) -> NoReturn
         os.execvp(command[0], command)  # noqa: S606 - what the call asked for
     finally:
         os._exit(127)
+
+
+def _run_beside(file: str, numbers: list[int]) -> NoReturn:
+    try:
+        _set_process(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        with open(file, "rb") as source:
+            code = compile(source.read(), file, "exec")
+        names: dict[str, Any] = {"__name__": "beside"}
+        exec(code, names)  # noqa: S102 - a file of Placet's own
+        names["main"](*numbers)
+    finally:
+        os._exit(0)
 
 
 def _leave_streams(given: list[int]) -> None:

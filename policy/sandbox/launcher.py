@@ -126,6 +126,7 @@ class ConfinedLauncher:
                     groups=groups,
                     temporary=start.temporary,
                     core_dumps=False,
+                    beside=None if inside is None else inside.beside,
                     # The sandbox itself starts in a folder that is there in any case.
                     folder="/",
                 ),
@@ -142,7 +143,7 @@ class ConfinedLauncher:
             raise CannotConfine("nothing here judges the connections of programs")
         proxy = None
         program = replace(program, env={**program.env, **proxy_environment()})
-        async with InsideListener() as inside:
+        with InsideListener() as inside:
             launched = await self._launch(plan, program, streams, inside=inside)
             try:
                 proxy = HostProxy(await inside.listener(), self._connect_for(program))

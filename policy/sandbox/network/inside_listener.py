@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import socket
-import sys
-from asyncio.subprocess import DEVNULL, Process
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Self
 
+from policy.processes import Beside
 from policy.sandbox.driver import ConfinedStart
 from policy.sandbox.network import listen_inside
 
@@ -28,24 +26,30 @@ class NoListener(Exception):
 class InsideListener:
     """Waits for bubblewrap to set up a network, and gets a listener in it.
 
-    Within the block, bubblewrap has to be started as `waited_for_by` says. It starts the program
-    only once the block has been left, so that the program finds the listener there.
+    Within the block, bubblewrap has to be started as `waited_for_by` says, with what `beside` says,
+    which opens the listener. It starts the program only once the block has been left, so that the
+    program finds the listener there.
     """
 
     def __init__(self) -> None:
         self._open = ExitStack()
-        # What bubblewrap gets, until it has been started.
+        # What bubblewrap and what is beside it get, until they have been started.
         self._given = self._open.enter_context(ExitStack())
         report, reported = os.pipe()
-        self._report = self._open.enter_context(_Descriptor(report))
+        self._report = self._given.enter_context(_Descriptor(report))
         self._reported = self._given.enter_context(_Descriptor(reported))
         wait, go = os.pipe()
         self._wait = self._given.enter_context(_Descriptor(wait))
         self._open.enter_context(_Descriptor(go))
         self._ours, theirs = socket.socketpair()
         self._open.enter_context(self._ours)
-        self._theirs = self._open.enter_context(theirs)
-        self._helper: Process | None = None
+        self._theirs = self._given.enter_context(theirs)
+
+    @property
+    def beside(self) -> Beside:
+        """What has to run beside bubblewrap."""
+        given = (self._report.number, self._theirs.fileno())
+        return Beside(file=listen_inside.__file__, numbers=(*given, PORT), descriptors=given)
 
     def waited_for_by(self, start: ConfinedStart) -> ConfinedStart:
         """Return a start of bubblewrap that reports its process, and waits for the listener."""
@@ -58,36 +62,12 @@ class InsideListener:
             descriptors=(*start.descriptors, reported, wait),
         )
 
-    async def __aenter__(self) -> Self:
-        """Start the program that listens."""
-        try:
-            report, handover = self._report.number, self._theirs.fileno()
-            self._helper = await asyncio.create_subprocess_exec(
-                sys.executable,
-                *("-I", "-S", listen_inside.__file__),
-                *(str(report), str(handover), str(PORT)),
-                stdin=DEVNULL,
-                stdout=DEVNULL,
-                stderr=DEVNULL,
-                pass_fds=(report, handover),
-                env={},
-            )
-        except BaseException:
-            self._open.close()
-            raise
-        self._report.close()
-        self._theirs.close()
+    def __enter__(self) -> Self:
         return self
 
-    async def __aexit__(self, *raised: object) -> None:
-        helper = self._helper
+    def __exit__(self, *raised: object) -> None:
         # Bubblewrap goes on when the pipe closes that it waits for.
         self._open.close()
-        if helper is not None:
-            with suppress(ProcessLookupError):
-                if helper.returncode is None:
-                    os.kill(helper.pid, signal.SIGKILL)  # `kill` would take its status away
-            await helper.wait()
 
     async def listener(self) -> socket.socket:
         """Return the listener, once bubblewrap has been started; raise NoListener."""

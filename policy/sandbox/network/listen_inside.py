@@ -1,14 +1,13 @@
-"""Opens a listener in the network of a confined program and hands it out; a separate program.
+"""Opens a listener in the network of a confined program and hands it out; runs beside bubblewrap.
 
-    python -I -S listen_inside.py REPORT HANDOVER PORT
+The supervisor of the program calls `main` in a process of its own. Bubblewrap reports the process
+that it has made on the descriptor `report` (`--info-fd`), and waits. This one enters the network of
+that process, which leads nowhere, listens there, and sends the listening socket over the Unix
+socket `handover`: whoever gets it accepts connections from inside, and is in another network. Where
+that fails, it sends the reason.
 
-Bubblewrap reports the process that it has made on the descriptor REPORT (`--info-fd`), and waits.
-This program enters the network of that process, which leads nowhere, listens there, and sends the
-listening socket over the Unix socket HANDOVER: whoever gets it accepts connections from inside,
-and is in another network. Where that fails, it sends the reason.
-
-It is a program of its own because only a process with a single thread can enter another user
-namespace. It ends before the confined program starts.
+It is a process of its own because only one with a single thread can enter another user namespace.
+It ends before the confined program starts.
 """
 
 from __future__ import annotations
@@ -67,7 +66,3 @@ def _enter(namespace: int, kind: int) -> None:
     if libc.setns(namespace, kind) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
-
-
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
