@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
 from policy.runtime import Threads
 from policy.store.publisher import Publisher
@@ -32,8 +33,9 @@ class Follower:
         self._poll = poll
         self._ticks = ticks
         self._following = 0
-        # Reloading has its own thread, so that calls of tools cannot delay it.
+        # Reloading has its own thread, so that calls of tools cannot delay it; nor do comparisons.
         self._thread = Threads("reloading", most=1)
+        self._comparing = Threads("comparing", most=1)
 
     def status(self) -> Status:
         """Return the status, stale also if files that are followed were not read for too long."""
@@ -50,11 +52,15 @@ class Follower:
     @asynccontextmanager
     async def follow(self) -> AsyncIterator[None]:
         """Reload in the background whenever the files change, until the block ends."""
-        ready = asyncio.Event()
+        ready, comparisons = asyncio.Event(), _Comparisons(self._publisher, self._comparing)
+
+        async def reload() -> None:
+            comparisons.begin(await self._reloaded_in_thread())
+
         watching = asyncio.create_task(
             watch_path(
                 self._path,
-                self._reload_in_thread,
+                reload,
                 poll=self._poll,
                 ready=ready,
                 unchanged=self._publisher.found_unchanged,
@@ -69,7 +75,7 @@ class Follower:
             if watching.done():
                 await watching
             # For changes between the last load and the start of listening.
-            await self._reload_in_thread()
+            await reload()
             self._following += 1
             try:
                 yield
@@ -79,14 +85,14 @@ class Follower:
             for task in (listening, watching, timing):
                 task.cancel()
             await asyncio.gather(listening, watching, timing, return_exceptions=True)
+            await comparisons.end()
 
-    async def _reload_in_thread(self) -> None:
+    async def _reloaded_in_thread(self) -> Reloaded:
         """Reload in a thread, so that calls are still served; cancelling waits for its end."""
-        work = asyncio.ensure_future(self._thread.run(self._publisher.reload))
+        work = asyncio.ensure_future(self._thread.run(self._publisher.read_and_notify))
         try:
-            await asyncio.shield(work)
+            return await asyncio.shield(work)
         except asyncio.CancelledError:
-            self._publisher.stop_comparing()
             await work
             raise
 
@@ -118,3 +124,27 @@ class Follower:
                     )
                 )
             was_overdue, before = is_overdue, read
+
+
+class _Comparisons:
+    """The comparisons of edits that took effect while a store was followed."""
+
+    def __init__(self, publisher: Publisher, thread: Threads) -> None:
+        self._publisher = publisher
+        self._thread = thread
+        self._running: set[asyncio.Future[Reloaded]] = set()
+        self._is_ended = False
+
+    def begin(self, outcome: Reloaded) -> None:
+        """Compare what took effect, if that is still to be done, while edits are followed."""
+        if not self._publisher.has_to_compare:
+            return
+        compare = partial(self._publisher.compared, outcome, is_wanted=lambda: not self._is_ended)
+        work = asyncio.ensure_future(self._thread.run(compare))
+        self._running.add(work)
+        work.add_done_callback(self._running.discard)
+
+    async def end(self) -> None:
+        """End what is being compared."""
+        self._is_ended = True
+        await asyncio.gather(*self._running, return_exceptions=True)

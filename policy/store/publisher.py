@@ -45,6 +45,9 @@ _LOG = logging.getLogger(__name__)
 # How often a folder that changes during a build is built again before the last result is published
 # anyway; the watcher will look again.
 _ROUNDS = 10
+# A comparison that takes no longer is not ended by the next edit, after which the process would
+# have to start again.
+_PATIENCE = 1.0  # seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,9 +124,7 @@ class Publisher:
         self._waiting: _Waiting | None = None
         # What was in force before edits that took effect and are still to be compared with it.
         self._not_compared: Version | None = None
-        self._is_leaving = False
-        # The signature of the files that were read last.
-        self._seen: Signature = ()
+        self._comparing = threading.Lock()
         self._builder = builder
         self._settle = settle
         self._clock = clock
@@ -156,52 +157,65 @@ class Publisher:
             self.subscribers.notify_if_changed(outcome, before=before)
         return outcome
 
-    def compared(self, outcome: Reloaded) -> Reloaded:
+    @property
+    def has_to_compare(self) -> bool:
+        """Whether an edit took effect that is still to be compared with what was in force."""
+        return self._not_compared is not None
+
+    def compared(
+        self, outcome: Reloaded, *, is_wanted: Callable[[], bool] = lambda: True
+    ) -> Reloaded:
         """Compare what took effect with what was in force before; warn if calls may do more.
 
-        Call it without the lock: neither the edit nor the next one waits for this. One that follows
-        meanwhile ends the comparison, and is compared with what was in force before both.
+        Call it without the lock: neither the edit nor the next one waits for this. What is not
+        wanted any more, or takes long while another edit takes effect, is ended. Then the next
+        edit is compared with what was in force before both.
         """
-        with self.lock:
-            self._is_leaving = False
-            before, now, seen = self._not_compared, self.in_force, self._seen
-        after = now.version
-        if before is None or after is None:
-            return outcome
-        found: Loosening | None = None
-        try:
-            found = self._gate.warning(
-                before, after, is_wanted=lambda: self._is_as_it_was(now, seen)
-            )
-        except ProofsUnwanted:
-            return outcome
-        except Exception:  # noqa: BLE001 — what is in force is valid without the comparison
-            _LOG.exception("the policy could not be compared with the one before")
-        with self.lock:
-            latest = self.in_force
-            if latest.generation is not now.generation:
+        with self._comparing:
+            with self.lock:
+                before, now = self._not_compared, self.in_force
+            after = now.version
+            if before is None or after is None or not is_wanted():
                 return outcome
-            if found is None or not found.is_interrupted:
-                self._not_compared = None
-            if latest.status.stale:
+            found: Loosening | None = None
+            gives_way = self._giving_way(now)
+            try:
+                found = self._gate.warning(
+                    before, after, is_wanted=lambda: is_wanted() and not gives_way()
+                )
+            except ProofsUnwanted:
                 return outcome
-            status = replace(latest.status, loosening=found)
-            self.in_force = replace(latest, status=status)
+            except Exception:  # noqa: BLE001 — what is in force is valid without the comparison
+                _LOG.exception("the policy could not be compared with the one before")
+            with self.lock:
+                return self._with_warning(outcome, after, found)
+
+    def _with_warning(
+        self, outcome: Reloaded, compared: Version, found: Loosening | None
+    ) -> Reloaded:
+        latest = self.in_force
+        if latest.generation is not compared.generation:
+            # The edits since then are still to be compared with this one.
+            self._not_compared = compared if warns(compared.generation) else None
+            return outcome
+        if found is None or not found.is_interrupted:
+            self._not_compared = None
+        if latest.status.stale:
+            return outcome
+        status = replace(latest.status, loosening=found)
+        self.in_force = replace(latest, status=status)
         return replace(outcome, status=status)
 
-    def stop_comparing(self) -> None:
-        """End a comparison that only warns: nobody waits for it any more."""
-        self._is_leaving = True
+    def _giving_way(self, compared: InForce) -> Callable[[], bool]:
+        """Return the test of whether a comparison gives way to an edit since then."""
+        until = time.monotonic() + _PATIENCE
 
-    def _is_as_it_was(self, before: InForce, seen: Signature) -> bool:
-        """Return whether the same generation is in force, and the files are as they were seen."""
-        began = self._ticks()
-        if self._is_leaving or self.in_force.generation is not before.generation:
-            return False
-        if signature(self._path) != seen:
-            return False
-        self.found_unchanged(began)
-        return True
+        def gives_way() -> bool:
+            if self.is_proving or self.is_comparing:
+                return True  # an edit waits for the process
+            return self.in_force.generation is not compared.generation and time.monotonic() > until
+
+        return gives_way
 
     def read_files(self) -> Reloaded:
         """Read the files and publish the result, without notifying subscribers."""
@@ -245,7 +259,7 @@ class Publisher:
         """Build until the result matches the files on disk, and publish it."""
         waited: tuple[BuildInput, Built] | None = None
         for last in (*(False,) * _ROUNDS, True):
-            seen = self._seen = signature(self._path)
+            seen = signature(self._path)
             snapshot = read_folder(self._path)
             work = BuildInput(
                 digest=snapshot.digest,

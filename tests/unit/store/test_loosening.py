@@ -161,6 +161,16 @@ def test_by_default_what_loosens_takes_effect_with_a_warning(
     assert "calls may do more than before under generation 2" in caplog.text
 
 
+async def test_an_edit_of_followed_files_is_compared_in_the_background(tmp_path: Path) -> None:
+    root = folder_of_rules(tmp_path)
+    store = open_store(root, poll=0.01)
+    async with store.watch(), asyncio.timeout(20):
+        _edit(root, ALLOWS.format('"/srv/**"'))
+        while store.status.loosening is None:  # noqa: ASYNC110 (found by another thread)
+            await asyncio.sleep(0.01)
+        assert verdict(store) is Verdict.ALLOW
+
+
 def test_nothing_is_compared_where_loosening_is_allowed(tmp_path: Path) -> None:
     root = _folder(tmp_path, "allow")
     store = open_store(root)

@@ -5,6 +5,7 @@ The process is a real one, which tests stop (SIGSTOP) so that a proof takes as l
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import signal
@@ -375,6 +376,19 @@ def test_a_newer_edit_wins_over_one_that_waits_for_its_comparison(
     file.write_text(UNCLAIMED + TIGHTER.partition(RULES)[2])
     assert waiting.result(20).changed
     assert (number(store), store.status.stale, _is_gone(pid)) == (2, False, True)
+
+
+async def test_whoever_stops_following_waits_for_no_comparison(tmp_path: Path) -> None:
+    store, file = _opened(tmp_path, UNCLAIMED)
+    pid = _stopped(store, file, ALLOWS_MORE)
+    async with store.watch(), asyncio.timeout(20):
+        file.write_text(ALLOWS_MOST)
+        while number(store) != 3 or not _is_asked(store):  # noqa: ASYNC110 (from other threads)
+            await asyncio.sleep(0.02)
+    assert _is_gone(pid)
+    assert _looser(store) == ()
+    # It is still to be done.
+    assert store.reload().status.loosening is not None
 
 
 def test_an_edit_that_concerns_no_call_or_only_tightens_starts_no_process(tmp_path: Path) -> None:

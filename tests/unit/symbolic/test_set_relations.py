@@ -107,3 +107,12 @@ def test_relations_that_proofs_rest_on_are_found() -> None:
     assert shares_nothing(_paths("/srv/**"), _paths("/etc/**", "/home/*/x"))
     assert not shares_nothing(_paths("/srv/**"), _paths("/*/a"))
     assert not shares_nothing(_paths("/srv/**"), _paths("**/.env"))
+
+
+def test_sets_of_thousands_of_items_are_compared_as_far_as_that_is_quick() -> None:
+    items = tuple(f"/srv/d{number}/**" for number in range(10_000))
+    assert includes(_paths(*items, "/etc/**"), _paths(*items))
+    # It is in one of them, but to find that out for many would take minutes.
+    assert includes(_paths(*items), _paths("/srv/d77/x"))
+    assert not includes(_paths(*items), _paths(*(f"{item}/x" for item in items)))
+    assert not shares_nothing(_paths(*items), _paths(*(f"/etc{item}" for item in items)))
