@@ -22,6 +22,8 @@ from policy.values import compare_numbers, is_number, is_ordinary
 _INVISIBLE = "\u200b"  # a string with such a character is like no other, and may be like one
 _OTHER = "other"  # a string that no test names
 _BEYOND_DOUBLES = 10**400
+# Numbers of which small multiples, and sums with ordinary numbers, are no doubles.
+_AWKWARD = (8.843078075214803e21, -8.843078075214803e21, 1e-17)
 # A Monday at noon, at night, and a Saturday.
 _TIMES = tuple(datetime(2026, 6, day, hour, tzinfo=UTC) for day, hour in ((1, 12), (1, 3), (6, 12)))
 
@@ -77,9 +79,11 @@ def other_than(named: Collection[str]) -> str:
 
 
 def guessed_samples(tests: Iterable[checked.Test]) -> tuple[Any, ...]:
-    """Return values that may pass tests of texts and lists."""
+    """Return values that may pass tests of texts and lists, or make sums indeterminate."""
     found: dict[Any, None] = {}
     for test in tests:
+        if _has_arithmetic(test):
+            found.update(dict.fromkeys(_AWKWARD))
         for text in _texts(test):
             for guess in (text, f"{text}x", f"x{text}", f"x{text}x", (text,), (text, _OTHER)):
                 found[guess] = None
@@ -97,7 +101,7 @@ def is_strange(value: Any) -> bool:
     """Return whether people would not write such a value: it is huge, or hides characters."""
     if isinstance(value, str):
         return not is_ordinary(value)
-    return is_number(value) and value == _BEYOND_DOUBLES
+    return is_number(value) and (value == _BEYOND_DOUBLES or value in _AWKWARD)
 
 
 def times(tests: Iterable[checked.Test]) -> tuple[datetime | None, ...]:
@@ -131,6 +135,16 @@ def _numbers(numbers: list[Any]) -> Iterator[Any]:
 def _doubles(*numbers: Any) -> Iterator[Any]:
     """Yield those of these that a double can represent."""
     return (number for number in numbers if compare_numbers("==", number, 0) is not None)
+
+
+def _has_arithmetic(node: Any) -> bool:
+    if isinstance(node, checked.Arithmetic):
+        return True
+    if isinstance(node, tuple):
+        return any(_has_arithmetic(part) for part in node)
+    if not is_dataclass(node) or isinstance(node, type):
+        return False
+    return any(_has_arithmetic(getattr(node, part.name)) for part in fields(node))
 
 
 def _is_scalar(value: Any) -> bool:

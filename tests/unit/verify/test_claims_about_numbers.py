@@ -150,6 +150,13 @@ def test_a_sum_that_is_no_double_makes_a_claim_indeterminate() -> None:
     assert found.counterexample.unclear
 
 
+def test_a_product_without_bounds_is_broken_by_a_number_with_many_digits() -> None:
+    found = _found("input.size * 2 > 100", "input.size <= 50")
+    assert found.counterexample is not None
+    assert found.counterexample.unclear
+    assert _found("input.a * 2 > 100", "input.a <= 50").status == "holds"
+
+
 def test_true_and_one_are_two_constants() -> None:
     loose = tool("any", {"x": {}})
     found = proof(
