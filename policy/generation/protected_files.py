@@ -82,6 +82,11 @@ def floor_of(snapshot: Snapshot, settings: Settings, *, guarded: ProtectedFiles)
         guarded |= database_protected(settings.approvals.store)
     if settings.history.file is not None:
         guarded |= database_protected(settings.history.file)
+    python = settings.service.python
+    if python.enabled and python.wheels is not None:
+        # What is installed from there is kept for the calls of others.
+        wheels = _spelled_and_real(os.path.expanduser(python.wheels))
+        guarded |= ProtectedFiles(folders=wheels)
     files = {*guarded.files, *snapshot.links}
     for file in snapshot.files.values():
         files |= {file.lexical, file.real}

@@ -238,6 +238,23 @@ for act in (
     ]
 
 
+async def test_no_tool_writes_the_wheels_that_are_installed(desk: Desk) -> None:
+    inside = desk.work / "wheels"
+    wheel(inside, "wanted")
+    rules = POLICY.replace("allow python_exec", "allow python_exec, file_*, bash_exec")
+    service = desk.service(f'wheels = "{inside}"', rules=rules)
+    code = f"import wanted; open({str(inside / 'evil-1.0-py3-none-any.whl')!r}, 'w')"
+    assert "Read-only file system" in (await ran(service, code, "wanted"))["stderr"]
+    for tool, input in (
+        ("file_delete", {"path": "wheels"}),
+        ("file_write", {"path": "wheels/a.whl", "content": "x"}),
+        ("bash_exec", {"command": "cp a.whl wheels"}),
+    ):
+        with pytest.raises(PermissionDenied) as refused:
+            await service.execute(tool, input)
+        assert refused.value.code == "out-of-bounds"
+
+
 @needs_landlock
 async def test_it_works_with_landlock_where_no_host_is_needed(desk: Desk) -> None:
     wheel(desk.wheels, "wanted")
