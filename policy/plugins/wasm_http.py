@@ -42,6 +42,8 @@ class ModuleHttp:
         self._waiting: concurrent.futures.Future[HttpAnswer] | None = None
         self._asked = 0
         self._cancelled = threading.Event()
+        # Whether the module had no memory for an answer.
+        self.exhausted = False
 
     @property
     def refused(self) -> tuple[str, ...]:
@@ -75,6 +77,7 @@ class ModuleHttp:
 
     def out_of_memory(self) -> None:
         """End the call: the module has no memory for an answer."""
+        self.exhausted = True
         self._end()
 
     def cancel(self) -> None:

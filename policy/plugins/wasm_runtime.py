@@ -218,7 +218,9 @@ class _Call:
                     raise PluginFailed(f"its output has more than {_LONGEST:,} bytes")
                 return bytes(output)
             except extism.Error as error:
-                raise PluginFailed(_text_of(error)) from error
+                exhausted = "it has no memory for the answer of a server"
+                why = exhausted if self._http.exhausted else _text_of(error)
+                raise PluginFailed(why) from error
             finally:
                 with self._changing:
                     self._handle = None  # it points into the instance

@@ -109,7 +109,12 @@ def denial_of(
             *_by_text(plan, tier, closed, errors),
         )
     )
-    return SandboxDenial(tier=tier, denied=tuple(found)[:_MOST], subject=subject) if found else None
+    certain = {(each.verb, each.target) for each in found if not each.likely}
+    # What is certain need not be likely, too.
+    denied = tuple(
+        each for each in found if not each.likely or (each.verb, each.target) not in certain
+    )
+    return SandboxDenial(tier=tier, denied=denied[:_MOST], subject=subject) if denied else None
 
 
 def _phrase(denied: Denied) -> str:
@@ -154,7 +159,6 @@ def _by_line(plan: SandboxPlan, tier: str, closed: Collection[str], line: str) -
     text = line.lower()
     by_proxy = _BY_PROXY.search(line)
     if by_proxy is not None:
-        # Where the proxy itself has told of it, it is the same target, and certain.
         yield Denied(verb="connect", target=by_proxy[1])
         return
     if plan.network != "all" and any(each in text for each in _NO_NETWORK):

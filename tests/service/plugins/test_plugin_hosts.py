@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from policy.model import Execution
+from policy.model import Execution, ToolError
 from policy.sandbox import Peer
 from tests.service.plugins.running_plugins import Running, module, program, running, table
 from tests.unit.sandbox.confining import needs_bubblewrap
@@ -183,6 +183,64 @@ async def test_a_name_leads_to_no_private_address_unless_that_is_granted(
         await on.call("ext__hostile__fetch", url="http://a.test/")
         with pytest.raises(Execution, match="does not connect to own"):
             await on.call("ext__hostile__fetch", url="http://own.test/")
+
+
+async def large(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer with more than the memory of the module."""
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 3000000\r\n\r\n" + b"x" * 3_000_000)
+    await writer.drain()
+
+
+async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer without an end."""
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+    while True:
+        writer.write(b"x" * 100_000)
+        await writer.drain()
+
+
+async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer nothing."""
+    await reader.read()
+
+
+async def garbled(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer no HTTP."""
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"SSH-2.0\r\n\r\n")
+    await writer.drain()
+
+
+@pytest.mark.parametrize(
+    ("serve", "why"),
+    [
+        (large, "it has no memory for the answer of a server"),
+        (endless, "its answer has more than 16,777,216 bytes"),
+        (silent, "took longer than"),
+        (garbled, "the server does not answer in HTTP"),
+    ],
+)
+async def test_a_server_that_misbehaves_fails_one_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, serve: Any, why: str
+) -> None:
+    async with elsewhere() as served:
+        await served.serve("a.test", 80, serve)
+        hosts = Hosts(served)
+        monkeypatch.setattr("policy.service.sandbox_connections.dial", hosts.dial)
+        folder = module(tmp_path, FETCH, "fetch", access=NEEDS)
+        bounds = (
+            "[plugins.hostile.sandbox.limits]\nmemory = 1_000_000\n"
+            f'[tools.ext__hostile__fetch]\ntimeout = "{"300ms" if serve is silent else "30s"}"\n'
+        )
+        tables, rules = (
+            table(folder, more=granted("a.test") + bounds),
+            policy("allow ext hostile/*"),
+        )
+        async with running(tmp_path, tables, policy=rules, look_up=hosts.look_up) as on:
+            with pytest.raises(ToolError, match=why):
+                await on.call("ext__hostile__fetch", url="http://a.test/")
 
 
 async def test_a_module_speaks_tls_with_the_server_that_it_names_alone(

@@ -79,6 +79,24 @@ def test_a_program_that_succeeds_was_not_denied_anything() -> None:
     assert found("cat: /etc/shadow: Permission denied", status=0) == []
 
 
+def test_what_a_proxy_has_refused_is_certain_and_what_is_said_of_it_likely() -> None:
+    said = "fetching failed: the sandbox does not connect to b.test:443: no rule allows this"
+    assert found(said) == [("connect", "b.test:443")]
+    for refused, likely in ((("b.test:443",), [False]), ((), [True])):
+        denial = denial_of(
+            PLAN,
+            tier="bubblewrap",
+            closed=(),
+            status=1,
+            errors=said,
+            refused=refused,
+            subject="this server",
+        )
+        assert denial is not None
+        assert [each.likely for each in denial.denied] == likely
+        assert "sandbox does not let this server connect to b.test:443;" in denial.sentence()
+
+
 def test_a_folder_in_which_nothing_is_made_is_told_apart() -> None:
     line = "touch: cannot touch 'new': Permission denied"
     assert found(line, tier="landlock") == []
