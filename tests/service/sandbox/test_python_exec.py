@@ -19,6 +19,7 @@ from policy.service import GovernedService, build_tool_service
 from tests.service.sandbox.wheels import index_of, interpreter, needs_pip, wheel
 from tests.unit.cli.running import run
 from tests.unit.sandbox.confining import needs_bubblewrap, needs_landlock, wait_until, working_in
+from tests.unit.sandbox.network.stand_ins import certificate_of
 
 pytestmark = [needs_bubblewrap, needs_pip]
 
@@ -308,16 +309,22 @@ async def look_up(name: str) -> tuple[str, ...] | None:
     return {"packages.test": ("93.184.216.34",), "files.test": ("93.184.216.35",)}.get(name)
 
 
-INDEX = 'index = "http://packages.test/simple/"\nhosts = {}'
+INDEX = 'index = "https://packages.test/simple/"\nhosts = {}'
 
 
 async def test_an_index_is_reached_and_nothing_else(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wheel(desk.wheels, "wanted")
-    wheel(desk.wheels, "evil", requires=["linked @ http://other.test/linked-1.0-py3-none-any.whl"])
-    both = INDEX.format('["packages.test", "files.test"]')
-    async with index_of(desk.wheels, files_at="files.test") as port:
+    wheel(desk.wheels, "evil", requires=["linked @ https://other.test/linked-1.0-py3-none-any.whl"])
+    # An installation trusts whom the system trusts; besides, it sees a folder of wheels.
+    trust = desk.folder / "trust"
+    trust.mkdir()
+    trusted, context = certificate_of("packages.test", "files.test", folder=trust)
+    monkeypatch.setattr("policy.tools.handlers.pip._AUTHORITIES", str(trusted))
+    index = f'{INDEX}\nwheels = "{trust}"'
+    both = index.format('["packages.test", "files.test"]')
+    async with index_of(desk.wheels, files_at="files.test", context=context) as port:
 
         async def dial(address: str, _: int) -> Peer:
             return Peer.of(await asyncio.open_connection("127.0.0.1", port))
@@ -333,15 +340,15 @@ async def test_an_index_is_reached_and_nothing_else(
         assert done["stdout"] == "1.0\n" and "Connection refused" in done["stderr"]
         reached = [each for each in desk.records.records if each.tool == "sandbox_connect"]
         urls = [cast(Any, each.input)["url"] for each in reached]
-        assert urls == ["http://packages.test:80", "http://files.test:80"]
+        assert urls == ["https://packages.test:443", "https://files.test:443"]
         assert {each.parent for each in reached} == {desk.records.records[-1].id}
-        assert "the sandbox does not connect to other.test:80: " in await failure(service, "evil")
+        assert "the sandbox does not connect to other.test:443: " in await failure(service, "evil")
         # One host is not enough, and a rule can take it away.
-        one = desk.service(INDEX.format('["packages.test"]'), look_up=look_up)
-        assert "the sandbox does not connect to files.test:80: " in await failure(one, "wanted<3")
+        one = desk.service(index.format('["packages.test"]'), look_up=look_up)
+        assert "the sandbox does not connect to files.test:443: " in await failure(one, "wanted<3")
         denied = 'no-files: deny sandbox_connect when connects to "files.test"\n'
         service = desk.service(both, look_up=look_up, rules=POLICY + denied)
-        assert "does not connect to files.test:80: a rule denies this" in (
+        assert "does not connect to files.test:443: a rule denies this" in (
             await failure(service, "wanted>=1")
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import ssl
 import subprocess
 import sys
 import zipfile
@@ -63,7 +64,7 @@ def wheel(
 
 
 @asynccontextmanager
-async def index_of(folder: Path, *, files_at: str) -> AsyncIterator[int]:
+async def index_of(folder: Path, *, files_at: str, context: ssl.SSLContext) -> AsyncIterator[int]:
     """Serve wheels as an index, whose files are at the host `files_at`; yield the port."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -71,7 +72,7 @@ async def index_of(folder: Path, *, files_at: str) -> AsyncIterator[int]:
         name, body = head.split(b" ")[1].decode().strip("/").rpartition("/")[2], b""
         if head.startswith(b"GET /simple/"):
             found = sorted(one for one in os.listdir(folder) if one.startswith(f"{name}-"))
-            links = (f'<a href="http://{files_at}/files/{one}">{one}</a>\n' for one in found)
+            links = (f'<a href="https://{files_at}/files/{one}">{one}</a>\n' for one in found)
             body = "".join(links).encode()
         elif (folder / name).is_file():
             body = (folder / name).read_bytes()
@@ -85,6 +86,6 @@ async def index_of(folder: Path, *, files_at: str) -> AsyncIterator[int]:
         await writer.drain()
         writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
     async with server:
         yield server.sockets[0].getsockname()[1]
