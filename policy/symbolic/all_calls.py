@@ -108,6 +108,7 @@ class AllCalls:
         self._patterns |= {one for one in compared if self._may_be_text(one)}
         if any(layer.kind == "agents" for layer in self._layers) and self._is_any_text(NAME):
             self._patterns.add(NAME)
+        self._patterns.update(self._tested_paths(tests))
         self._strings = Strings(clauses)
         self._texts: dict[Subject, TextValue] = {}
         self._choices: dict[Subject, list[Choice]] = {}
@@ -117,7 +118,11 @@ class AllCalls:
         self._applying: dict[LayerKey, int] = {}
         self._compared: ComparedValues | None = None
         self._resources = ResourceFacts(
-            clauses, spec, ordinary=self.ordinary, related=self._truths.related
+            clauses,
+            spec,
+            ordinary=self.ordinary,
+            related=self._truths.related,
+            text_of=self._text_of,
         )
 
     def leaf(self, test: checked.Test, scope: Scope) -> Truths:
@@ -268,6 +273,18 @@ class AllCalls:
         tests = self._simple.setdefault(subject, [])
         named = (value for test in tests for value in constants_of(test))
         return all(is_ordinary(value) for value in named if isinstance(value, str))
+
+    def _tested_paths(self, tests: Iterable[checked.Test]) -> Iterator[Subject]:
+        """Yield the fields that resources are declared by, where conditions compare their text."""
+        if any(isinstance(test, checked.ResourceTest) for test in tests):
+            named = {("input", each.steps[0]) for each in self._spec.resources if each.steps}
+            for subject, about in self._simple.items():
+                if subject in named and about and self._is_any_text(subject):
+                    yield subject
+
+    def _text_of(self, subject: Subject) -> TextValue | None:
+        """Return the value of a field whose text conditions compare; None for any other."""
+        return self._text(subject) if subject in self._patterns else None
 
     def _text(self, subject: Subject) -> TextValue:
         """Return the value of a field or fact that patterns are about."""

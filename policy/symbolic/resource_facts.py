@@ -8,7 +8,7 @@ tests say of all resources.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from policy.catalog import ToolSpec, Verb
 from policy.checks import checked
@@ -16,9 +16,11 @@ from policy.evaluation import DeclaredResources
 from policy.solving import Clauses
 from policy.symbolic.accessed_hosts import AccessedHosts
 from policy.symbolic.accessed_paths import AccessedPaths, certain_verbs
+from policy.symbolic.path_arguments import PathArguments
 from policy.symbolic.reading import Scope
 from policy.symbolic.related_tests import Meaning, RelatedTests
 from policy.symbolic.subjects import Subject
+from policy.symbolic.text_value import TextValue
 from policy.symbolic.truths import Truths, unknown
 
 
@@ -32,6 +34,7 @@ class ResourceFacts:
         *,
         ordinary: int,
         related: RelatedTests | None = None,
+        text_of: Callable[[Subject], TextValue | None] = lambda field: None,
     ) -> None:
         self._ordinary = ordinary
         self._clauses = clauses
@@ -39,6 +42,7 @@ class ResourceFacts:
         self._related = related or RelatedTests()
         # By the numbers of the tests.
         self._truths: dict[int, Truths] = {}
+        self._arguments = PathArguments(clauses, text_of)
         self._paths: list[tuple[Verb, AccessedPaths]] = []
         self._hosts: list[AccessedHosts] = []
 
@@ -66,6 +70,8 @@ class ResourceFacts:
         if values is not None and values.kind == "paths" and form != "any":
             paths = self._paths_of(test.verb, scope.declared)
             paths.note(values, form, truth, absent=absent_is_false)
+            declared = scope.declared
+            self._arguments.note(values, form, truth, verb=test.verb, declared=declared)
         if values is not None and values.kind == "hosts" and form != "any":
             self._hosts_of(scope.declared).note(values, form, truth, absent=absent_is_false)
         # Also of sets that automata describe: they say nothing of what is indeterminate.

@@ -9,12 +9,14 @@ from typing import Any, TypeAlias
 from policy.catalog import Resource
 from policy.checks import checked
 from policy.evaluation import ABSENT
+from policy.model import EMPTY
 from policy.symbolic.situation import HOME, WORKSPACE
 
 Arguments: TypeAlias = dict[str, Any]
 
 _MOST = 300  # combinations of arguments
 _PLACES = 4  # files that commands with a wildcard are tried with
+_COMPARED = 40  # texts that conditions compare a field with
 _FEW = 2  # commands that others are given as words
 _WORD = "a"  # what stands for a wildcard
 # Another one, for what a set holds that a smaller one does not.
@@ -46,22 +48,29 @@ def argument_samples(
     tests: Iterable[checked.ResourceTest],
     *,
     suggested: Mapping[str, Iterable[str]],
+    texts: Mapping[str, tuple[str, ...]] = EMPTY,
 ) -> Iterator[Arguments]:
     """Yield values of the fields that are resources; those of one field come first.
 
-    `suggested` are resources for each verb that are tried before others.
+    `suggested` are resources for each verb that are tried before others. `texts` are strings with
+    which conditions compare each field: also spellings of other paths begin with them.
     """
     named = {verb: dict.fromkeys(texts) for verb, texts in suggested.items()}
     asked = tuple(test for test in tests if test.operand is not None)
     for word in (_WORD, _OTHER_WORD):
         for test in asked:
             assert test.operand is not None
-            for text in _texts(test.operand, word):
+            for text in _texts_in(test.operand, word):
                 named.setdefault(test.verb, {})[text] = None
     by_field: dict[str, list[Any]] = {}
     for resource in resources:
         found = by_field.setdefault(resource.steps[0], [])
-        for text in _samples_for(resource.verb, named):
+        compared = texts.get(resource.steps[0], ())
+        for text in (
+            *compared[:_COMPARED],
+            *_samples_for(resource.verb, named),
+            *_spelled_from(compared, tuple(named.get(resource.verb, ()))),
+        ):
             spelled = f"file://{text}" if resource.uri and text.startswith("/") else text
             value = _at(resource.steps[1:], spelled)
             if value not in found:
@@ -73,6 +82,19 @@ def argument_samples(
         for name in fields:
             for value in by_field[name]:
                 yield {other: value if other == name else ABSENT for other in fields}
+
+
+def _spelled_from(begun: tuple[str, ...], paths: tuple[str, ...]) -> Iterator[str]:
+    """Yield spellings of paths that begin as a text does: `/etc/../srv/a`."""
+    for text in begun:
+        folder, slash, name = text.rpartition("/")
+        if not slash or not text.startswith("/"):
+            continue
+        up, kind = "/.." * folder.count("/"), name[name.rfind(".") :] if "." in name else ""
+        others = (*paths[:_PLACES], *_ELSEWHERE["reads"])
+        for path in (each for each in others if each.startswith("/")):
+            yield f"{folder}{up}{path}"
+            yield f"{folder}{up}{path}{kind}"
 
 
 def _bounded(choices: Iterable[list[Any]]) -> Iterator[tuple[Any, ...]]:
@@ -116,12 +138,12 @@ def _at(steps: tuple[str, ...], text: str) -> Any:
     return value
 
 
-def _texts(values: checked.ValueSet, word: str) -> Iterator[str]:
+def _texts_in(values: checked.ValueSet, word: str) -> Iterator[str]:
     """Yield a resource for each item of a set, those that it leaves out as well."""
     for item in (*values.included, *values.excluded):
         match item:
             case checked.ValueSet():
-                yield from _texts(item, word)
+                yield from _texts_in(item, word)
             case checked.WorkspaceItem():
                 yield f"{WORKSPACE}/{word}"
             case str() if values.kind == "paths":

@@ -148,6 +148,14 @@ class ShownCalls:
             return fixed(self.clauses, test(), self._base.evaluation(slots=self._slots))
         return table(self.clauses, test, self._choices_of(settable[0]), row)
 
+    def _texts_of(self, field: Subject, tests: Iterable[checked.Test]) -> Iterator[str]:
+        """Yield strings that conditions compare a field with that is declared as a resource."""
+        about = [test for test in tests if field in subjects_of(test)]
+        suggested = self._suggested.get(field)
+        if about and suggested and isinstance(suggested, str):
+            yield suggested
+        yield from (text for text in guessed_samples(about) if isinstance(text, str) and text)
+
     def _choices_of(self, subject: Subject) -> list[Choice]:
         """Return the values of a subject; none if it is the same for every call that is shown."""
         found = self._choices.get(subject)
@@ -187,7 +195,8 @@ class ShownCalls:
         if subject == RESOURCES:
             found = (test for test in tests if isinstance(test, checked.ResourceTest))
             hinted = {s[1]: value for s, value in self._suggested.items() if s[0] == "call"}
-            yield from argument_samples(self._resources, found, suggested=hinted)
+            texts = {field[1]: tuple(self._texts_of(field, tests)) for field in self._of_resources}
+            yield from argument_samples(self._resources, found, suggested=hinted, texts=texts)
         elif subject == ("now",):
             yield from _distinct((*self._more(subject), *times(tests)))
         elif subject[0] == "input" and len(subject) > 1:

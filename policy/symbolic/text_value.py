@@ -71,12 +71,13 @@ class TextValue:
         return self._bare.is_in(language)
 
     def is_spelled_in(self, language: Language) -> int:
-        """Return the literal that the string is in a language, its invisible characters included.
+        """Return the literal that the string, if it is one, is in a language as it is spelled."""
+        return self.spellings_in(language)[0]
 
-        The value is a string in every case.
-        """
+    def spellings_in(self, language: Language) -> tuple[int, int]:
+        """Return the literals that the string is in a language as it is spelled, and as seen."""
         self._in_language(language)
-        return self._shown.is_in(language)
+        return self._shown.is_in(language), self._bare.is_in(language)
 
     def example(self, holding: frozenset[int]) -> Any:
         """Return the value of an assignment; None if no such string was found."""

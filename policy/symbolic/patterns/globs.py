@@ -41,7 +41,7 @@ _ANYWHERE: Expression = Times(_NAME)
 
 def text_glob(pattern: str) -> Expression:
     """Return the strings that a pattern of `like` matches."""
-    return _flat(pattern, OneOf(ALL))
+    return flat_glob(pattern, OneOf(ALL))
 
 
 def path_glob(pattern: str) -> Expression:
@@ -63,7 +63,7 @@ def url_path_glob(pattern: str, marks: Characters) -> Expression:
     segment = Row((literal("/"), Times(in_a_segment)))
     return Row(
         tuple(
-            Times(segment) if each == "**" else Row((literal("/"), _flat(each, in_a_segment)))
+            Times(segment) if each == "**" else Row((literal("/"), flat_glob(each, in_a_segment)))
             for each in path_segments(pattern)[1:]
         )
     )
@@ -103,13 +103,14 @@ def _below(segments: tuple[str, ...]) -> Expression:
         tuple(
             _ANYWHERE
             if segment == "**"
-            else Row((_MARKS, literal("/"), _flat(segment, _IN_A_NAME)))
+            else Row((_MARKS, literal("/"), flat_glob(segment, _IN_A_NAME)))
             for segment in segments
         )
     )
 
 
-def _flat(pattern: str, any_one: Expression) -> Expression:
+def flat_glob(pattern: str, any_one: Expression) -> Expression:
+    """Return the strings that a pattern matches whose wildcards stand for these characters."""
     parts: list[Expression] = []
     for char, is_wildcard in glob_characters(pattern):
         if not is_wildcard:

@@ -69,7 +69,7 @@ def set_languages(values: checked.ValueSet) -> SetLanguages | None:
     """Return the languages of a set of paths; None if it has other items, or is too large."""
     if values.kind != "paths" or not values.included:
         return None
-    parts = _parts(values)
+    parts = parts_of(values)
     if parts is None:
         return None
     exceptions = parts[0][1] if len(parts) == 1 else ()
@@ -77,7 +77,7 @@ def set_languages(values: checked.ValueSet) -> SetLanguages | None:
     try:
         return SetLanguages(
             exact=union_of_differences(_pairs(parts)),
-            items=_of_items(tuple(item for items, _ in parts for item in items)),
+            items=language_of_items(tuple(item for items, _ in parts for item in items)),
             rooted=_union([part for part in rooted if part[0]]),
             without=_union([(tuple(e for e in exceptions if not _floats(e)), ())]),
             is_rooted=not any(outs or any(map(_floats, items)) for items, outs in parts),
@@ -93,10 +93,10 @@ def _union(parts: list[_Part]) -> Language | None:
 
 def _pairs(parts: Iterable[_Part]) -> Iterator[tuple[Language, Language | None]]:
     for items, exceptions in parts:
-        yield _of_items(items), _of_items(exceptions) if exceptions else None
+        yield language_of_items(items), language_of_items(exceptions) if exceptions else None
 
 
-def _parts(values: checked.ValueSet) -> list[_Part] | None:
+def parts_of(values: checked.ValueSet) -> list[_Part] | None:
     """Return the parts of a set; None if something in it is no item of paths."""
     exceptions = _plain_items(values.excluded)
     if exceptions is None:
@@ -110,7 +110,7 @@ def _parts(values: checked.ValueSet) -> list[_Part] | None:
                 return None
             own += items
             continue
-        inner = _parts(part)
+        inner = parts_of(part)
         if inner is None:
             return None
         for items, outs in inner:
@@ -127,7 +127,7 @@ def _plain_items(parts: tuple[checked.SetPart, ...]) -> tuple[str, ...] | None:
         match part:
             case checked.WorkspaceItem():
                 found.append(_WORKSPACE)
-            case str() if _pattern(part) is not None:
+            case str() if pattern_of(part) is not None:
                 found.append(part)
             case checked.ValueSet(excluded=()):
                 inner = _plain_items(part.included)
@@ -140,18 +140,20 @@ def _plain_items(parts: tuple[checked.SetPart, ...]) -> tuple[str, ...] | None:
 
 
 def _floats(item: str) -> bool:
-    pattern = _pattern(item)
+    pattern = pattern_of(item)
     return pattern is not None and pattern.base == "floating"
 
 
 @lru_cache(maxsize=8192)
-def _pattern(item: str) -> PathPattern | None:
+def pattern_of(item: str) -> PathPattern | None:
+    """Return an item of paths as a pattern; None if it is none."""
     found = read_path_pattern(item)
     return found if isinstance(found, PathPattern) else None
 
 
 @lru_cache(maxsize=8192)
-def _of_items(items: tuple[str, ...]) -> Language:
+def language_of_items(items: tuple[str, ...]) -> Language:
+    """Return the paths that one of these items matches."""
     return union(map(_of_item, items))
 
 
@@ -161,7 +163,7 @@ def _of_item(item: str) -> Language:
 
 
 def _expression(item: str) -> Expression:
-    pattern = _pattern(item)
+    pattern = pattern_of(item)
     assert pattern is not None
     match pattern.base:
         case "home":

@@ -1,7 +1,8 @@
 """Parses a path argument into the path that it spells, or returns why that is ambiguous.
 
 A text that programs interpret differently is Unreadable: backslashes, encoded characters,
-variables, drives, and characters that another Unicode form turns into separators or dots.
+variables, drives, characters that another Unicode form turns into separators or dots, and
+invisible ones before the beginning.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 import unicodedata
 from urllib.parse import unquote_to_bytes
 
-from policy.values.text import has_control, is_encodable, quote
+from policy.values.text import has_control, is_encodable, quote, without_invisible
 from policy.values.unreadable import Unreadable
 
 # Texts that all programs read alike; most paths are of this form.
@@ -44,6 +45,8 @@ def _problem(text: str) -> str | None:
         return f"a path with white space around it: {quote(text)}"
     if not text.isascii() and _compatible_differs(text):
         return f"a path that changes with Unicode normalisation: {quote(text)}"
+    if not text.isascii() and _hides_its_beginning(text):
+        return f"a path with an invisible character before its beginning: {quote(text)}"
     return None
 
 
@@ -53,6 +56,12 @@ def _compatible_differs(text: str) -> bool:
     if other.count("/") != text.count("/") or "\\" in other:
         return True
     return _dots(other) != _dots(text)
+
+
+def _hides_its_beginning(text: str) -> bool:
+    """Return whether a text looks absolute, and is not, as its first character is not seen."""
+    seen = without_invisible(text)[:1]
+    return seen in ("/", "~") and seen != text[:1]
 
 
 def _dots(text: str) -> int:

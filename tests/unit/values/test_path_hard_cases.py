@@ -203,6 +203,9 @@ _SPELLINGS: list[tuple[str, bool | str | None]] = [
     ("//host/share/x", False),
     ("\uff0e\uff0e/out/secret.txt", UNREADABLE),
     ("..\uff0fout\uff0fsecret.txt", UNREADABLE),
+    # It looks absolute, and is not.
+    ("\u200b/etc/passwd", UNREADABLE),
+    ("\u200b~/x", UNREADABLE),
     ("..\uff3cout", UNREADABLE),
     ("src/\u2025/x", UNREADABLE),
     ("src/\uff0e/x", UNREADABLE),
