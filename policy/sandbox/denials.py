@@ -170,7 +170,7 @@ def _by_line(plan: SandboxPlan, tier: str, closed: Collection[str], line: str) -
         return
     readable = _readable(plan, tier)
     for path in _paths(line, text.index(error), plan.folder):
-        if not is_within(path, readable):
+        if not is_within(path, readable) or is_within(path, plan.masked):
             yield Denied(verb="read", target=path)
             return
         writable = is_within(path, _writable(plan, tier)) and not is_within(path, plan.kept)

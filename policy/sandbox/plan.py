@@ -45,7 +45,7 @@ class SandboxPlan:
 
     `kept` are read-only in spite of `writes`, and the folders between (`immovable`) keep their
     names: otherwise a program could move them away, and put others in their place. The same holds
-    for those above what is `masked`, which would be found under another name next time. `unkept`
+    for those above what is `masked`, unless that is found by its own name wherever it is. `unkept`
     would be kept, but do not exist: the program may make them. `folder` is where it starts, `home`
     its home folder, which is empty unless it is among the paths. `masked` cannot be read, in spite
     of `reads` and `writes`.

@@ -22,6 +22,7 @@ PLAN = SandboxPlan(
     home="/home/ann",
     network="none",
     limits=ProcessLimits(cpu=5, total_memory=50_000_000),
+    masked=("/work/.env", "/work/keys"),
 )
 
 
@@ -43,6 +44,8 @@ def found(
         ("PermissionError: [Errno 13] Permission denied: '/srv/data/x'", "write", "/srv/data/x"),
         ("Error: EROFS: read-only file system, open '/usr/y'", "write", "/usr/y"),
         ("open /var/lib/x: permission denied", "read", "/var/lib/x"),
+        ("cat: .env: Permission denied", "read", "/work/.env"),
+        ("ls: cannot open directory 'keys': Permission denied", "read", "/work/keys"),
         ("curl: (6) Could not resolve host: a.test", "connect", "a.test"),
         ("Error: getaddrinfo EAI_AGAIN b.test", "connect", "b.test"),
         ("OSError: [Errno 101] Network is unreachable", "connect", None),
