@@ -10,11 +10,12 @@ import logging
 import os
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import cache
 from typing import TypeAlias
 
 from policy.diagnostics import visible
 from policy.environment import look_up_host
-from policy.generation import McpServer, Reach, StdioServer
+from policy.generation import ConfiningDriver, McpServer, Reach, StdioServer
 from policy.model import ConfinedVerb, Confinement, SandboxTier
 from policy.processes import LaunchedProgram, Launcher, ProgramToStart
 from policy.sandbox import (
@@ -26,6 +27,7 @@ from policy.sandbox import (
     SandboxTooWide,
     driver_named,
     exceeded_verb,
+    name_in_use,
     plan_of,
 )
 
@@ -44,7 +46,13 @@ def tier_of_server(server: McpServer) -> SandboxTier | None:
     verbs: set[ConfinedVerb] = {"reads", "writes"}
     if transport.reach.network != "all":
         verbs.add("connects")
-    return SandboxTier(name=transport.reach.driver, enforces=frozenset(verbs))
+    return SandboxTier(name=_name_of(transport.reach.driver), enforces=frozenset(verbs))
+
+
+@cache
+def _name_of(driver: ConfiningDriver) -> str:
+    """Return the name of the driver that runs; the best one is tried once."""
+    return name_in_use(driver)
 
 
 class ServerSandbox:

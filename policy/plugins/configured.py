@@ -30,6 +30,7 @@ from policy.sandbox import (
     ConfinedLauncher,
     SandboxPlan,
     driver_named,
+    name_in_use,
     protected_paths,
 )
 from policy.service import GovernedService, sandbox_connect_handler
@@ -133,10 +134,13 @@ class ConfiguredPlugins:
         folder = await _THREADS.run(copied, plugin, self._copies)
         match plugin.manifest.runtime:
             case ProcessRuntime(command=command):
+                driver = await _THREADS.run(name_in_use, access.reach.driver)
                 return ProcessPlugin(
                     plugin.manifest,
                     PluginProgram(command=command, folder=folder, env=settings.env),
-                    sandbox=sandbox_of_program(access, folder=folder, in_force=self._in_force),
+                    sandbox=sandbox_of_program(
+                        access, driver=driver, folder=folder, in_force=self._in_force
+                    ),
                     launcher_for=self._launchers(access.reach.driver),
                 )
             case WasmRuntime(module=module):

@@ -96,10 +96,10 @@ class PluginSandbox:
 
 
 def sandbox_of_program(
-    access: SharedAccess, *, folder: str, in_force: Callable[[], PlanInForce]
+    access: SharedAccess, *, driver: str, folder: str, in_force: Callable[[], PlanInForce]
 ) -> PluginSandbox:
-    """Return the sandbox of a plugin that is a program."""
-    tier = tier_of_program(access)
+    """Return the sandbox of a plugin that is a program, which `driver` confines."""
+    tier = tier_of_program(access, driver=driver)
     return PluginSandbox(tier=tier, access=access, folder=folder, in_force=in_force)
 
 
@@ -110,12 +110,12 @@ def sandbox_of_module(
     return PluginSandbox(tier=tier_of_module(), access=access, folder=None, in_force=in_force)
 
 
-def tier_of_program(access: SharedAccess) -> SandboxTier:
+def tier_of_program(access: SharedAccess, *, driver: str) -> SandboxTier:
     """Return what confines a plugin's program, and which verbs it enforces."""
     verbs: set[ConfinedVerb] = {"reads", "writes"}
     if access.reach.network != "all":
         verbs.add("connects")
-    return SandboxTier(name=access.reach.driver, enforces=frozenset(verbs))
+    return SandboxTier(name=driver, enforces=frozenset(verbs))
 
 
 def tier_of_module() -> SandboxTier:

@@ -13,6 +13,7 @@ from policy.plugins.access import shared_access
 from policy.plugins.configured import reviewed
 from policy.plugins.confining import tier_of_module, tier_of_program
 from policy.plugins.plugin_tool import spec_of_declared
+from policy.sandbox import name_in_use
 
 
 def configured_specs(plugins: Mapping[str, PluginSettings]) -> tuple[ToolSpec, ...]:
@@ -25,7 +26,7 @@ def configured_tier(name: str, settings: PluginSettings) -> SandboxTier | None:
     for _, manifest in _reviewed({name: settings}):
         access = shared_access(manifest.access, settings.reach)
         if isinstance(manifest.runtime, ProcessRuntime):
-            return tier_of_program(access)
+            return tier_of_program(access, driver=name_in_use(access.reach.driver))
         return tier_of_module()
     return None
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from policy.capabilities import PluginRefused, ToolCapability
 from policy.catalog import Origin, ToolSpec, output_schema_problem, read_only_schema
+from policy.generation import SecretUnreadable, read_values
 from policy.model import Execution, SandboxTier, Transport
 from policy.plugins.runtime import PluginCode, PluginFailed, PluginUnreachable
 from policy.sandbox import SandboxDenied
-from policy.tools import ExecutionContext, ToolDefinition, Traits, define, spec_of
+from policy.tools import ExecutionContext, ToolDefinition, Traits, define, spec_of, without_secrets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,13 +29,19 @@ class PluginTool:
         try:
             return await self.code.call(self.name, input, ctx)
         except PluginFailed as error:
-            uncertain = isinstance(error, PluginUnreachable)
+            uncertain, said = isinstance(error, PluginUnreachable), self._shown(str(error))
             if error.denial is not None:
-                raise SandboxDenied(str(error), error.denial, uncertain=uncertain) from error
+                raise SandboxDenied(said, error.denial, uncertain=uncertain) from error
             if uncertain:
-                why = f"the plugin `{self.plugin}`: {error}"
-                raise Transport(self.full_name, why) from error
-            raise Execution(self.full_name, f"{self.full_name} failed: {error}") from error
+                raise Transport(self.full_name, f"the plugin `{self.plugin}`: {said}") from error
+            raise Execution(self.full_name, f"{self.full_name} failed: {said}") from error
+
+    def _shown(self, said: str) -> str:
+        """Return what a plugin says without the secrets that it got."""
+        try:
+            return without_secrets(said, read_values(self.code.env))
+        except SecretUnreadable:
+            return without_secrets(said, {})
 
     @property
     def sandbox(self) -> SandboxTier:

@@ -145,6 +145,11 @@ class ProcessPlugin:
         """The sandbox that its processes run in."""
         return self._sandbox.tier
 
+    @property
+    def env(self) -> Mapping[str, Value]:
+        """The variables that it gets."""
+        return self._program.env
+
     async def check(self) -> None:
         """Start the program once; raise PluginRefused if it cannot be used."""
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from policy.generation import Value
 from policy.model import SandboxTier
 from policy.sandbox import SandboxDenial
 from policy.tools import ExecutionContext
@@ -28,6 +29,11 @@ class PluginCode(Protocol):
     @property
     def tier(self) -> SandboxTier:
         """The sandbox that confines it."""
+        ...
+
+    @property
+    def env(self) -> Mapping[str, Value]:
+        """The variables that it gets; the secrets among them are not shown in errors."""
         ...
 
     async def check(self) -> None:

@@ -70,6 +70,11 @@ class WasmPlugin:
         """The sandbox that it runs in."""
         return self._sandbox.tier
 
+    @property
+    def env(self) -> Mapping[str, Value]:
+        """The variables that it gets."""
+        return self._env
+
     async def check(self) -> None:
         """Compile the module; raise PluginRefused if it is none, or lacks a tool."""
         try:

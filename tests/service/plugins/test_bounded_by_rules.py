@@ -201,3 +201,13 @@ async def test_a_driver_that_cannot_keep_a_bound_starts_nothing(tmp_path: Path) 
             with pytest.raises(Execution) as failed:
                 await on.call("ext__hostile__t")
             assert failed.value.code == "sandbox-missing"
+
+
+@needs_bubblewrap
+async def test_rules_are_told_the_driver_that_runs(tmp_path: Path) -> None:
+    code = "def call(tool, input): return 1"
+    rules = policy('a: allow ext hostile/* when sandbox.tier == "bubblewrap"')
+    more = '[plugins.hostile.sandbox]\ndriver = "best"\n'
+    tables = table(program(tmp_path, code, access={}), more=more)
+    async with running(tmp_path, tables, confined=True, policy=rules) as on:
+        assert await on.call("ext__hostile__t") == 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from policy.model import Transport
+from policy.model import Execution, Transport
 from policy.store import PolicyStore
 from tests.service.plugins.running_plugins import module, program, running, table
 
@@ -61,6 +61,15 @@ async def test_a_module_reads_them_as_its_configuration(
         monkeypatch.delenv("NUMBER")
         with pytest.raises(Transport, match="was not called: the environment variable `NUMBER`"):
             await on.call("ext__hostile__key")
+
+
+async def test_a_secret_of_a_plugin_is_in_no_error(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("s3cret-of-a-file\n")
+    named = f'[plugins.hostile.env]\nKEY = {{ file = "{tmp_path}/key" }}\n'
+    code = "def call(tool, input): raise ValueError('refused: ' + os.environ['KEY'])"
+    async with running(tmp_path, table(program(tmp_path, code), more=named)) as on:
+        with pytest.raises(Execution, match=r"refused: \$KEY"):
+            await on.call("ext__hostile__t")
 
 
 @pytest.mark.parametrize("kind", ["program", "module"])
