@@ -211,6 +211,10 @@ class AllCalls:
         tests = self._simple.get(subject, ())
         return (*(value for test in tests for value in constants_of(test)), *self._named(subject))
 
+    def is_text(self, subject: Subject) -> bool:
+        """Return whether the strings of a field or fact are told apart by languages alone."""
+        return subject in self._patterns
+
     def text_of(self, subject: Subject) -> Text | None:
         """Return the string that a field or fact may be; None if it is not modelled as one."""
         if subject in self._patterns:

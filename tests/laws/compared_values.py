@@ -23,7 +23,7 @@ FIELDS: dict[str, Any] = {
     "n": NUMBER,
     "x": {},
     "s": TEXT,
-    "t": TEXT,
+    "t": {"type": "string", "maxLength": 5},
     "u": {"enum": ["a", "b"]},
     "l": {"type": "array", "items": TEXT},
     "k": {"type": "array", "items": {"type": "integer"}},
@@ -67,7 +67,14 @@ NOW = st.none() | st.sampled_from(
 
 _QUANTITIES = (
     *("input.a", "input.b", "input.c", "input.n", "input.x", "input.o.n", "input.o.m"),
-    *("length(input.s)", "length(input.l)", "length(input.x)", 'count(y in input.l: y == "a")'),
+    *(
+        "length(input.s)",
+        "length(input.t)",
+        "length(input.u)",
+        "length(input.l)",
+        "length(input.x)",
+        'count(y in input.l: y == "a")',
+    ),
     *("sum(y in input.i: y.n)", "first_present(input.a, 1)", "0", "1", "2.5"),
 )
 _OTHERS = ("input.s", "input.t", "input.u", "input.x", "user.id", '"a"', '"\u00e9"')

@@ -44,6 +44,10 @@ class Fields(Reading, Protocol):
         """Return whether the values are all that there are."""
         ...
 
+    def is_text(self, subject: Subject) -> bool:
+        """Return whether strings are not told apart by the choices."""
+        ...
+
     def text_of(self, subject: Subject) -> Text | None:
         """Return the string that a field or fact may be; None if it is not modelled as one."""
         ...

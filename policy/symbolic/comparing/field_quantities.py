@@ -41,6 +41,10 @@ class FieldChoices(Protocol):
         """Return whether the values are all that there are."""
         ...
 
+    def is_text(self, subject: Subject) -> bool:
+        """Return whether strings are not told apart by the choices."""
+        ...
+
 
 class FieldQuantities:
     """The quantities of fields and facts, as literals of a reading. `call` is any call."""
@@ -59,7 +63,13 @@ class FieldQuantities:
         self._view = view
         self._fields = fields
         self._call = call
-        self._all = Quantities(clauses, numbers, known=self._known, evaluated=self._evaluated)
+        self._all = Quantities(
+            clauses,
+            numbers,
+            known=self._known,
+            evaluated=self._evaluated,
+            measured=self._measured,
+        )
         # Fields and facts that are quantities, by the paths of their names.
         self.paths: dict[Subject, Quantity] = {}
 
@@ -97,6 +107,40 @@ class FieldQuantities:
 
     def _evaluated(self, value: checked.Value) -> Any:
         return compile_value(value, _ANYWHERE)(self._call)
+
+    def _measured(self, value: checked.Value, measured: Quantity, length: Polynomial) -> None:
+        """Require what the schema, and the strings that rules name, say of the length of a field.
+
+        A string that rules name stands for spellings in other normal forms as well, which are as
+        long if it is ASCII.
+        """
+        path, subject = path_of(value), plain_subject(value)
+        if path is not None and path[0] == "input":
+            for literal in self._declared_lengths(path[1:], length):
+                self._require(measured.sized, literal)
+        if subject is None or self._fields.is_text(subject):
+            return
+        named = [each for each in self._fields.constants_with(subject) if isinstance(each, str)]
+        is_listed = self._fields.is_listed(subject)
+        for choice in self._fields.choices_of_value(subject):
+            text = choice.value
+            if not isinstance(text, str):
+                continue
+            if is_listed or (text.isascii() and text in named):
+                exact = self._numbers.zero(length - _known(Fraction(len(text))))
+                self._require(choice.literal, exact)
+
+    def _declared_lengths(self, steps: tuple[str, ...], length: Polynomial) -> Iterable[int]:
+        """Return the literals of what a schema declares of the length of a field."""
+        types = [self._view.lookup(steps[: count + 1]).types for count in range(len(steps))]
+        words = _LENGTHS.get(types[-1] - {"null"})
+        node = self._view.node(steps)
+        if words is None or node is None or "$ref" in node:
+            return ()
+        if not all(each <= {"object", "null"} for each in types[:-1]):
+            return ()
+        least, most = (_whole(node.get(word)) for word in words)
+        return self._all.within(length, least, most)
 
     def _of_kinds(self, kinds: Iterable[str], *, whole: bool) -> Quantity:
         found = self._all.unknown(whole=whole)
@@ -207,6 +251,17 @@ def path_of(value: checked.Value) -> Subject | None:
             return None if before is None else (*before, name)
         case _:
             return None
+
+
+# The words of a schema that bound the length of a value, by its type.
+_LENGTHS = {
+    frozenset({"string"}): ("minLength", "maxLength"),
+    frozenset({"list"}): ("minItems", "maxItems"),
+}
+
+
+def _whole(number: Any) -> int | None:
+    return number if type(number) is int else None
 
 
 def _is_object(info: FieldInfo) -> bool:

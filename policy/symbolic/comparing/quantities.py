@@ -45,8 +45,9 @@ KnownQuantity: TypeAlias = Callable[[checked.Value], Quantity | None]
 class Quantities:
     """The quantities of one call.
 
-    `known` returns those of fields and facts, and `evaluated` what a value is that is the same for
-    every call. No value may depend on earlier calls, or on what the call accesses.
+    `known` returns those of fields and facts, `evaluated` what a value is that is the same for
+    every call, and `measured` requires what is known of the length of a value. No value may depend
+    on earlier calls, or on what the call accesses.
     """
 
     def __init__(
@@ -56,11 +57,13 @@ class Quantities:
         *,
         known: KnownQuantity,
         evaluated: Callable[[checked.Value], Any],
+        measured: Callable[[checked.Value, Quantity, Polynomial], None],
     ) -> None:
         self._clauses = clauses
         self._numbers = numbers
         self._known = known
         self._evaluated = evaluated
+        self._measured = measured
         self._found: dict[object, Quantity] = {}
         self._functions: list[tuple[checked.FunctionCall, Quantity]] = []
 
@@ -129,7 +132,7 @@ class Quantities:
             case checked.Negative(operand=operand):
                 return self._arithmetic("-", self.constant(0), self.of(operand, scope))
             case checked.FunctionCall(function="length", args=(arg,)):
-                return self._length(self.of(arg, scope))
+                return self._length(arg, self.of(arg, scope))
             case checked.FunctionCall(function="min" | "max" as function, args=args) if args[1:]:
                 return self._extreme(function, [self.of(arg, scope) for arg in args])
             case checked.FunctionCall(function="time" | "date", args=(arg,)):
@@ -221,9 +224,10 @@ class Quantities:
             value=value,
         )
 
-    def _length(self, arg: Quantity) -> Quantity:
+    def _length(self, measured: checked.Value, arg: Quantity) -> Quantity:
         value = self._numbers.variable(whole=True)
         self._clauses.require(*self.within(value, 0, None))
+        self._measured(measured, arg, value)
         return self._strict(arg.absent, value, number=arg.sized)
 
     def _count(self) -> Quantity:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -155,6 +156,32 @@ def test_a_product_without_bounds_is_broken_by_a_number_with_many_digits() -> No
     assert found.counterexample is not None
     assert found.counterexample.unclear
     assert _found("input.a * 2 > 100", "input.a <= 50").status == "holds"
+
+
+@pytest.mark.parametrize(
+    ("schema", "claimed", "status"),
+    [
+        ({"type": "string", "maxLength": 50}, "length(input.x) > 50", "holds"),
+        ({"type": "string", "maxLength": 50}, "length(input.x) > 49", "broken"),
+        ({"type": "array", "minItems": 2}, "length(input.x) < 2", "holds"),
+        ({"type": ["array", "string"], "minItems": 9}, "length(input.x) < 9", "broken"),
+        ({"enum": ["ab", "abc"]}, "length(input.x) > 3", "holds"),
+        ({"enum": ["ab", "abc"]}, "length(input.x) > 2", "broken"),
+    ],
+)
+def test_what_a_schema_says_of_lengths_counts(
+    schema: dict[str, Any], claimed: str, status: str
+) -> None:
+    sized = tool("sized", {"x": schema})
+    found = proof(f"prove never allow sized when {claimed}", "allow sized", specs=(sized,))
+    assert found.status == status
+
+
+def test_a_schema_without_a_string_of_any_length_hides_no_call() -> None:
+    schema = {"type": "object", "properties": {"x": {"minLength": 3, "maxLength": 2}}}
+    odd = replace(tool("odd", {}), schema=schema)
+    found = proof("prove never allow odd when not (length(input.x) > 2)", "allow odd", specs=(odd,))
+    assert found.status == "broken"
 
 
 def test_true_and_one_are_two_constants() -> None:
