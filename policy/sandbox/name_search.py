@@ -10,7 +10,7 @@ import errno
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from policy.environment import LetterCase
@@ -81,7 +81,7 @@ class NameSearch:
     def names_below(self, folder: str) -> bool:
         """Return whether sets may name what is in a folder, which itself is an exception."""
         return any(
-            each.excluded and self._covers(replace(each, excluded=()), folder)
+            _has_exceptions(each) and self._covers(_without_exceptions(each), folder)
             for each in self._sets
         )
 
@@ -134,6 +134,20 @@ def _searched_globs(resources: ResourceSet) -> Iterator[str]:
             yield item
 
 
+def _has_exceptions(resources: ResourceSet) -> bool:
+    inner = (item for item in resources.included if isinstance(item, ResourceSet))
+    return bool(resources.excluded) or any(map(_has_exceptions, inner))
+
+
+def _without_exceptions(resources: ResourceSet) -> ResourceSet:
+    return ResourceSet(
+        included=tuple(
+            _without_exceptions(item) if isinstance(item, ResourceSet) else item
+            for item in resources.included
+        )
+    )
+
+
 def _segments(glob: str) -> tuple[str, ...]:
     """Return the segments of a glob, without the end that stands for all that is in a folder."""
     segments = path_segments(glob)
@@ -144,7 +158,7 @@ def _segments(glob: str) -> tuple[str, ...]:
 
 def _is_by_name(resources: ResourceSet) -> bool:
     """Return whether a set names files by their own names alone, wherever they are."""
-    if resources.excluded:
+    if _has_exceptions(resources):
         return False
     found = map(_segments, _searched_globs(resources))
     return all(segments[:-1] == ("**",) for segments in found)

@@ -71,6 +71,18 @@ def test_exceptions_are_left(tmp_path: Path) -> None:
     assert _found(tmp_path, "**/secrets/**", without=without) == ["public/secrets/x", "secrets"]
 
 
+def test_exceptions_of_a_set_within_a_set_count(tmp_path: Path) -> None:
+    _make(tmp_path, "a/secrets/x", "secrets/x", "a/k.pem")
+    inner = ResourceSet(
+        included=("**/secrets/**", "**/*.pem"), excluded=(f"{tmp_path}/secrets", "**/lib/*.pem")
+    )
+    found = _named(tmp_path, [ResourceSet(included=(inner,))])
+    # `a` must not become `lib`.
+    assert sorted((os.path.relpath(one.path, tmp_path), one.anywhere) for one in found) == [
+        ("a/k.pem", False), ("a/secrets", False), ("secrets/x", False)
+    ]  # fmt: skip
+
+
 def test_a_link_is_not_followed_and_what_it_leads_to_is_named_with_it(tmp_path: Path) -> None:
     _make(tmp_path, "real/deep/.env", "target")
     (tmp_path / "loop").symlink_to(tmp_path)
