@@ -1,7 +1,6 @@
 """Turns a raw call into the one call that rules judge, approvers see and the tool receives."""
 
 from policy.admission.admitter import Admitted, CallLike, RawCall, Refused, admit, no_unnamed_fields
-from policy.admission.filled_defaults import are_defaults_filled
 from policy.admission.input_check import input_fault
 
 __all__ = [
@@ -10,7 +9,6 @@ __all__ = [
     "RawCall",
     "Refused",
     "admit",
-    "are_defaults_filled",
     "input_fault",
     "no_unnamed_fields",
 ]

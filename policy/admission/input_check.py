@@ -15,8 +15,15 @@ from jsonschema_rs import (
 )
 
 from policy.admission.coercion import is_whole, shown_path
-from policy.admission.schema_node import SchemaNode, has_defaults
-from policy.catalog import ToolSpec, as_validated, json_type_of, schema_problem, unfolded_size
+from policy.admission.schema_node import SchemaNode
+from policy.catalog import (
+    ToolSpec,
+    as_validated,
+    has_defaults,
+    json_type_of,
+    schema_problem,
+    unfolded_size,
+)
 from policy.model import thaw
 from policy.values import escape_for_display
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -173,20 +173,6 @@ def fill_defaults(value: Any, node: SchemaNode) -> Any:
         if new is not item:
             filled = {**filled, name: new}
     return filled
-
-
-def has_defaults(schema: Any) -> bool:
-    """Return whether a schema may have a default anywhere: whether it has such a key."""
-    todo = [schema]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, Mapping):
-            if "default" in part:
-                return True
-            todo.extend(part.values())
-        elif isinstance(part, (list, tuple)):
-            todo.extend(part)
-    return False
 
 
 def _default(node: SchemaNode) -> Any:

@@ -30,6 +30,7 @@ from policy.catalog.schemas.fields import (
     named_fields,
     requires,
 )
+from policy.catalog.schemas.filled_defaults import has_defaults
 from policy.catalog.schemas.model_form import schema_strictify, union_branches
 from policy.catalog.schemas.problems import (
     output_schema_problem,
@@ -122,6 +123,7 @@ __all__ = [
     "contradictions",
     "descend",
     "fields_of",
+    "has_defaults",
     "has_shape",
     "identifier_problem",
     "includes",

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Any
 
-from policy.admission import are_defaults_filled
 from policy.catalog import SchemaView
 from policy.checks import bounds_at
 from policy.evaluation import ABSENT
@@ -42,15 +40,7 @@ def bounds_in(view: SchemaView, name: str) -> tuple[Any, ...]:
 
 def is_always_there(view: SchemaView, name: str) -> bool:
     """Return whether every call that the schema accepts has a field, by itself or by a default."""
-    info, node = view.lookup((name,)), view.node((name,))
-    has_default = node is not None and node.get("default") is not None
-    always = info.required or (has_default and _are_defaults_filled(view))
-    return info.known and always and not info.types & {"any", "null"}
-
-
-@lru_cache(maxsize=1024)
-def _are_defaults_filled(view: SchemaView) -> bool:
-    return are_defaults_filled(view.schema)
+    return view.is_always_there((name,))
 
 
 def _is_of(value: Any, types: frozenset[str]) -> bool:

@@ -264,8 +264,16 @@ def written(what: str) -> str:
 _ITEMS: Mapping[str, tuple[str, ...]] = {
     "reads": ("tree_p", '"/srv/p/**"', '"/srv/*"', '"**/x"', "workspace", '["/etc/*", tree_p]'),
     "writes": ("tree_p", '"/srv/p/**"', '"p/*"', '["/etc/**"]'),
-    "connects": ("corp", '"*.corp.example"', "[private]", '[corp, "evil.example"]', '"10.0.0.0/8"'),
-    "runs": ("safe", '"git *"', '"git status"', '[safe, "rm *"]'),
+    "connects": (
+        "corp",
+        '"*.corp.example"',
+        "[private]",
+        '[corp, "evil.example"]',
+        '"10.0.0.0/8"',
+        "most_corp",
+        '[most_corp, "10.0.0.1"]',
+    ),
+    "runs": ("safe", '"git *"', '"git status"', '[safe, "rm *"]', "most_git", '[most_git, "ls *"]'),
     "sends": ("letters", '"p"', '["q", "pq"]'),
 }
 

@@ -22,7 +22,9 @@ strings letters = "p", "q"
 numbers amounts = 1, 5
 paths tree_p = "/srv/p/**"
 hosts corp = "corp.example", "*.corp.example"
+hosts most_corp = corp, private except "a.corp.example", "10.0.0.0/16"
 commands safe = "git status", "git diff *", "ls *"
+commands most_git = "git *", safe except "git push *", "ls -a *"
 label outside on results of mcp lab/*, f*, shell
 label partly on results of note at a, box.c
 label some on results of note, bank__pay when input.a == "p" unless result.n == 5

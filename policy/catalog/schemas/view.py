@@ -15,6 +15,7 @@ from typing import Any
 
 from policy.catalog.schemas.drafts import as_validated
 from policy.catalog.schemas.fields import FieldInfo, lookup, named_fields
+from policy.catalog.schemas.filled_defaults import are_defaults_filled
 from policy.catalog.schemas.walk import Schema, Step, descend
 
 # How many paths a view caches before it clears the cache: more than policies look up.
@@ -36,8 +37,27 @@ class SchemaView:
     _names: dict[Path, tuple[str, ...] | None] = field(default_factory=dict, init=False, repr=False)
     _nodes: dict[Path, Schema | None] = field(default_factory=dict, init=False, repr=False)
 
+    _fills_defaults: bool | None = field(default=None, init=False, repr=False)
+
     def __post_init__(self) -> None:
         self.schema = as_validated(self.schema)
+
+    def is_always_there(self, path: Path) -> bool:
+        """Return whether every input that the schema accepts has a field, by itself or a default.
+
+        A default counts for a field of the input alone, and only if defaults are surely filled in.
+        """
+        info = self.lookup(path)
+        if not info.known or info.types & {"any", "null"}:
+            return False
+        if info.required or len(path) != 1:
+            return info.required
+        node = self.node(path)
+        if node is None or node.get("default") is None:
+            return False
+        if self._fills_defaults is None:
+            self._fills_defaults = are_defaults_filled(self.schema)
+        return self._fills_defaults
 
     def lookup(self, path: Path) -> FieldInfo:
         """Return what the schema declares of the value at `path`, `()` being the whole input."""

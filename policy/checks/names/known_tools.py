@@ -54,10 +54,7 @@ class KnownTool:
 
     def is_always_there(self, steps: Steps) -> bool:
         """Return whether every call that the schema accepts has the field."""
-        info = self.view.lookup(steps)
-        if not info.known or info.types & {"any", "null"}:
-            return False
-        return info.required or (len(steps) == 1 and self.default(steps) is not None)
+        return self.view.is_always_there(steps)
 
     def default(self, steps: Steps) -> Any:
         """Return the default of a missing field, None if it has none."""

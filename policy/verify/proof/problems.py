@@ -67,7 +67,7 @@ def why_undecided(proof: Proof) -> str:
 
 def _help(proof: Proof) -> str:
     if proof.because:
-        return "save a file of the policy, and it is proved again"
+        return "each check, start and edit of the policy proves it again; until then, test it"
     first = "a rule with the very condition of the claim decides it"
     if proof.left_open:
         return f"{_ARITHMETIC[proof.left_open][1]}; {first}, too"

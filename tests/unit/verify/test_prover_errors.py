@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from policy.verify import answer_of, answer_record, answer_to, claims_of, compare
+from policy.verify import (
+    answer_of,
+    answer_record,
+    answer_to,
+    claims_of,
+    compare,
+    problem_of,
+)
 from policy.verify.difference import question
 from policy.verify.proof import search
 from tests.unit.verify.proving import Policy, built_of, tool
@@ -19,11 +26,16 @@ def test_an_exception_about_a_claim_leaves_it_undecided(monkeypatch: pytest.Monk
     monkeypatch.setattr(search.ProofSearch, "what_keeps_it", failing)
     statements = ("policy for every agent", "default deny", "prove never allow mail")
     program = built_of({"global.policy": statements}, specs=(MAIL,)).program
-    (question,) = (one for claim in claims_of(program) for one in claim.questions())
+    (claim,) = claims_of(program)
+    (question,) = claim.questions()
     found = answer_to(question)
     assert found.status == "undecided"
     assert "no such thing" in found.because
     assert answer_of(question, answer_record(found)) == found
+    problem = problem_of(claim.proof({"mail": found}))
+    assert problem is not None
+    assert problem.help is not None
+    assert "proves it again" in problem.help
 
 
 def test_an_exception_about_a_tool_leaves_the_others_compared(

@@ -6,18 +6,30 @@ beside other fields, leaves out all of them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from jsonschema_rs import validator_for
-
-from policy.admission.schema_node import has_defaults
-from policy.catalog import Schema
+from policy.catalog.schemas.walk import Schema
 from policy.model import thaw
 
 _AROUND = ("$defs", "$schema", "definitions")
 # Keywords of an object whose fields do not depend on each other.
 _PLAIN = frozenset({"additionalProperties", "properties", "required", "type", *_AROUND})
 _SAID = frozenset({"$comment", "$id", "description", "examples", "title"})
+
+
+def has_defaults(schema: Any) -> bool:
+    """Return whether a schema may have a default anywhere: whether it has such a key."""
+    todo = [schema]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Mapping):
+            if "default" in part:
+                return True
+            todo.extend(part.values())
+        elif isinstance(part, (list, tuple)):
+            todo.extend(part)
+    return False
 
 
 def are_defaults_filled(schema: Schema) -> bool:
@@ -43,6 +55,9 @@ def _fits(field: Any, around: dict[str, Any]) -> bool:
         return False
     if field.get("default") is None:
         return True
+    # A schema without defaults is never compiled for this.
+    from jsonschema_rs import validator_for
+
     try:
         return validator_for({**around, "allOf": [rest]}, offline=True).is_valid(field["default"])
     except Exception:  # noqa: BLE001 — whatever a stranger's schema makes it raise
