@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import Any, get_args
 
 from policy.checks import LayerKey, checked
@@ -59,17 +60,29 @@ def meaning_digest(*parts: object) -> str:
 
 
 def _canonical(value: object) -> str:
-    return json.dumps(value, default=_plain, separators=(",", ":"))
+    return _ENCODER.encode(value)
+
+
+@cache
+def _held(kind: type) -> tuple[str, ...] | None:
+    """Return the fields of a dataclass on which its meaning depends, None for another class."""
+    if not is_dataclass(kind):
+        return None
+    skipped = "text" if kind in _TESTS else None
+    return tuple(each.name for each in fields(kind) if each.compare and each.name != skipped)
 
 
 def _plain(value: Any) -> object:
     """Return a value that JSON cannot represent as one that it can, tagged with its type."""
-    if is_dataclass(value) and not isinstance(value, type):
-        skipped = "text" if type(value) in _TESTS else None
-        held = (getattr(value, f.name) for f in fields(value) if f.compare and f.name != skipped)
-        return [type(value).__name__, *held]
+    kind: Any = type(value)
+    held = _held(kind)
+    if held is not None:
+        return [kind.__name__, *(getattr(value, name) for name in held)]
     if isinstance(value, Mapping):
         return ["Mapping", *sorted(value.items())]
     if isinstance(value, (set, frozenset)):
         return ["Set", *sorted(map(_canonical, value))]
     return [type(value).__name__, str(value)]
+
+
+_ENCODER = json.JSONEncoder(default=_plain, separators=(",", ":"))
