@@ -7,15 +7,17 @@ from pathlib import Path
 import click
 
 from policy.cli.loading import as_json, counted, prefix
+from policy.cli.progress import progress_line
 from policy.diagnostics import display_name, visible
-from policy.generation import Generation
+from policy.generation import Generation, no_collecting
 from policy.verify import DeadRule, dead_rules
 
 
 def show_dead_rules(generation: Generation, path: Path, steps: int | None, format: str) -> None:
     """Print the rules of which it is certain that no verdict depends on them."""
     bound = generation.settings.reload.steps if steps is None else steps
-    found = tuple(dead_rules(generation.program, steps=bound))
+    with progress_line("tried", "rules") as progress, no_collecting():
+        found = tuple(dead_rules(generation.program, steps=bound, progress=progress))
     if format == "json":
         click.echo(as_json({"dead": [_record(dead) for dead in found]}))
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, TypeAlias
@@ -20,8 +19,9 @@ from policy.cli.loading import (
     show_errors,
 )
 from policy.cli.options import catalog_option, steps_option
+from policy.cli.progress import progress_line
 from policy.diagnostics import visible
-from policy.generation import Generation, read_policy
+from policy.generation import Generation, no_collecting, read_policy
 from policy.verify import compare
 
 Shape: TypeAlias = Literal["text", "json", "markdown"]
@@ -67,10 +67,8 @@ def command(
             for given, other, name in ((old, new, "old"), (new, old, "new"))
         )
         bound = after.settings.reload.steps if steps is None else steps
-        shown = sys.stderr.isatty()
-        found = compare(before, after, steps=bound, progress=_progress if shown else None)
-        if shown:
-            click.echo("\r\033[K", nl=False, err=True)
+        with progress_line("compared", "tools") as progress, no_collecting():
+            found = compare(before, after, steps=bound, progress=progress)
     match format:
         case "json":
             click.echo(as_json(difference_text.record(found)))
@@ -80,10 +78,6 @@ def command(
             click.echo(difference_text.text(found))
     if found.may_loosen:
         raise SystemExit(WRONG_POLICY)
-
-
-def _progress(done: int, total: int) -> None:
-    click.echo(f"\rcompared {done} of {total} tools\033[K", nl=False, err=True)
 
 
 def _generation(

@@ -16,7 +16,7 @@ import click
 from policy.catalog import Catalog, CatalogError, builtin_catalog, read_listing
 from policy.cli.fast_paths import fast_paths
 from policy.diagnostics import Diagnostic, Format, Severity, display_name, render, visible
-from policy.generation import Built, Generation, read_policy
+from policy.generation import Built, Generation, Proving, read_policy
 from policy.values import Unreadable, read_json
 
 # The path of a file or folder.
@@ -65,13 +65,15 @@ def _bytes(file: Where) -> bytes:
 def build_at(
     path: Where,
     catalog_file: Where | None,
+    *,
+    proving: Proving | None = None,
 ) -> Built:
-    """Return the build of the files at `path`, valid or not.
+    """Return the build of the files at `path`, valid or not; `proving` proves its claims.
 
     It knows the tools of its plugins, as a service does that runs them.
     """
     catalog = read_catalog(catalog_file)
-    built = _build(path, catalog)
+    built = _build(path, catalog, proving)
     if built.generation is None:
         return built
     plugins = built.generation.settings.plugins
@@ -80,14 +82,20 @@ def build_at(
     from policy.plugins import configured_specs
 
     try:
-        return _build(path, catalog.with_tools(configured_specs(plugins)))
+        return _build(path, catalog.with_tools(configured_specs(plugins)), proving)
     except CatalogError:  # a list has the name of a plugin's tool; the service says so
         return built
 
 
-def _build(path: Where, catalog: Catalog) -> Built:
+def _build(path: Where, catalog: Catalog, proving: Proving | None) -> Built:
     ways = fast_paths()
-    return read_policy(path, catalog=catalog, engine=ways.engine, shortcuts=ways.shortcuts)
+    return read_policy(
+        path,
+        catalog=catalog,
+        engine=ways.engine,
+        shortcuts=ways.shortcuts,
+        proving=proving,
+    )
 
 
 def exit_code(diagnostics: Iterable[Diagnostic]) -> int:

@@ -24,8 +24,9 @@ from policy.cli.loading import (
     show_errors,
 )
 from policy.cli.options import catalog_option, path_argument, steps_option
+from policy.cli.progress import progress_line
 from policy.diagnostics import Diagnostic, Severity, display_name, visible
-from policy.generation import Built, Generation, Snapshot, read_folder, with_file
+from policy.generation import Built, Generation, Snapshot, no_collecting, read_folder, with_file
 from policy.model import Reason, Span
 from policy.verify import Proof, problem_of, prove, why_undecided
 
@@ -116,7 +117,7 @@ def command(
 def _built(path: Path, catalog_file: Path | None, claims: tuple[str, ...]) -> Built:
     """Return the build of a policy, with further claims at the end of its global file."""
     if not claims:
-        return build_at(path, catalog_file)
+        return build_at(path, catalog_file, proving=_proved)
     snapshot = read_folder(path)
     name = _global_file(snapshot)
     content = snapshot.files[name].content.decode("utf-8", errors="replace").rstrip("\n")
@@ -124,6 +125,17 @@ def _built(path: Path, catalog_file: Path | None, claims: tuple[str, ...]) -> Bu
     edited = with_file(snapshot, name, f"{content}\n{lines}\n".encode())
     catalog = read_catalog(catalog_file)
     return fast_paths().builder().build(edited, catalog=catalog, number=1, now=datetime.now(UTC))
+
+
+def _proved(built: Built, _snapshot: Snapshot) -> Built:
+    generation = built.generation
+    assert generation is not None, "there are claims only in rules without an error"
+    return built.with_proofs(_found(generation, steps=generation.settings.reload.steps))
+
+
+def _found(generation: Generation, *, steps: int) -> tuple[Proof, ...]:
+    with progress_line("proved", "claims") as progress, no_collecting():
+        return tuple(prove(generation, steps=steps, progress=progress))
 
 
 def _statement(claim: str) -> str:
@@ -156,7 +168,7 @@ def _proofs(built: Built, path: Path, steps: int | None, first: int) -> tuple[Pr
         proofs = built.proofs
     else:
         bound = generation.settings.reload.steps if steps is None else steps
-        proofs = tuple(prove(generation, steps=bound))
+        proofs = _found(generation, steps=bound)
     if not first:
         return proofs
     name = _global_file(read_folder(path))

@@ -4,6 +4,7 @@ from policy.generation.approvals_path import approvals_path
 from policy.generation.builder import (
     Builder,
     Configuration,
+    Proving,
     build,
     configuration,
     unexpected,
@@ -102,6 +103,7 @@ __all__ = [
     "PluginSettings",
     "ProcessLimits",
     "ProtectedFiles",
+    "Proving",
     "PythonSettings",
     "Reach",
     "ReadFile",

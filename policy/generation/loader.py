@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from policy.catalog import Catalog, builtin_catalog
-from policy.generation.builder import Builder
+from policy.generation.builder import Builder, Proving
 from policy.generation.built import Built
 from policy.generation.collector_pause import no_collecting
 from policy.generation.deprecated import accept_cache, chosen_engine
@@ -25,17 +25,19 @@ def read_policy(
     engine: Engine = "tables",
     shortcuts: Shortcuts = ALL_SHORTCUTS,
     root: str | None = None,
+    proving: Proving | None = None,
 ) -> Built:
     """Read and check a policy folder or file; problems are in the diagnostics.
 
-    `engine` and `shortcuts` as in `PolicyStore`. With `root`, relative paths in the configuration
-    are taken relative to that folder, as for a copy of what is in it.
+    `engine` and `shortcuts` as in `PolicyStore`, `proving` as in `Builder`. With `root`, relative
+    paths in the configuration are taken relative to that folder, as for a copy of what is in it.
     """
     builder = Builder(
         remembering=False,
         guarded=state_protected() if os.fspath(path) else ProtectedFiles(),
         engine=engine,
         shortcuts=shortcuts,
+        proving=proving,
     )
     snapshot = read_folder(path)
     if root is not None:

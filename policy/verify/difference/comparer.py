@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 from policy.catalog import ToolSpec
 from policy.checks import LayerKey
@@ -19,15 +19,12 @@ from policy.verify.difference.difference import (
     digest_of,
 )
 from policy.verify.difference.statements import ChangedLayer, changed_layers
-from policy.verify.proof.proof import STEPS, because_of
+from policy.verify.proof.proof import STEPS, Progress, because_of
 
 if TYPE_CHECKING:
     from policy.verify.difference.formula import Way
     from policy.verify.difference.question import Question
     from policy.verify.difference.sides import Side
-
-# Called with how many tools are compared, and of how many.
-Progress: TypeAlias = Callable[[int, int], None]
 
 _EVERYBODY = LayerKey(kind="every")
 _NOT_FOUND = Answer(found="no")
@@ -66,7 +63,7 @@ def compare(
     """Return what the new generation decides differently from the old one, and what else changed.
 
     `steps` bounds the conflicts of the solver for each question. What cannot be decided within
-    them is undecided.
+    them is undecided. `progress` is told how many tools are compared.
     """
     layers = changed_layers(old.program, new.program)
     concerned = _concerned(old.program, new.program, layers)

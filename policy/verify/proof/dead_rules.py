@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from policy.checks import LayerKey, checked
 from policy.program import Program
+from policy.verify.proof.proof import Progress
 
 if TYPE_CHECKING:
     from policy.symbolic import Basis
@@ -25,19 +26,26 @@ class DeadRule:
     because_of: tuple[Basis, ...]
 
 
-def dead_rules(program: Program, *, steps: int) -> Iterator[DeadRule]:
+def dead_rules(
+    program: Program, *, steps: int, progress: Progress | None = None
+) -> Iterator[DeadRule]:
     """Yield the rules of which it is certain that they never matter, in the order of their layers.
 
     A rule matters if a call may get a looser verdict without it; an `allow` also if a call may get
     a stricter one. Rules of packs are left out: they are written for many policies.
     """
-    for index, layer in enumerate(program.policy.layers):
-        for rule in layer.rules:
-            if rule.shadow or rule.of_pack or rule.broken:
-                continue
-            found = _dead(program, rule, index, steps=steps)
-            if found is not None:
-                yield DeadRule(rule=rule, layer=layer.key, because_of=found)
+    rules = [
+        (index, layer.key, rule)
+        for index, layer in enumerate(program.policy.layers)
+        for rule in layer.rules
+        if not (rule.shadow or rule.of_pack or rule.broken)
+    ]
+    for number, (index, key, rule) in enumerate(rules):
+        if progress is not None:
+            progress(number, len(rules))
+        found = _dead(program, rule, index, steps=steps)
+        if found is not None:
+            yield DeadRule(rule=rule, layer=key, because_of=found)
 
 
 def _dead(

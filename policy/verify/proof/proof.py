@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 # Conflicts of the solver for one tool; the same on every machine.
 STEPS = 20_000
 
+# Called with how much is done, and of how much.
+Progress: TypeAlias = Callable[[int, int], None]
 Status: TypeAlias = Literal["holds", "broken", "undecided"]
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from policy.program import Program
 from policy.verify.proof.claims import ClaimQuestion, LayerClaim, claims_of
 from policy.verify.proof.counterexample import Counterexample
-from policy.verify.proof.proof import STEPS, Proof, ToolProof, because_of
+from policy.verify.proof.proof import STEPS, Progress, Proof, ToolProof, because_of
 
 if TYPE_CHECKING:
     from policy.symbolic import Situation
@@ -29,13 +29,19 @@ class Provable(Protocol):
         ...
 
 
-def prove(generation: Provable, *, steps: int = STEPS) -> Iterator[Proof]:
+def prove(
+    generation: Provable, *, steps: int = STEPS, progress: Progress | None = None
+) -> Iterator[Proof]:
     """Yield the proof of every claim of a policy, in the order of its layers.
 
-    `steps` bounds the conflicts of the solver, for each claim and tool.
+    `steps` bounds the conflicts of the solver, for each claim and tool. `progress` is told how many
+    claims are proved.
     """
     known: Known = {}
-    for claim in claims_of(generation.program):
+    claims = tuple(claims_of(generation.program))
+    for number, claim in enumerate(claims):
+        if progress is not None:
+            progress(number, len(claims))
         yield _proved(claim, steps=steps, known=known)
 
 
