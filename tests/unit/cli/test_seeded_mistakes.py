@@ -100,7 +100,7 @@ MISTAKES = (
         lines=(
             'looser    file_chmod, agents "research-*"',
             'file_chmod {"path": "a", "mode": "000"}',
-            'given agent.name = "research-x"',
+            'given agent.name = "research-"',
         ),
     ),
     Mistake(
@@ -191,7 +191,7 @@ MISTAKES = (
         edits=((RESEARCH, '"docs.example"', '["localhost:8080", "docs.example"]'),),
         lines=(
             'web_fetch {"url": "https://localhost:8080/"}',
-            'given agent.name = "research-x"',
+            'given agent.name = "research-"',
             "now allow by fetch (agents/research.policy:3)",
         ),
     ),
