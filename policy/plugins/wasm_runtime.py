@@ -33,6 +33,7 @@ _LOG = logging.getLogger(__name__)
 _THREADS = Threads("plugins in WebAssembly", most=16)
 _PAGE = 65_536  # bytes
 _MEMORY = 64 * 1024 * 1024  # bytes, where the configuration does not say
+_NO_MEMORY = "it has no memory for the answer of a server"
 _LONGEST = 1024 * 1024  # bytes of an output
 _QUOTED = 300  # characters of an error
 _MOST_PLANS = 16  # of which compiled copies are kept
@@ -219,12 +220,14 @@ class _Call:
                 self._handle = instance.cancel_handle()
             try:
                 output = instance.call(self._tool, self._input, parse=None, host_context=self._http)
+                # A module may end by itself before it is ended.
+                if self._http.exhausted:
+                    raise PluginFailed(_NO_MEMORY)
                 if len(output) > _LONGEST:
                     raise PluginFailed(f"its output has more than {_LONGEST:,} bytes")
                 return bytes(output)
             except extism.Error as error:
-                exhausted = "it has no memory for the answer of a server"
-                why = exhausted if self._http.exhausted else _text_of(error)
+                why = _NO_MEMORY if self._http.exhausted else _text_of(error)
                 raise PluginFailed(why) from error
             finally:
                 with self._changing:
