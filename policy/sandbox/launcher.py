@@ -33,7 +33,14 @@ class _Streams:
 
 
 class SandboxMissing(OSError):
-    """A program was not started, since it cannot be confined; the text says why."""
+    """A program was not started, since it cannot be confined; the text says why.
+
+    With `for_caller`, whoever called the tool is told, too.
+    """
+
+    def __init__(self, text: str, *, for_caller: bool = False) -> None:
+        super().__init__(text)
+        self.for_caller = for_caller
 
 
 class SandboxTooWide(Exception):
@@ -100,7 +107,9 @@ class ConfinedLauncher:
                 launched, proxy = await self._launch_proxied(plan, program, streams)
             else:
                 launched, proxy = await self._launch(plan, program, streams), None
-        except (CannotConfine, NoListener) as error:
+        except CannotConfine as error:
+            raise SandboxMissing(str(error), for_caller=error.for_caller) from error
+        except NoListener as error:
             raise SandboxMissing(str(error)) from error
         return ConfinedProgram(launched, plan, driver=self._driver, proxy=proxy)
 

@@ -36,7 +36,14 @@ _OWN = ("/proc", "/dev", "/sys")
 
 
 class CannotConfine(Exception):
-    """A sandbox cannot be set up as it is wanted; the text says why."""
+    """A sandbox cannot be set up as it is wanted; the text says why.
+
+    With `for_caller`, whoever called the tool is told, too: it names nothing that they do not see.
+    """
+
+    def __init__(self, text: str, *, for_caller: bool = False) -> None:
+        super().__init__(text)
+        self.for_caller = for_caller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,10 +156,25 @@ def _run_without_call(folder: str) -> Iterator[str]:
 
 
 def _require_no_links(paths: Iterable[str]) -> None:
-    """Raise for a path that must stay read-only, but leads over a link: the link may be changed."""
+    """Raise for a path that must stay read-only, but leads over a link: the link may be changed.
+
+    A program may have made the link where there was nothing, but so may a person, who relies on it.
+    """
     for path in paths:
         if os.path.realpath(path) != path:
-            raise CannotConfine(f"{path} must stay read-only, but leads over a symbolic link")
+            link = _first_link(path)
+            named = "it" if link == path else link
+            raise CannotConfine(
+                f"{path} must stay read-only, but {named} is a symbolic link, which a program "
+                "could replace: a person has to remove the link, or put a file or folder there",
+                for_caller=True,
+            )
+
+
+def _first_link(path: str) -> str:
+    """Return the uppermost link on the way to a path that leads over one, or the path itself."""
+    above = os.path.dirname(path)
+    return path if os.path.realpath(above) == above else _first_link(above)
 
 
 def _immovable(

@@ -19,6 +19,7 @@ from policy.tools.exception_text import exception_text, without_secrets
 from policy.tools.install_failed import InstallFailed
 
 _LOG = logging.getLogger(__name__)
+_LONGEST = 1_000
 
 
 def failure(
@@ -62,7 +63,8 @@ def _by_surroundings(
 ) -> ToolError | None:
     """Return the error that a sandbox, workspace or installation has caused; None for others."""
     if type(error) is SandboxMissing:
-        return Execution(name, SENTENCES["sandbox-missing"], code="sandbox-missing")
+        said = f": {visible(str(error), _LONGEST)}" if error.for_caller else ""
+        return Execution(name, f"{SENTENCES['sandbox-missing']}{said}", code="sandbox-missing")
     if type(error) is SandboxTooWide:
         return Execution(name, SENTENCES["sandbox-too-wide"], code="sandbox-too-wide")
     if type(error) is SandboxDenied:

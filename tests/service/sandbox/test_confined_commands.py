@@ -100,6 +100,19 @@ async def test_a_refusal_says_what_people_can_do(
         assert (record.verdict, record.code) == (Verdict.ALLOW, "sandbox-missing")
 
 
+@needs_bubblewrap
+async def test_a_link_that_a_command_leaves_is_named_to_those_whom_it_stops(rules: Path) -> None:
+    service, _ = service_of(rules, ON)
+    link = rules.parent / "work" / ".mcp.json"
+    (link.parent / "run.mk").write_text(f"all:\n\tln -s /tmp {link.name}\n")
+    await output_of(service, "make -f run.mk")
+    with pytest.raises(Execution, match=f"{link} must stay read-only.*remove the link") as refused:
+        await output_of(service, "true")
+    assert refused.value.code == "sandbox-missing"
+    link.unlink()
+    assert (await output_of(service, "true"))["exit_code"] == 0
+
+
 @needs_landlock
 async def test_the_driver_is_the_configured_one(rules: Path) -> None:
     service, store = service_of(rules, '[sandbox]\ndriver = "landlock"\n')

@@ -87,8 +87,15 @@ def test_what_must_stay_read_only_cannot_stand_behind_a_link(home: Path) -> None
     work = home / "work"
     (work / ".git").rename(work / "elsewhere")
     (work / ".git").symlink_to("elsewhere")
-    with pytest.raises(CannotConfine, match="symbolic link"):
+    with pytest.raises(CannotConfine, match=rf"hooks must .*{work}/\.git is a symbolic link"):
         planned(home)
+
+
+def test_a_link_in_the_place_of_a_kept_file_is_named_to_the_caller(home: Path) -> None:
+    (home / "work" / ".mcp.json").symlink_to("/tmp")
+    with pytest.raises(CannotConfine, match=r"/\.mcp\.json must .* it is a symbolic link") as said:
+        planned(home)
+    assert said.value.for_caller
 
 
 def test_settings_of_git_stay_read_only_since_they_name_programs(home: Path) -> None:
