@@ -91,7 +91,10 @@ class Landlock:
             raise CannotConfine("Landlock knows no hosts: the network is `none` or `all`")
         if plan.masked:
             raise CannotConfine(
-                f"Landlock cannot hide {plan.masked[0]}, which rules deny to read; bubblewrap can"
+                f"Landlock cannot hide {plan.masked[0]}, which rules deny to read: a person has to "
+                "install the package `bubblewrap`, move the file out of the folders of commands, "
+                "or name no `driver` under `[sandbox]`, so that code may read it",
+                for_caller=True,
             )
         temporary = tempfile.mkdtemp(prefix="placet-sandbox-")
         try:

@@ -62,6 +62,7 @@ def sandbox_report(configured: ConfiguredSandbox) -> dict[str, Any]:
             problem = f"nothing could be tried in the sandbox: {error}"
     return {
         "driver": configured.settings.driver,
+        "named": configured.settings.named,
         "in_use": driver.name,
         "required": configured.settings.required,
         "problem": problem,
@@ -76,17 +77,7 @@ def sandbox_report(configured: ConfiguredSandbox) -> dict[str, Any]:
 
 def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     plan = found["plan"]
-    if found["driver"] == "off":
-        so = "run" if found["required"] else "confined"
-        yield f'commands are not {so}: `[sandbox] driver` is "off". It would be so:'
-    else:
-        yield f"commands are confined by {found['in_use']}"
-    if found["problem"] is not None:
-        yield f"! {visible(found['problem'], _LONGEST)}"
-        if found["fix"] is not None:
-            yield f"  {found['fix']}"
-        if found["driver"] != "off":
-            yield "  so they are not run" if found["required"] else "! so they run unconfined"
+    yield from _whether_confined(found)
     for title, key in (("read", "reads"), ("write", "writes"), ("read only", "kept")):
         yield from (f"{title:<10}{visible(each, _LONGEST)}" for each in plan[key])
     yield f"{'network':<10}{_NETWORK[plan['network']]}"
@@ -102,6 +93,22 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"note: {visible(each, _LONGEST)} does not exist, so commands may make it"
     if found["reached"] is not None:
         yield from _attempts(found["reached"])
+
+
+def _whether_confined(found: Mapping[str, Any]) -> Iterator[str]:
+    so = "are not run" if found["required"] else "run unconfined"
+    if found["driver"] == "off":
+        yield f'commands {so}: `[sandbox] driver` is "off". It would be so:'
+    elif found["problem"] is None:
+        yield f"commands are confined by {found['in_use']}"
+    else:
+        yield f"commands {so}: no sandbox works here. It would be so:"
+    if found["problem"] is not None:
+        yield f"! {visible(found['problem'], _LONGEST)}"
+        if found["fix"] is not None:
+            yield f"  {found['fix']}"
+    if not found["named"]:
+        yield "note: `[sandbox]` names no `driver`, so what rules deny is not hidden from code"
 
 
 def _attempts(reached: Mapping[str, bool]) -> Iterator[str]:

@@ -30,6 +30,7 @@ def test_the_plan_and_what_was_tried_are_shown(rules: Path) -> None:
     first, *rest = done.out.splitlines()
     assert first == "commands are confined by bubblewrap"
     assert f"write     {work}" in rest
+    assert any("so what rules deny is not hidden from code" in line for line in rest)
     assert f"read only {work}/.git/hooks" in rest
     assert "network   no network, not even this machine's own" in rest
     assert f"note: {work}/.vscode does not exist, so commands may make it" in rest
@@ -39,11 +40,11 @@ def test_the_plan_and_what_was_tried_are_shown(rules: Path) -> None:
     assert record["reached"]["connect to a Unix socket"] is False
 
 
-@pytest.mark.parametrize(("required", "so"), [("true", "run"), ("false", "confined")])
+@pytest.mark.parametrize(("required", "so"), [("true", "are not run"), ("false", "run unconfined")])
 def test_a_driver_that_is_off_is_said_to_be_off(rules: Path, required: str, so: str) -> None:
     (rules / "placet.toml").write_text(f'[sandbox]\ndriver = "off"\nrequired = {required}\n')
     first = run("sandbox", "explain", "--rules", rules).out.splitlines()[0]
-    assert first == f'commands are not {so}: `[sandbox] driver` is "off". It would be so:'
+    assert first == f'commands {so}: `[sandbox] driver` is "off". It would be so:'
 
 
 def test_a_machine_that_cannot_confine_is_said_to_be_one(
@@ -55,7 +56,8 @@ def test_a_machine_that_cannot_confine_is_said_to_be_one(
     done = run("sandbox", "explain", "--rules", rules)
     assert done.code == 1
     assert "! `bwrap` is not installed: install the package `bubblewrap`" in done.out
-    assert "  so they are not run" in done.out
+    assert done.out.startswith("commands are not run: no sandbox works here. It would be so:\n")
+    assert "names no `driver`" not in done.out
 
 
 def test_a_sandbox_that_cannot_be_as_configured_is_an_error(rules: Path) -> None:
