@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -22,10 +22,12 @@ from policy.decision import (
 )
 from policy.diagnostics import Diagnostic
 from policy.evaluation import Floor
+from policy.generation.pin_changes import pin_changes
 from policy.generation.settings import Settings
+from policy.generation.settings_changes import settings_changes
 from policy.model import Caller, Facts, Source, ToolCall
 from policy.program import Program
-from policy.verify import ExampleResult
+from policy.verify import Change, ExampleResult
 
 if TYPE_CHECKING:
     from policy.pins import Lock
@@ -130,6 +132,11 @@ class Generation:
         return result_rules(
             self.program, decision, caller=caller, facts=self.complete(facts), result=result
         )
+
+    def changes_since(self, before: Generation) -> Iterator[Change]:
+        """Yield what differs from an earlier generation besides rules, tools and profiles."""
+        yield from settings_changes(before.settings, self.settings)
+        yield from pin_changes(before.lock, self.lock)
 
     def complete(self, facts: Facts) -> Facts:
         """Return the facts with missing folders filled in from the configuration.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Literal, TypeAlias
@@ -14,9 +14,7 @@ from policy.generation.mcp_servers import McpServer, SecretReference
 from policy.generation.plugin_settings import PluginSettings
 from policy.generation.python_settings import PythonSettings
 from policy.generation.sandbox_settings import SandboxSettings
-from policy.generation.settings_changes import settings_changes
 from policy.model import EMPTY, Caller, Verdict
-from policy.verify import Change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,7 +217,3 @@ class Settings:
         own = self.tools[tool].timeout if tool in self.tools else None
         limits = [limit for limit in (own, self.timeouts.get(tool)) if limit is not None]
         return min(limits, default=self.timeout)
-
-    def changes_since(self, before: Settings) -> Iterator[Change]:
-        """Yield what differs from an earlier configuration besides rules."""
-        return settings_changes(before, self)

@@ -13,9 +13,7 @@ PROOF_MODES = ("off", "warn", "require")  # the strictest last
 _LOOSENING = ("allow", "warn", "refuse")
 # Settings that affect no verdict and nobody who approves, or do so as rules and definitions of
 # tools, which are compared as such.
-_HARMLESS = frozenset(
-    {"binders", "catalogue", "context", "history", "tables", "timeout", "timeouts", "tools"}
-)
+_HARMLESS = frozenset({"binders", "catalogue", "context", "tables", "timeout", "timeouts", "tools"})
 # How their tables are called in `placet.toml`, where the name is another one.
 _TABLES = {"caller": "serve", "clients": "serve", "mcp_servers": "mcp", "mcp_files": "mcp"}
 
@@ -46,8 +44,22 @@ def _direction(name: str, old: Any, new: Any) -> Direction:
             weaker = PROOF_MODES.index(new.proofs) < PROOF_MODES.index(old.proofs)
             gate = _LOOSENING.index(new.loosening) < _LOOSENING.index(old.loosening)
             return "looser" if weaker or gate else "none"
+        case "history":
+            return _of_history(old, new)
         case _:
             return "unclear"
+
+
+def _of_history(old: Any, new: Any) -> Direction:
+    """Return a direction for where earlier calls are, and who may clear them.
+
+    How much is kept makes no call do more: what is gone makes conditions indeterminate.
+    """
+    if (old.store, old.password) != (new.store, new.password):
+        return "unclear"
+    if old.clear == new.clear:
+        return "none"
+    return _of_sets(frozenset(old.clear), frozenset(new.clear))
 
 
 def _of_sets(old: frozenset[Any], new: frozenset[Any]) -> Direction:

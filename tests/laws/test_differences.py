@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hypothesis import given, settings
@@ -13,10 +13,9 @@ from hypothesis.strategies import DrawFn
 
 from policy.catalog import Catalog, Origin, ToolSpec
 from policy.decision import GenerationId, answer
-from policy.generation import Settings
 from policy.model import Caller, Facts, GuestScope, ToolCall
 from policy.program import Program
-from policy.verify import Difference, compare
+from policy.verify import Change, Difference, compare
 from tests.examples import examples
 from tests.laws.calls import SPELLED, callers, calls, once_in, pick
 from tests.laws.conditions import conditions
@@ -34,7 +33,10 @@ class _Policy:
 
     program: Program
     id: GenerationId = _ID
-    settings: Settings = field(default_factory=Settings)
+
+    def changes_since(self, _before: object) -> Iterator[Change]:
+        """Yield nothing: these policies have neither settings nor pins."""
+        return iter(())
 
 
 def _compared(old: Program, new: Program) -> Difference:

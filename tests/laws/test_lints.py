@@ -18,13 +18,12 @@ from policy.catalog import Catalog, Origin, Resource, ToolSpec
 from policy.checks import PolicySources, check
 from policy.decision import GenerationId, Visibility, visibility_of
 from policy.diagnostics import Diagnostic
-from policy.generation import Settings
 from policy.layers import merge
 from policy.model import Caller, Facts, Source
 from policy.program import Program, compile_policy
 from policy.syntax import parse
 from policy.values import is_ordinary, role_of
-from policy.verify import Witness, compare, prove
+from policy.verify import Change, Witness, compare, prove
 from tests.examples import FULL, examples
 from tests.laws.calls import once_in, pick
 from tests.laws.policies import GLOBAL, PolicyText
@@ -133,7 +132,10 @@ def _policies(draw: DrawFn) -> PolicyText:
 class _Rules:
     program: Program
     id: GenerationId = field(default_factory=lambda: GenerationId(number=1, digest="sha256:0"))
-    settings: Settings = field(default_factory=Settings)
+
+    def changes_since(self, _before: object) -> Iterator[Change]:
+        """Yield nothing: these policies have neither settings nor pins."""
+        return iter(())
 
 
 def _built(policy: PolicyText) -> tuple[_Rules, tuple[Diagnostic, ...]]:

@@ -139,6 +139,23 @@ class Profiles:
             if isinstance(read := _read_file(file.name, file.text), profile_file.ProfileFile)
         )
 
+    def changed_since(self, before: Profiles) -> tuple[str, ...]:
+        """Return the programs of which earlier profiles say something else, sorted.
+
+        Comments and examples say nothing of what a command does.
+        """
+        ours, theirs = (
+            _files_of(
+                [layer for layer in one._layers if not any(layer is x for x in other._layers)]
+            )
+            for one, other in ((self, before), (before, self))
+        )
+        return tuple(
+            program
+            for program in sorted({*ours, *theirs})
+            if _meaning(ours.get(program, ())) != _meaning(theirs.get(program, ()))
+        )
+
     def _taken_names(self, file: ProfileFile) -> Iterator[ProfileFault]:
         siblings = (name for sibling in file.section.siblings for name in sibling)
         for name in (*file.section.names, *siblings):
@@ -229,6 +246,11 @@ def _read(files: Sequence[_LazyFile]) -> Profile:
             sections.clear()
         sections.append(read.section)
     return profile_of(profile_file.program_of(files[0].name), sections)
+
+
+def _meaning(files: Sequence[_LazyFile]) -> list[object]:
+    read = (_read_file(file.name, file.text) for file in files)
+    return [one if isinstance(one, tuple) else replace(one, file="", examples=()) for one in read]
 
 
 @lru_cache(maxsize=64)

@@ -7,13 +7,23 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from policy.checks import checked
+from policy.program import Program
 from policy.verify.difference.limit_changes import limit_changes
 from policy.verify.difference.statements import ChangedLayer, only
 
 # What a change does: it lets calls do more, or less; it may do either; or it affects no call.
 Direction: TypeAlias = Literal["looser", "tighter", "unclear", "none"]
 Kind: TypeAlias = Literal[
-    "rewrite", "limit", "redaction", "resources", "claim", "tool", "schema", "setting"
+    "rewrite",
+    "limit",
+    "redaction",
+    "resources",
+    "claim",
+    "tool",
+    "schema",
+    "profile",
+    "pin",
+    "setting",
 ]
 
 
@@ -58,6 +68,17 @@ def changes_of(layer: ChangedLayer) -> Iterator[Change]:
                     )
                 case _:
                     continue
+
+
+def profile_changes(old: Program, new: Program) -> Iterator[Change]:
+    """Yield each program whose profile differs; what that does is in the verdicts on commands."""
+    for name in changed_profiles(old, new):
+        yield Change(kind="profile", direction="none", what=f"changed: the profile of `{name}`")
+
+
+def changed_profiles(old: Program, new: Program) -> tuple[str, ...]:
+    """Return the programs of which two policies say different things."""
+    return new.profiles.changed_since(old.profiles)
 
 
 def _is_own(statement: checked.CheckedDeclaration, layer: ChangedLayer) -> bool:

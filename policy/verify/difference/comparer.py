@@ -11,7 +11,12 @@ from policy.checks import LayerKey
 from policy.decision import GenerationId
 from policy.model import Verdict
 from policy.program import Program
-from policy.verify.difference.changes import Change, changes_of
+from policy.verify.difference.changes import (
+    Change,
+    changed_profiles,
+    changes_of,
+    profile_changes,
+)
 from policy.verify.difference.difference import (
     Answer,
     Difference,
@@ -28,14 +33,7 @@ if TYPE_CHECKING:
 
 _EVERYBODY = LayerKey(kind="every")
 _NOT_FOUND = Answer(found="no")
-
-
-class ComparedSettings(Protocol):
-    """The configuration of a policy, as far as it is compared."""
-
-    def changes_since(self, before: Any) -> Iterator[Change]:
-        """Yield what differs from an earlier configuration."""
-        ...
+_MOST_NAMED = 5  # programs
 
 
 class Compared(Protocol):
@@ -51,9 +49,8 @@ class Compared(Protocol):
         """Its rules, compiled."""
         ...
 
-    @property
-    def settings(self) -> ComparedSettings:
-        """Its configuration."""
+    def changes_since(self, before: Any) -> Iterator[Change]:
+        """Yield what differs from an earlier generation besides rules, tools and profiles."""
         ...
 
 
@@ -82,7 +79,8 @@ def compare_statements(old: Compared, new: Compared) -> Difference:
 
 def concerns_calls(old: Program, new: Program) -> bool:
     """Return whether anything changed on which the verdict on some call may depend."""
-    return bool(_concerned(old, new, changed_layers(old, new)))
+    # Which tools a profile concerns is found out where calls are compared.
+    return bool(changed_profiles(old, new) or _concerned(old, new, changed_layers(old, new)))
 
 
 def digest_of_unknown(old: Compared, new: Compared) -> str:
@@ -102,7 +100,8 @@ def _difference(
     changes = (
         *(change for name in names for change in _tool_changes(name, old.program, new.program)),
         *(change for layer in layers for change in changes_of(layer)),
-        *new.settings.changes_since(old.settings),
+        *profile_changes(old.program, new.program),
+        *new.changes_since(old),
     )
     return Difference(
         tools=tools,
@@ -136,10 +135,26 @@ def _rows(
     """Yield the layers in which a changed statement concerns a tool."""
     before, after = _spec(old, name), _spec(new, name)
     changed = [layer.key for layer in layers if layer.concerns(before, after)]
-    if before is None or after is None or (before is not after and before != after):
+    if (
+        before is None
+        or after is None
+        or (before is not after and before != after)
+        or _profiles_of(name, old, new)
+    ):
         # Everybody's calls may be decided differently, whatever the rules are.
         changed = [_EVERYBODY]
     yield from changed
+
+
+def _profiles_of(name: str, old: Program, new: Program) -> tuple[str, ...]:
+    """Return the programs whose profiles changed, if verdicts on a tool may depend on them."""
+    found = changed_profiles(old, new)
+    if not found:
+        return ()
+    from policy.verify.difference.command_tools import reads_commands
+    from policy.verify.difference.sides import Side
+
+    return found if any(reads_commands(Side.of(each, name)) for each in (old, new)) else ()
 
 
 def _spec(program: Program, name: str) -> ToolSpec | None:
@@ -168,8 +183,11 @@ def _compared(
     from policy.verify.difference.sides import Side
 
     before, after = Side.of(old, name), Side.of(new, name)
+    profiles = _profiles_of(name, old, new)
+    because = _changed(profiles) if profiles else ""
     alike = (
-        before.spec is not None
+        not profiles
+        and before.spec is not None
         and after.spec is not None
         and _as_conditions_read(before.spec) == _as_conditions_read(after.spec)
         and old.open_fields(before.spec) == new.open_fields(after.spec)
@@ -180,14 +198,19 @@ def _compared(
             yield ToolDifference(
                 tool=name,
                 layer=key,
-                looser=_answer(question, "looser", key),
-                tighter=_answer(question, "tighter", key),
-                approval=_answer(question, "approval", key) if approvals else _NOT_FOUND,
+                looser=_answer(question, "looser", key, because=because),
+                tighter=_answer(question, "tighter", key, because=because),
+                approval=(
+                    _answer(question, "approval", key, because=because) if approvals else _NOT_FOUND
+                ),
             )
 
 
-def _answer(question: Question, way: Way, key: LayerKey) -> Answer:
-    """Return whether calls differ in a way: by a proof, or by a call; the likelier one first."""
+def _answer(question: Question, way: Way, key: LayerKey, *, because: str) -> Answer:
+    """Return whether calls differ in a way: by a proof, or by a call; the likelier one first.
+
+    `because` is why neither may be found.
+    """
     shown = question.witness(way, key) if question.is_large else None
     if shown is None:
         if question.is_surely_excluded(way, key):
@@ -196,7 +219,17 @@ def _answer(question: Question, way: Way, key: LayerKey) -> Answer:
         shown = question.witness(way, key)
     if shown is not None:
         return Answer(found="yes", witness=shown)
-    return _NOT_FOUND if question.is_excluded(way, key) else Answer(found="undecided")
+    if question.is_excluded(way, key):
+        return _NOT_FOUND
+    return Answer(found="undecided", because=because)
+
+
+def _changed(profiles: tuple[str, ...]) -> str:
+    """Return why it is not known what calls get, where profiles of programs changed."""
+    names = ", ".join(f"`{name}`" for name in profiles[:_MOST_NAMED])
+    more = len(profiles) - _MOST_NAMED
+    what = "the profile of" if len(profiles) == 1 else "the profiles of"
+    return f"{what} {names}{f' and {more} more' if more > 0 else ''} changed"
 
 
 def _as_conditions_read(spec: ToolSpec) -> ToolSpec:

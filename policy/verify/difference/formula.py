@@ -91,7 +91,7 @@ class Formula:
         """Return the literal that something matches which only one side has in this layer."""
         clauses = self._reading.clauses
         old, new = (side.layer(key) for side in self._sides)
-        if old is None or new is None or not are_alike(old, new):
+        if old is None or new is None or not are_alike(old, new) or self._is_another_tool():
             return clauses.true
         return clauses.any_of(
             truths.holds if is_grant(plan) else is_restricted(plan, truths, clauses)
@@ -100,6 +100,11 @@ class Formula:
             if self._keys.of(layer, plan) not in self._common
             for truths in [self._truth(layer, plan)]
         )
+
+    def _is_another_tool(self) -> bool:
+        """Return whether the tool differs: a verdict depends on more of it than rules read."""
+        before, after = (side.spec for side in self._sides)
+        return before is not after and before != after
 
     def _verdict(self, side: Side) -> VerdictLiterals:
         if side.spec is None:

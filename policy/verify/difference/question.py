@@ -237,6 +237,8 @@ class Question:
         old, new = (side.layer(layer) for side in self._sides)
         if old is None or new is None or not are_alike(old, new):
             return True
+        if self._sides[0].spec != self._sides[1].spec:
+            return True
         return any(
             reason.layer == layer.title and placed.get(_place_of(reason)) not in self._common
             for placed, decision in zip(self._placed, (found.before, found.after), strict=True)

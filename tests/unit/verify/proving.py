@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from policy.catalog import Catalog, Origin, Resource, ToolSpec
 from policy.decision import GenerationId
 from policy.evaluation import ConditionScope, Evaluation, compile_test
-from policy.generation import Settings
 from policy.model import Caller, Facts, ToolCall
 from policy.program import Program
-from policy.verify import Proof, prove
+from policy.verify import Change, Proof, prove
 from tests.laws.engine import Built, build_over
 from tests.laws.policies import PolicyText
 
@@ -25,7 +24,10 @@ class Policy:
 
     program: Program
     id: GenerationId = _ID
-    settings: Settings = field(default_factory=Settings)
+
+    def changes_since(self, _before: object) -> Iterator[Change]:
+        """Yield nothing: these policies have neither settings nor pins."""
+        return iter(())
 
 
 def tool(name: str, fields: dict[str, Any], *resources: Resource) -> ToolSpec:
