@@ -9,7 +9,7 @@ server is gone (killed with -9, too) or wants the command ended, and every proce
 from the command is killed. The same happens where the command has ended by itself. The command gets
 the standard streams and the descriptors that are named; the supervisor keeps none of them open. The
 command joins the control groups that are named, and they are removed after it, with the temporary
-folders. With `--no-core` it leaves no core dump, which a program of the system would read.
+folders. With `--no-core` it leaves no core dump, neither in a file nor to a program of the system.
 `--beside` is a file of Python whose `main` is called with numbers, in a process beside the command:
 a fork of this one, since an interpreter takes longer to start. It alone gets its descriptors.
 
@@ -249,10 +249,17 @@ def _leave_like(status: int) -> NoReturn:
 
 
 def _leave_no_core() -> None:
+    """Keep this process, and what it becomes, from a core dump, as far as the system can.
+
+    A dump that goes to a program (`|` in core_pattern, see core(5)) is made whatever the limit, but
+    not with 1, which is also too little for a file (`cprm.limit == 1` in Linux's fs/coredump.c). It
+    cannot be 1 where this process starts with a hard limit of 0, as another user than root.
+    """
     try:
         import resource
 
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        limit = 1 if sys.platform.startswith("linux") else 0
+        resource.setrlimit(resource.RLIMIT_CORE, (limit, limit))
     except (ImportError, OSError, ValueError):
         return
 

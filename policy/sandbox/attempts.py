@@ -126,8 +126,8 @@ def _changes_limits(targets: _Targets) -> bool:
     pid = _found_process(targets)
     if pid is not None:
         # To what they are.
-        limits = resource.prlimit(pid, resource.RLIMIT_CORE)
-        resource.prlimit(pid, resource.RLIMIT_CORE, limits)
+        limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
     return pid is not None
 
 

@@ -198,6 +198,5 @@ def _limits(limits: ProcessLimits) -> dict[str, int]:
         "RLIMIT_NPROC": limits.processes,
         "RLIMIT_FSIZE": limits.file_size,
         "RLIMIT_NOFILE": limits.open_files,
-        "RLIMIT_CORE": 0,
     }
     return {name: value for name, value in values.items() if value is not None}

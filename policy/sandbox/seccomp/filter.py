@@ -74,8 +74,10 @@ def _program(architecture: Architecture, refused: Iterable[Refusal]) -> Iterator
 
 def _block(refusal: Refusal) -> Iterator[Instruction]:
     """Yield what answers one call, whatever its arguments."""
-    for case in refusal.cases:
-        answer = [Instruction(_RETURN, _FAIL | refusal.error)]
+    failing = ((case, refusal.error) for case in refusal.cases)
+    ignored = ((case, 0) for case in refusal.ignored)
+    for case, error in (*failing, *ignored):
+        answer = [Instruction(_RETURN, _FAIL | error)]
         for test in reversed(case):
             answer = [*_tested(test, otherwise=len(answer)), *answer]
         yield from answer
@@ -85,7 +87,9 @@ def _block(refusal: Refusal) -> Iterator[Instruction]:
 
 def _tested(test: Test, *, otherwise: int) -> list[Instruction]:
     """Return what goes on where a test holds, and skips `otherwise` instructions where not."""
-    load = Instruction(_LOAD, _ARGUMENTS + 8 * test.argument)
+    # Both machines store the lower half of an argument first.
+    half = 4 if isinstance(test, HasBits) and test.upper else 0
+    load = Instruction(_LOAD, _ARGUMENTS + 8 * test.argument + half)
     match test:
         case HasBits():
             return [load, Instruction(_JUMP_BITS, test.bits, no=otherwise)]

@@ -15,15 +15,16 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HasBits:
-    """Holds where an argument has one of these bits. Arguments are compared by 32 bits."""
+    """Holds where an argument has one of these bits; of its `upper` 32 bits, or else the lower."""
 
     argument: int
     bits: int
+    upper: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsNot:
-    """Holds where an argument is none of these values, as far as `bits` go."""
+    """Holds where the lower 32 bits of an argument, of which `bits` count, are no such value."""
 
     argument: int
     values: tuple[int, ...]
@@ -32,7 +33,7 @@ class IsNot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Is:
-    """Holds where an argument is one of these values."""
+    """Holds where the lower 32 bits of an argument are one of these values."""
 
     argument: int
     values: tuple[int, ...]
@@ -43,11 +44,15 @@ Test: TypeAlias = HasBits | IsNot | Is
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """A system call that fails with `error` where all tests of one of `cases` hold."""
+    """A system call that fails with `error` where all tests of one of `cases` hold.
+
+    Where all tests of one of `ignored` hold, it does nothing, and seems to succeed.
+    """
 
     call: str
     error: int = errno.EPERM
     cases: tuple[tuple[Test, ...], ...] = ((),)
+    ignored: tuple[tuple[Test, ...], ...] = ()
 
 
 # <linux/sched.h>: CLONE_NEWTIME, which `clone` does not have, and the other CLONE_NEW…
@@ -138,6 +143,20 @@ _SHARED = (
     "shmdt",
     "shmget",
 )
+# <asm-generic/resource.h>
+_LIMIT_OF_CORE = Is(argument=0, values=(4,))
+_LIMIT_OF_CORE_OF = Is(argument=1, values=(4,))
+_ALL = 0xFFFFFFFF
+# As long as this limit is 1, no program of the system gets a core dump (`_leave_no_core` of the
+# supervisor), so nothing may lower it. Some programs end if they cannot, such as gpg.
+_KEEPS_LIMIT_OF_CORE = {
+    "setrlimit": ((_LIMIT_OF_CORE,),),
+    # With a new limit; without one, it reads.
+    "prlimit64": (
+        (_LIMIT_OF_CORE_OF, HasBits(argument=2, bits=_ALL)),
+        (_LIMIT_OF_CORE_OF, HasBits(argument=2, bits=_ALL, upper=True)),
+    ),
+}
 # Calls about a process, and the number of the argument that names it; 0 is the caller.
 _OF_PROCESS = {
     "ioprio_set": 1,
@@ -152,6 +171,14 @@ _OF_PROCESS = {
 
 def refusals(families: Collection[int] = _FAMILIES) -> tuple[Refusal, ...]:
     """Return what is refused in every sandbox, each call once; sockets are of `families` only."""
+    limits = _KEEPS_LIMIT_OF_CORE.items()
+    return (
+        *_everywhere(families),
+        *(Refusal(call=name, cases=(), ignored=ignored) for name, ignored in limits),
+    )
+
+
+def _everywhere(families: Collection[int]) -> tuple[Refusal, ...]:
     return (
         *(Refusal(call=name) for name in _ALWAYS),
         *(Refusal(call=name, error=errno.ENOSYS) for name in _UNKNOWN),
@@ -174,12 +201,18 @@ def refusals_among_others(families: Collection[int]) -> tuple[Refusal, ...]:
     """
     outside = IsNot(argument=0, values=(UNIX,))
     datagrams = IsNot(argument=1, values=(_STREAM, _SEQUENCED), bits=_SOCKET_TYPE)
+    ignored = _KEEPS_LIMIT_OF_CORE
     return (
-        *refusals(families),
+        *_everywhere(families),
+        Refusal(call="setrlimit", cases=(), ignored=ignored["setrlimit"]),
         *(Refusal(call=name) for name in _SHARED),
         Refusal(call="socketpair", error=errno.EAFNOSUPPORT, cases=((outside,), (datagrams,))),
         *(
-            Refusal(call=name, cases=((IsNot(argument=process, values=(0,)),),))
+            Refusal(
+                call=name,
+                cases=((IsNot(argument=process, values=(0,)),),),
+                ignored=ignored.get(name, ()),
+            )
             for name, process in _OF_PROCESS.items()
         ),
     )

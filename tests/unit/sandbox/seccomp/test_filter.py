@@ -120,6 +120,13 @@ def test_a_call_that_nothing_refuses_is_allowed(machine: str) -> None:
         ("openat", (0, 0, 0o200001, 0o4755), None),
         ("mknodat", (0, 0, 0o104755), errno.EPERM),
         ("prlimit64", (1,), None),
+        # RLIMIT_CORE stays, and is read; the address of a new one has 64 bits.
+        ("setrlimit", (4, 0x1000), 0),
+        ("setrlimit", (7, 0x1000), None),
+        ("prlimit64", (0, 4, 0x1000), 0),
+        ("prlimit64", (0, 4, 1 << 32), 0),
+        ("prlimit64", (0, 4, 0, 0x1000), None),
+        ("prlimit64", (0, 7, 0x1000), None),
         ("shmget", (), None),
     ],
 )
@@ -145,6 +152,9 @@ def test_what_every_sandbox_refuses(
         ("socketpair", (2, 1), errno.EAFNOSUPPORT),
         ("prlimit64", (0,), None),
         ("prlimit64", (77,), errno.EPERM),
+        ("prlimit64", (77, 4, 0x1000), errno.EPERM),
+        ("prlimit64", (0, 4, 0x1000), 0),
+        ("setrlimit", (4, 0x1000), 0),
         ("setpriority", (0, 0), None),
         ("setpriority", (0, 77), errno.EPERM),
         ("shmget", (), errno.EPERM),
