@@ -40,8 +40,12 @@ def answer(
     facts: Facts,
     *,
     generation: GenerationId | None = None,
+    charged: bool = False,
 ) -> Answer:
-    """Admit a raw call and decide it; an input that is not a valid call is denied by `schema`."""
+    """Admit a raw call and decide it; an input that is not a valid call is denied by `schema`.
+
+    `charged` as in `decide`.
+    """
     outcome: Admitted | Refused | None = _known_unknown(program, tool)
     if outcome is None:
         raw = RawCall(tool=tool, input=input)
@@ -59,6 +63,7 @@ def answer(
             facts,
             generation=generation,
             repairs=outcome.repairs,
+            charged=charged,
         )
         return Answer(decision=decision, admitted=outcome, refused=None)
     if outcome.kind == "not-found":
@@ -93,8 +98,12 @@ def decide(
     *,
     generation: GenerationId | None = None,
     repairs: tuple[str, ...] = (),
+    charged: bool = False,
 ) -> Decision:
-    """Decide an admitted call. Never raises; a call of an unknown tool is denied by `schema`."""
+    """Decide an admitted call. Never raises; a call of an unknown tool is denied by `schema`.
+
+    `charged`: the call runs already, and was charged when it was released, so no limit is asked.
+    """
     spec = program.catalog.get(call.tool)
     if spec is None:
         return unknown_tool(call, generation)
@@ -107,7 +116,7 @@ def decide(
         decision = decide_interpreted(
             program, call, caller, facts, None, generation=generation, repairs=repairs
         )
-    if program.has_limits:
+    if program.has_limits and not charged:
         decision = with_limits(program, decision, caller=caller, facts=facts)
     if facts.sandbox is not None:
         return with_confinement(program, decision, caller=caller, facts=facts)

@@ -183,6 +183,14 @@ class PastCalls:
         ended = position < self.length
         return self._ended.calls[position] if ended else self.running[position - self.length]
 
+    def without(self, tool: CalledTool, id: str) -> PastCalls:
+        """Return these calls without one of a tool that is running, kept or not."""
+        running = tuple(call for call in self.running if call.id != id)
+        gaps = dict(self.gaps)
+        if len(running) == len(self.running):
+            gaps.pop(tool, None)
+        return PastCalls(self._ended, self.length, running, gaps, self.reasons)
+
     def why_missing(self, tool: CalledTool) -> str:
         """Return a sentence about a tool with missing calls."""
         reason = self.reasons.get(tool)

@@ -14,7 +14,8 @@ from policy.catalog import SANDBOX_CONNECT, ToolSpec, builtin_catalog
 from policy.model import Execution, GenerationId, NotFound, PermissionDenied, ToolError, Transport
 from policy.sandbox import NotPermitted, NotReached, Peer, Target, dial, is_public, open_one
 from policy.service.in_flight import InFlight, enclosing_call
-from policy.service.judging.connections import RunningCall
+from policy.service.judging.adjudicator import Judgement
+from policy.service.judging.running_call import RunningCall
 from policy.tools import (
     ExecutionContext,
     ToolDefinition,
@@ -88,7 +89,12 @@ class JudgedConnections:
             _INSTALLS.reset(installs)
         if opening.peer is None:
             raise NotReached("no connection was opened")
-        return replace(opening.peer, is_judged=lambda: self._in_force() == opening.judged_by)
+        call = enclosing_call()
+
+        def is_judged() -> bool:
+            return self._in_force() == opening.judged_by and not _is_stopped(call)
+
+        return replace(opening.peer, is_judged=is_judged)
 
 
 def _rule_of(error: PermissionDenied) -> str:
@@ -171,9 +177,27 @@ def running_call() -> RunningCall | None:
                 decision=judgement.decision,
                 caller=call.caller,
                 facts=judgement.facts,
+                judge=judgement.judge,
+                called=judgement.called,
+                names=_names_of(judgement),
+                id=call.id,
             )
         call = call.enclosing
     return None
+
+
+def _names_of(judgement: Judgement) -> tuple[str, ...]:
+    """Return the names of the tool of a call that a freeze may have."""
+    known = () if judgement.spec is None else judgement.spec.names_in_rules
+    decision = judgement.decision
+    return tuple(dict.fromkeys((decision.call.tool, decision.asked.tool, *known)))
+
+
+def _is_stopped(call: InFlight | None) -> bool:
+    """Return whether people have frozen the tool of a running call."""
+    judgement = None if call is None else call.judgement
+    by = None if judgement is None else judgement.by
+    return judgement is not None and by is not None and by.is_frozen(_names_of(judgement))
 
 
 def connections_of_running_call(

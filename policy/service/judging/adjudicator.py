@@ -36,13 +36,19 @@ from policy.model import (
     ValidationFailed,
     Verdict,
 )
-from policy.service.judging.connections import ConnectionJudge, FindRunning
+from policy.service.judging.connections import ConnectionJudge
 from policy.service.judging.guards import GuardCell, Guards
 from policy.service.judging.identity import LapsedScopes
 from policy.service.judging.joining import joined
 from policy.service.judging.judge import Judge, JudgeSource, NoPolicy, PolicyAnswer, Refusal
 from policy.service.judging.known_tools import KnownTools
 from policy.service.judging.lookup_guard import denied_without_lookup
+from policy.service.judging.running_call import (
+    FindRunning,
+    RunningCall,
+    Standing,
+    standing_by,
+)
 from policy.service.refusal_messages import denial, frozen_by, is_for_want_of_history
 from policy.service.sessions import JudgedHistory, history_failed
 from policy.service.visible_tools import said_of_input, visibility_of_tools
@@ -169,8 +175,11 @@ class Adjudicator:
         # The newest version is the newest with a handler, whatever others the policy knows.
         meant = None if tools is None else tools.meant(tool)
         name = tool if meant is None else meant.name
-        deciding = judge if name != SANDBOX_CONNECT else self._of_connections(judge)
+        running = self._running() if name == SANDBOX_CONNECT else None
         try:
+            deciding = judge
+            if name == SANDBOX_CONNECT:
+                deciding = ConnectionJudge(judge, running, await self._standing(running, judge))
             facts, hosts = self._facts(caller, judge, name)
             caller = self._lapsed.seen_on(caller, facts.now)
             answer = deciding.answer(name, input, caller=caller, facts=facts)
@@ -187,7 +196,8 @@ class Adjudicator:
                 )
             spec = None if answer.admitted is None else answer.admitted.spec
             decision = joined(answer, judge, guards=guards, caller=caller, facts=facts)
-            decision = self._unless_frozen(decision, spec)
+            also = () if running is None else running.names
+            decision = self._unless_frozen(decision, spec, also=also)
         except WorkspaceUnusable as error:
             _LOG.error("a call is denied: %s", error)
             why = "the workspace of the session cannot be used"
@@ -251,21 +261,42 @@ class Adjudicator:
             _LOG.error("deciding failed, so it is not shown: %s", type(error).__name__)
             return Visibility.HIDDEN
 
-    def _unless_frozen(self, decision: Decision, spec: ToolSpec | None) -> Decision:
-        """Return the decision, or a denial if people have frozen the tool."""
+    def _unless_frozen(
+        self, decision: Decision, spec: ToolSpec | None, *, also: tuple[str, ...] = ()
+    ) -> Decision:
+        """Return the decision, or a denial if people have frozen the tool, or one of these."""
         if decision.verdict is Verdict.DENY:
             return decision
         freezing = self._freezer.current()
         if not freezing:
             return decision
         names = () if spec is None else spec.names_in_rules
-        freeze = freezing.on((decision.call.tool, decision.asked.tool, *names))
+        freeze = freezing.on((decision.call.tool, decision.asked.tool, *names, *also))
         return decision if freeze is None else frozen_by(freeze, decision)
 
-    def _of_connections(self, judge: Judge) -> Judge:
-        running = self._running()
-        tier = None if running is None else self._sandbox(judge, running.decision.call.tool)
-        return ConnectionJudge(judge, running, tier=tier)
+    def is_frozen(self, names: tuple[str, ...]) -> bool:
+        """Return whether people have frozen a tool of these names."""
+        return self._freezer.current().on(names) is not None
+
+    async def _standing(self, running: RunningCall | None, judge: Judge) -> Standing:
+        """Return what a policy leaves of a running call."""
+        if running is None:
+            return Standing()
+        hosts = running.facts.resolvers.host
+        tier = self._sandbox(judge, running.decision.call.tool)
+
+        def ask() -> Standing:
+            return standing_by(running, judge, tier=tier, host=hosts)
+
+        found = ask()
+        if not isinstance(hosts, JudgedHosts) or not hosts.has_pending:
+            return found
+        found = await self._fact_source.with_disk_lookups(ask, hosts, found)
+        if hosts.pending:
+            # No address could allow what is denied by its name.
+            by_name = standing_by(running, judge, tier=tier, host=None)
+            found = by_name if by_name.refusal else await self._fact_source.with_lookups(ask, hosts)
+        return found
 
     def is_another(self, name: str, judge: Judge | None) -> bool:
         """Return whether every call of a tool is denied, as the policy has another definition."""

@@ -3,22 +3,22 @@
 A connection is allowed by a rule that names `sandbox_connect`, by the rule that allows the running
 call if that bounds what it `connects` to, or else by the configured hosts. A program that installs
 packages reaches the hosts of their index alone, and of these what the rule of the call covers.
-Whatever denies or asks about connections counts in any case. Defaults count as nothing: `default
+Whatever denies or asks about connections counts in any case, and after an edit the policy that
+released the call counts as well. Defaults count as nothing: `default
 allow` is about tools that somebody calls, and opens no network.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from msgspec import structs
 
 from policy.admission import Admitted
 from policy.catalog import SANDBOX_CONNECT
-from policy.decision import Decision
+from policy.decision import Decision, answer
 from policy.generation import Generation, Reach
 from policy.model import (
     Bound,
@@ -27,12 +27,17 @@ from policy.model import (
     Facts,
     Reason,
     ResolveHost,
-    SandboxTier,
     Verdict,
     strictest,
     thaw,
 )
 from policy.service.judging.judge import Judge, PolicyAnswer, Refusal
+from policy.service.judging.running_call import (
+    NOTHING_GAVE,
+    RunningCall,
+    Standing,
+    no_further,
+)
 from policy.values import (
     Endpoint,
     HostPattern,
@@ -43,27 +48,8 @@ from policy.values import (
     read_host_pattern,
 )
 
-# Verdicts that no rule has given.
-_NOTHING_GAVE = frozenset({"default", "none"})
+_BEFORE = "the policy that released the running call does not allow it"
 _OUTSIDE = "the rule that allows the call does not let it connect there"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunningCall:
-    """The call whose code connects, as it was judged before it ran; `plugin` is of its tool.
-
-    `installs`: a program installs packages for it, and reaches the hosts of their index alone.
-    """
-
-    plugin: str | None = None
-    installs: bool = False
-    decision: Decision
-    caller: Caller
-    facts: Facts
-
-
-# Returns the call that runs here, None outside of all.
-FindRunning: TypeAlias = Callable[[], RunningCall | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,17 +70,16 @@ class _Configured:
 
 
 class ConnectionJudge:
-    """Judges connections as one generation does, joined with what the running call may do.
+    """Judges connections as one policy does, joined with what the running call may do.
 
-    `tier` is the sandbox that this generation configures.
+    `standing` is what this policy leaves of the running call. One that another policy released has
+    no connection that this other one would not allow as well: an edit only takes some away.
     """
 
-    def __init__(
-        self, judge: Judge, running: RunningCall | None, *, tier: SandboxTier | None
-    ) -> None:
+    def __init__(self, judge: Judge, running: RunningCall | None, standing: Standing) -> None:
         self._judge = judge
         self._running = running
-        self._tier = tier
+        self._standing = standing
 
     def answer(self, tool: str, input: Any, *, caller: Caller, facts: Facts) -> PolicyAnswer:
         """Read a raw call and decide it; never raises."""
@@ -102,39 +87,64 @@ class ConnectionJudge:
         if answer.admitted is None or answer.decision.call.tool != SANDBOX_CONNECT:
             return answer
         return _Answer(
-            decision=self._joined(answer.decision, facts),
+            decision=self._decided(answer.decision, caller, facts),
             admitted=answer.admitted,
             refused=answer.refused,
         )
 
-    def _joined(self, decision: Decision, facts: Facts) -> Decision:
-        given = [reason for reason in decision.reasons if reason.rule not in _NOTHING_GAVE]
+    def _decided(self, decision: Decision, caller: Caller, facts: Facts) -> Decision:
+        running, resolve = self._running, facts.resolvers.host
+        if self._standing.refusal is not None:
+            return _with(decision, (*_given(decision), self._standing.refusal))
+        now = _Permission(judge=self._judge, running=running, bounds=self._standing.bounds)
+        decided = now.joined(decision, resolve)
+        if running is None or running.is_judged_by(self._judge):
+            return decided
+        if decided.verdict is Verdict.DENY or not isinstance(running.judge, Generation):
+            return decided
+        released = _Permission(judge=running.judge, running=running, bounds=running.bounds)
+        before = released.joined(_as_released(running.judge, decision, caller, facts), resolve)
+        return _no_wider(decided, before, released=running.decision)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Permission:
+    """What one policy lets a running call connect to; `bounds` are those of its rules."""
+
+    judge: Judge
+    running: RunningCall | None
+    bounds: tuple[Bound, ...]
+
+    def joined(self, decision: Decision, resolve: ResolveHost | None) -> Decision:
+        """Return the decision of the policy's rules about a connection, joined with the rest."""
+        given = _given(decision)
         named = len(given) == len(decision.reasons) and decision.verdict is not Verdict.NONE
         endpoint = read_endpoint(decision.call.input["url"])
         if isinstance(endpoint, Unreadable):
             reason = Reason(rule="none", verdict=Verdict.DENY, message=endpoint.reason)
         else:
             endpoint = replace(endpoint, path=None)
-            bound = None if (found := self._confinement()) is None else found.connects
-            outside = None if bound is None else _outside(bound, endpoint, facts.resolvers.host)
-            installs = self._running is not None and self._running.installs
+            outside = self._outside(endpoint, resolve)
+            installs = self.running is not None and self.running.installs
             if outside is None and named and not installs:
                 return decision  # every layer has a rule that allows it
-            grant = self._listed if installs else partial(self._granting, bound)
-            reason = outside or grant(endpoint, facts.resolvers.host)
-        reasons = (reason, *given) if reason.verdict is Verdict.ALLOW else (*given, reason)
-        verdict = strictest(each.verdict for each in reasons)
-        return structs.replace(decision, verdict=verdict, reasons=reasons)
+            grant = self._listed if installs else self._granted
+            reason = outside or grant(endpoint, resolve)
+        allows = reason.verdict is Verdict.ALLOW
+        return _with(decision, (reason, *given) if allows else (*given, reason))
 
-    def _granting(
-        self, bound: Bound | None, endpoint: Endpoint, resolve: ResolveHost | None
-    ) -> Reason:
-        """Return why a connection within a bound is allowed that no rule names, or why not.
+    def _outside(self, endpoint: Endpoint, resolve: ResolveHost | None) -> Reason | None:
+        found = (_outside(bound, endpoint, resolve) for bound in self.bounds)
+        return next((reason for reason in found if reason is not None), None)
+
+    def _granted(self, endpoint: Endpoint, resolve: ResolveHost | None) -> Reason:
+        """Return why a connection within the bounds is allowed that no rule names, or why not.
 
         A bound that only takes hosts away grants none.
         """
-        if bound is not None and bound.within:
-            rule = next(one.rule for union in bound.within for one in union)
+        if self.bounds and all(bound.within for bound in self.bounds):
+            unions = (union for bound in self.bounds for union in bound.within)
+            rule = next(one.rule for union in unions for one in union)
             return Reason(rule=rule, verdict=Verdict.ALLOW)
         return self._listed(endpoint, resolve)
 
@@ -146,9 +156,9 @@ class ConnectionJudge:
         return Reason(rule="none", verdict=Verdict.DENY, message="no rule allows this")
 
     def _configured(self) -> _Configured:
-        if not isinstance(self._judge, Generation):
+        if not isinstance(self.judge, Generation):
             return _Configured(key="", hosts=())
-        settings, running = self._judge.settings, self._running
+        settings, running = self.judge.settings, self.running
         if running is not None and running.installs:
             return _Configured(key="[service.python] hosts", hosts=settings.service.python.hosts)
         name = None if running is None else running.plugin
@@ -159,18 +169,41 @@ class ConnectionJudge:
         hosts = ("*",) if reach.network == "all" else reach.connects
         return _Configured(key=f"[plugins.{name}.sandbox] connects", hosts=hosts)
 
-    def _confinement(self) -> Confinement | None:
-        """Return what the running call may touch by the policy that is in force now."""
-        running = self._running
-        if running is None or not isinstance(self._judge, Generation):
-            return None
-        decision = running.decision
-        if decision.generation != self._judge.id:
-            asked, facts = decision.asked, replace(running.facts, sandbox=self._tier)
-            decision = self._judge.answer(
-                asked.tool, thaw(asked.input), caller=running.caller, facts=facts
-            ).decision
-        return None if decision.verdict is Verdict.DENY else decision.confinement
+
+def _as_released(judge: Generation, now: Decision, caller: Caller, facts: Facts) -> Decision:
+    """Return how a policy that is no longer in force decides a connection.
+
+    Its limits count nothing any more: those in force do.
+    """
+    asked, known = now.asked, judge.complete(facts)
+    input, id = thaw(asked.input), judge.id
+    found = answer(judge.program, asked.tool, input, caller, known, generation=id, charged=True)
+    return found.decision
+
+
+def _no_wider(now: Decision, before: Decision, *, released: Decision) -> Decision:
+    """Return a decision with what denies or asks about the connection by an earlier policy."""
+    asked = {reason.terms for reason in now.reasons if reason.verdict is Verdict.ASK}
+    denials = (
+        no_further(reason, _BEFORE, released=released) for reason in _of(before, Verdict.DENY)
+    )
+    questions = (reason for reason in _of(before, Verdict.ASK) if reason.terms not in asked)
+    further = (*denials, *questions)
+    return _with(now, (*further, *now.reasons)) if further else now
+
+
+def _of(decision: Decision, verdict: Verdict) -> Iterator[Reason]:
+    return (reason for reason in decision.reasons if reason.verdict is verdict)
+
+
+def _given(decision: Decision) -> tuple[Reason, ...]:
+    """Return the reasons that a rule has given."""
+    return tuple(reason for reason in decision.reasons if reason.rule not in NOTHING_GAVE)
+
+
+def _with(decision: Decision, reasons: tuple[Reason, ...]) -> Decision:
+    verdict = strictest(reason.verdict for reason in reasons)
+    return structs.replace(decision, verdict=verdict, reasons=reasons)
 
 
 def _outside(bound: Bound, endpoint: Endpoint, resolve: ResolveHost | None) -> Reason | None:

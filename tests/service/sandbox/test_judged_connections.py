@@ -194,7 +194,8 @@ asked("/3")
 """
 
 
-async def test_a_connection_that_is_kept_is_judged_again_after_an_edit(world: World) -> None:
+@pytest.mark.parametrize("by", ["an edit", "a freeze"])
+async def test_a_connection_that_is_kept_is_judged_again(world: World, by: str) -> None:
     service = world.service("allow bash_exec", 'connects = ["a.test"]\n')
     work = world.rules.parent / "work"
     (work / "keep.py").write_text(KEEPING)
@@ -203,12 +204,15 @@ async def test_a_connection_that_is_kept_is_judged_again_after_an_edit(world: Wo
     async with asyncio.timeout(30):
         while not (work / "first").exists():  # noqa: ASYNC110 - of another process
             await asyncio.sleep(0.02)
-    world.write('allow bash_exec\ndeny sandbox_connect when connects to "a.test"')
-    world.store.reload()
+    if by == "an edit":
+        world.write("allow file_read")
+        world.store.reload()
+    else:
+        await service.freeze(["bash_exec"], because="stopped")
     (work / "go").touch()
     first, second, third = (await running).value["stdout"].splitlines()
     assert (first.split()[1], second.split()[1]) == ("/1", "/2")
-    assert "a rule denies this" in third
+    assert ("not allowed any more" if by == "an edit" else "stopped") in third
     assert [url for url, _, _ in world.connections()] == ["http://a.test:80"] * 2
 
 
@@ -310,8 +314,24 @@ async def test_a_bound_may_be_a_network(world: World) -> None:
     assert world.dialled == [("10.1.2.3", 80)]
 
 
-async def test_an_edit_of_the_rule_that_allows_a_command_applies_to_it(world: World) -> None:
-    service = world.service(TESTS.format("a.test"))
+B_LISTED = 'connects = ["b.test"]\n'
+ONCE = "\nlimit bash_exec to 1 per hour"
+
+
+@pytest.mark.parametrize(
+    ("edit", "settings", "a", "b"),
+    [
+        (TESTS.format("b.test") + ONCE, B_LISTED, False, False),
+        ("allow file_read", B_LISTED, False, False),
+        # The limit is used up by the command itself.
+        (TESTS.format("a.test") + ONCE + "\nother: allow file_read", B_LISTED, True, False),
+        ('allow bash_exec\nallow sandbox_connect when connects only to "*.test"', "", True, False),
+    ],
+)
+async def test_an_edit_takes_connections_from_a_running_command_and_gives_none(
+    world: World, edit: str, settings: str, a: bool, b: bool
+) -> None:
+    service = world.service(TESTS.format("a.test") + ONCE, B_LISTED)
     work = world.rules.parent / "work"
     (work / "fetch.py").write_text(FETCH)
     (work / "suite.py").write_text(
@@ -327,11 +347,11 @@ async def test_an_edit_of_the_rule_that_allows_a_command_applies_to_it(world: Wo
     async with asyncio.timeout(30):
         while not (work / "first").exists():  # noqa: ASYNC110 - of another process
             await asyncio.sleep(0.02)
-    world.write(TESTS.format("b.test"))
+    world.write(edit, settings)
     world.store.reload()
     (work / "go").touch()
     said = (await running).value["stdout"].splitlines()
-    assert [line.startswith("GET ") for line in said] == [True, False, False, True]
+    assert [line.startswith("GET ") for line in said] == [True, False, a, b]
 
 
 async def test_no_program_starts_whose_call_relies_on_what_is_gone(
