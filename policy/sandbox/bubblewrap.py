@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from policy.generation import ProcessLimits
-from policy.sandbox.driver import ConfinedStart
+from policy.sandbox.driver import CPU_GRACE, ConfinedStart
 from policy.sandbox.etc_files import etc_files
 from policy.sandbox.pinned_paths import pinned
 from policy.sandbox.plan import CannotConfine, SandboxPlan
@@ -207,7 +207,7 @@ def _arguments_in_a_file(arguments: Iterable[str]) -> Iterator[int]:
 def _limited(limits: ProcessLimits) -> Iterator[str]:
     """Yield how the program starts with its limits, by `prlimit` of util-linux."""
     values = {
-        "cpu": limits.cpu,
+        "cpu": None if limits.cpu is None else f"{limits.cpu}:{limits.cpu + CPU_GRACE}",
         "as": limits.memory,
         "nproc": limits.processes,
         "fsize": limits.file_size,

@@ -38,6 +38,7 @@ _HOST = re.compile(r"(?:resolve (?:host(?:name)?)?:? ?|EAI_AGAIN )['\"]?([A-Za-z
 _BY_PROXY = re.compile(r"the sandbox does not connect to (\S{1,300}): ")
 _NAMED = re.compile(r"'([^']+)'|\"([^\"]+)\"|‘([^’]+)’|([^\s'\"]*/[^\s'\"]*)")
 _LIMITS = {signal.SIGXCPU: "cpu", signal.SIGXFSZ: "file_size"}
+_KILLING = ("total_memory", "cpu")
 _CANNOT_START = re.compile(r"\A(?:bwrap|sandbox): ([^\n]*)\n?\Z")
 
 
@@ -140,8 +141,10 @@ def _by_status(plan: SandboxPlan, status: int) -> Iterator[Denied]:
     limit = _LIMITS.get(signal.Signals(by_signal)) if by_signal in _LIMITS else None
     if limit is not None and getattr(plan.limits, limit) is not None:
         yield Denied(verb="use", target=limit, likely=likely)
-    if by_signal == signal.SIGKILL and plan.limits.total_memory is not None:
-        yield Denied(verb="use", target="total_memory")
+    # A program may ignore the signal of `cpu`, and is killed then; most do not.
+    kills = next((name for name in _KILLING if getattr(plan.limits, name) is not None), None)
+    if by_signal == signal.SIGKILL and kills is not None:
+        yield Denied(verb="use", target=kills)
 
 
 def _by_text(

@@ -8,6 +8,10 @@ from typing import Protocol
 
 from policy.sandbox.plan import SandboxPlan
 
+# How many seconds of CPU time a program has between the signal of its limit (SIGXCPU), by which it
+# is known why it has ended, and its end. With one limit for both, it is killed without the signal.
+CPU_GRACE = 1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfinedStart:

@@ -22,7 +22,7 @@ from dataclasses import asdict
 
 from policy.generation import ProcessLimits
 from policy.sandbox import landlock_start
-from policy.sandbox.driver import ConfinedStart
+from policy.sandbox.driver import CPU_GRACE, ConfinedStart
 from policy.sandbox.landlock_rights import (
     OLDEST,
     READ,
@@ -120,7 +120,7 @@ def _started(
     *,
     network: bool,
     folder: str,
-    limits: Mapping[str, int],
+    limits: Mapping[str, tuple[int, int]],
     temporary: str | None,
 ) -> Iterator[ConfinedStart]:
     families = (INET, INET6, NETLINK) if network else ()
@@ -134,7 +134,7 @@ def _started(
         options = (
             *(f"--handled={each}" for each in asdict(handled).values()),
             *(f"--path={opened}:{each}" for opened, each in rights_of),
-            *(f"--limit={name}:{limit}" for name, limit in limits.items()),
+            *(f"--limit={name}:{soft}:{hard}" for name, (soft, hard) in limits.items()),
             *(() if temporary is None else (f"--variable=TMPDIR={temporary}",)),
         )
         helper = (sys.executable, "-I", "-S", landlock_start.__file__)
@@ -191,12 +191,15 @@ def _beside(folder: str, named: set[str]) -> Iterator[str]:
         raise CannotConfine(f"{folder} cannot be listed: {error.strerror}") from error
 
 
-def _limits(limits: ProcessLimits) -> dict[str, int]:
+def _limits(limits: ProcessLimits) -> dict[str, tuple[int, int]]:
+    """Return the soft and the hard limits, by their names."""
     values = {
-        "RLIMIT_CPU": limits.cpu,
         "RLIMIT_AS": limits.memory,
         "RLIMIT_NPROC": limits.processes,
         "RLIMIT_FSIZE": limits.file_size,
         "RLIMIT_NOFILE": limits.open_files,
     }
-    return {name: value for name, value in values.items() if value is not None}
+    found = {name: (value, value) for name, value in values.items() if value is not None}
+    if limits.cpu is not None:
+        found["RLIMIT_CPU"] = (limits.cpu, limits.cpu + CPU_GRACE)
+    return found

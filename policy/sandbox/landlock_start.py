@@ -1,7 +1,7 @@
 """Restricts itself, then becomes the program that is to be confined; a program of its own.
 
     python -I -S landlock_start.py FOLDER FILTER --handled=NUMBER... [--path=DESCRIPTOR:RIGHTS]...
-        [--limit=NAME:NUMBER]... [--variable=NAME=VALUE]... -- PROGRAM ARGUMENT...
+        [--limit=NAME:SOFT:HARD]... [--variable=NAME=VALUE]... -- PROGRAM ARGUMENT...
 
 It starts in FOLDER, with the filter of system calls in the descriptor FILTER. `--handled` is what
 Landlock restricts: rights on files, TCP, and scopes; `--path` grants rights on what is open there.
@@ -48,7 +48,7 @@ class Settings:
         paths = [value.split(":") for name, _, value in named if name == "--path"]
         self.paths = [(int(descriptor), int(rights)) for descriptor, rights in paths]
         limits = [value.split(":") for name, _, value in named if name == "--limit"]
-        self.limits = [(name, int(limit)) for name, limit in limits]
+        self.limits = [(name, int(soft), int(hard)) for name, soft, hard in limits]
         variables = [value.partition("=") for name, _, value in named if name == "--variable"]
         self.variables = {name: value for name, _, value in variables}
 
@@ -62,8 +62,8 @@ def main(settings: Settings, program: list[str]) -> NoReturn:
         _restrict_access(settings)
         _filter_calls(settings.filter)
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-        for name, limit in settings.limits:
-            resource.setrlimit(getattr(resource, name), (limit, limit))
+        for name, soft, hard in settings.limits:
+            resource.setrlimit(getattr(resource, name), (soft, hard))
         os.execvpe(program[0], program, {**os.environ, **settings.variables})  # noqa: S606
     except (OSError, ValueError) as error:
         os.write(2, f"sandbox: {program[0]}: {error}\n".encode(errors="replace"))

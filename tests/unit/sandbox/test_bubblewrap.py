@@ -11,7 +11,14 @@ import pytest
 
 from policy.generation import ProcessLimits, Reach
 from policy.processes import ProgramToStart
-from policy.sandbox import Bubblewrap, CannotConfine, ConfinedLauncher, SandboxMissing, escapes
+from policy.sandbox import (
+    Bubblewrap,
+    CannotConfine,
+    ConfinedLauncher,
+    SandboxMissing,
+    denial_of,
+    escapes,
+)
 from policy.sandbox.bubblewrap import masks
 from tests.unit.sandbox.confining import (
     escapes_of_nobody,
@@ -120,6 +127,15 @@ def test_limits_apply_to_each_process(tmp_path: Path) -> None:
     ]
     assert run(plan_in(tmp_path, Reach(limits=limits)), "head -c 5000 /dev/zero > f").returncode
     assert (tmp_path / "f").stat().st_size == 1_000
+
+
+def test_an_endless_loop_exceeds_the_limit_of_cpu_time_and_no_other(tmp_path: Path) -> None:
+    plan = plan_in(tmp_path, Reach(limits=ProcessLimits(cpu=1)))
+    done = run(plan, "while :; do :; done")
+    plan = replace(plan, limits=ProcessLimits(cpu=1, total_memory=500_000_000))
+    found = denial_of(plan, tier="bubblewrap", closed=(), status=done.returncode, errors="")
+    assert found is not None
+    assert [each.target for each in found.denied] == ["cpu"]
 
 
 def test_memory_for_temporary_files_is_limited(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from policy.generation import ProcessLimits, Reach
 from policy.sandbox import SandboxPlan
-from policy.sandbox.denials import denial_of
+from policy.sandbox.denials import Denied, denial_of
 
 PLAN = SandboxPlan(
     reads=("/srv/data",),
@@ -113,6 +114,11 @@ def test_the_kernel_s_own_end_of_a_program_is_certain() -> None:
     assert found("Bad system call", status=159) == [("call", None)]
     assert found("", status=-24) == [("use", "cpu")]
     assert found("", status=137) == [("use", "total_memory")]
+    # Killed by `cpu`, where nothing else does.
+    cpu = replace(PLAN, limits=ProcessLimits(cpu=5))
+    killed = denial_of(cpu, tier="landlock", closed=(), status=-9, errors="")
+    assert killed is not None
+    assert killed.denied == (Denied(verb="use", target="cpu"),)
     # There is no limit of `file_size` in this plan.
     assert found("", status=-25) == []
 

@@ -93,9 +93,11 @@ def test_temporary_files_have_a_folder_that_is_gone_afterwards(tmp_path: Path) -
 
 def test_limits_apply_to_each_process(tmp_path: Path) -> None:
     limits = ProcessLimits(file_size=1_024, open_files=16, memory=2_000_000_000, cpu=7)
-    done = run(plan_in(tmp_path, Reach(limits=limits)), "ulimit -f -n -v -t -c", Landlock())
+    done = run(
+        plan_in(tmp_path, Reach(limits=limits)), "ulimit -f -n -v -t -c; ulimit -Ht", Landlock()
+    )
     units = [line.split()[-1] for line in done.stdout.splitlines()]
-    assert units == ["1", "16", "1953125", "7", "0"]
+    assert units == ["1", "16", "1953125", "7", "0", "8"]
 
 
 def test_a_folder_that_a_link_has_replaced_is_not_granted(tmp_path: Path) -> None:
