@@ -34,10 +34,12 @@ _MOST = 8
 class _Opening:
     """A connection that is asked for; the call that opens it puts it here.
 
-    `judged_by` is the policy that allowed it.
+    `judged_by` is the policy that allowed it. `refusal` is why a name may not be
+    connected to by the addresses that it has.
     """
 
     peer: Peer | None = None
+    refusal: PermissionDenied | None = None
     judged_by: GenerationId | None = None
 
     def close(self) -> None:
@@ -77,9 +79,11 @@ class JudgedConnections:
             await self._tools.execute(SANDBOX_CONNECT, {"url": target.url})
         except PermissionDenied as error:
             opening.close()
-            raise NotPermitted(error.message, rule=_rule_of(error)) from error
+            raise _not_permitted(error) from error
         except ToolError as error:
             opening.close()
+            if opening.refusal is not None:
+                raise _not_permitted(opening.refusal) from error
             raise NotReached(error.message) from error
         except BaseException:
             opening.close()
@@ -97,9 +101,9 @@ class JudgedConnections:
         return replace(opening.peer, is_judged=is_judged)
 
 
-def _rule_of(error: PermissionDenied) -> str:
+def _not_permitted(error: PermissionDenied) -> NotPermitted:
     deciding = () if error.decision is None else error.decision.deciding
-    return next((reason.rule for reason in deciding), "")
+    return NotPermitted(error.message, rule=next((reason.rule for reason in deciding), ""))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +130,11 @@ class SandboxConnectHandler:
             own = [address for address in found if not is_public(address)]
             found = tuple(address for address in found if address not in own)
             if not found:
-                await self._to_own(own, endpoint.scheme, endpoint.port, ctx)
+                try:
+                    await self._to_own(own, endpoint.scheme, endpoint.port, ctx)
+                except PermissionDenied as error:
+                    opening.refusal = error
+                    raise
                 return {}
         opening.judged_by = None if ctx.decision is None else ctx.decision.generation
         try:

@@ -165,8 +165,9 @@ async def test_a_name_leads_to_no_private_address_unless_that_is_granted(
     rules = policy("allow ext hostile/*")
     tables = table(folder, more=granted("own.test"))
     async with running(tmp_path, tables, policy=rules, look_up=hosts.look_up) as on:
-        with pytest.raises(Execution, match="no rule allows this"):
+        with pytest.raises(Execution, match="no rule allows this") as caught:
             await on.call("ext__hostile__fetch", url="http://own.test/")
+        assert caught.value.code == "denied-by-sandbox"
         assert [one[:2] for one in connections(on)] == [
             ("http://10.1.2.3:80", "denied"),
             ("http://own.test:80", "failed"),

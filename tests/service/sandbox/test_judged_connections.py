@@ -244,7 +244,10 @@ async def test_people_are_asked_where_a_rule_asks(
 async def test_a_name_leads_to_no_private_address_unless_that_is_permitted(world: World) -> None:
     rule = "allow bash_exec\nallow sandbox_connect when connects only to {}"
     service = world.service(rule.format('"*.test"'))
-    assert "no rule allows this" in await output(service, "http://own.test/")
+    refused = await output(
+        service, "http://own.test/", "-Iso /dev/null -w '%{http_code}' http://own.test/"
+    )
+    assert refused.splitlines() == [REFUSED.format("own.test", "no rule allows this"), "", "403"]
     assert "GET /x" in await output(service, "http://mixed.test/x")
     assert world.dialled == [("93.184.216.34", 80)]
     world.write(rule.format('["own.test", "10.1.0.0/16"]'))
