@@ -104,6 +104,8 @@ class JsonRpcClient:
             return
         number = message.get("id") if isinstance(message, dict) else None
         if type(number) is not int:
+            if isinstance(message, dict) and ("result" in message or "error" in message):
+                self._end("it has answered with an id that is no integer, as those of calls are")
             # A notification, which is nothing to answer.
             self._unasked += 1
             return

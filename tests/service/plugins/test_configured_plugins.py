@@ -113,11 +113,23 @@ async def test_a_program_that_is_not_as_its_manifest_says_does_not_run(
         ("print('x' * 2**21, flush=True)", "a message of more than 1,048,576 bytes"),
         ("while True: print('{}', flush=True)", "it writes what answers no call"),
         ("answer(10**6, result=1); time.sleep(60)", "it has answered what it was not asked"),
+        ("answer('2', result=1); time.sleep(60)", "answered with an id that is no integer"),
+        ("answer(2.0, result=1); time.sleep(60)", "answered with an id that is no integer"),
         ("print('garbage', flush=True); time.sleep(60)", "cannot be read: not JSON"),
         ("print('[' * 10**5, flush=True); time.sleep(60)", "cannot be read: nested too deeply"),
         ("answer(2, result=1, error={}); time.sleep(60)", "neither a result nor an error"),
     ],
-    ids=["crash", "long line", "flood", "wrong id", "garbage", "deep", "both"],
+    ids=[
+        "crash",
+        "long line",
+        "flood",
+        "wrong id",
+        "id as text",
+        "id as float",
+        "garbage",
+        "deep",
+        "both",
+    ],
 )
 async def test_a_program_that_misbehaves_is_ended_and_started_again(
     tmp_path: Path, code: str, problem: str
