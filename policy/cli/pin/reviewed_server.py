@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from policy.cli.pin.lock_at import LockAt, lock_at
 from policy.cli.wrapping.client_variables import variables_from, wrapped_option
 from policy.cli.wrapping.moved_server import VARIABLES
 from policy.diagnostics import did_you_mean, has_errors, render, visible
-from policy.generation import McpServer, configuration, read_folder
+from policy.generation import McpServer, StdioServer, configuration, read_folder
 from policy.pins import (
     KnownNames,
     Lock,
@@ -154,7 +154,8 @@ def _help(error: McpFailure) -> str:
 def _server(named: NamedServer, at: LockAt) -> McpServer:
     """Return the server that the command line describes, or else the one of the policy."""
     if named.command or named.url is not None:
-        return named.as_configured()
+        given = named.as_configured()
+        return _in_sandbox_of(_servers(at).get(named.name), given)
     configured = _configured(named, at)
     if configured is None:
         return named.as_configured()
@@ -162,8 +163,32 @@ def _server(named: NamedServer, at: LockAt) -> McpServer:
     return configured
 
 
+def _in_sandbox_of(configured: McpServer | None, given: McpServer) -> McpServer:
+    """Return a given server, in the sandbox and the folder that one of its name is configured with.
+
+    Nobody has reviewed the command that is given, so it must not reach more than the other one.
+    """
+    theirs, own = None if configured is None else configured.transport, given.transport
+    if not isinstance(theirs, StdioServer) or not isinstance(own, StdioServer):
+        return given
+    if theirs.reach is None:
+        return given
+    name = visible(given.name, 80)
+    click.echo(f"note: the command runs in the sandbox of [mcp.servers.{name}]", err=True)
+    return replace(given, transport=replace(own, reach=theirs.reach, folder=theirs.folder))
+
+
 def _configured(server: NamedServer, at: LockAt) -> McpServer | None:
-    """Return a server of the policy, None if it configures none at all; or end the command.
+    """Return a server of the policy, None if it configures none at all; or end the command."""
+    servers = _servers(at)
+    if servers and server.name not in servers:
+        help = did_you_mean(server.name, servers) or ("give its command after `--`, or --url")
+        exit_with(f"no server {visible(server.name, 80)} is configured; {help}")
+    return servers.get(server.name)
+
+
+def _servers(at: LockAt) -> dict[str, McpServer]:
+    """Return the servers that the policy configures, or end the command.
 
     The rules need not be valid: those that name the server's tools may wait for its pins.
     """
@@ -172,11 +197,7 @@ def _configured(server: NamedServer, at: LockAt) -> McpServer | None:
         shown = render(found.diagnostics, sources=found.sources, root=prefix(at.policy))
         click.echo(shown.rstrip("\n"), err=True)
         raise SystemExit(exit_code(found.diagnostics))
-    servers = {one.name: one for one in found.settings.mcp_servers}
-    if servers and server.name not in servers:
-        help = did_you_mean(server.name, servers) or ("give its command after `--`, or --url")
-        exit_with(f"no server {visible(server.name, 80)} is configured; {help}")
-    return servers.get(server.name)
+    return {one.name: one for one in found.settings.mcp_servers}
 
 
 def _recorded(server: NamedServer, file: Path) -> ServerDefinitions:

@@ -13,6 +13,7 @@ from policy.generation import read_policy
 from policy.model import Verdict
 from policy.pins import Reviewed
 from tests.unit.cli.running import Ran, rules_in, run
+from tests.unit.sandbox.confining import needs_bubblewrap
 
 SERVERS = Path(__file__).parents[2] / "data" / "mcp_servers"
 RULES = """\
@@ -320,3 +321,19 @@ def test_names_of_built_in_tools_and_of_agents_are_warned_of(tmp_path: Path) -> 
     assert "! the name is that of `bash` of Placet itself" in out
     assert "! the name is that of `Read` of claude-code" in out
     assert "! the name is that of `run_shell_command` of gemini-cli" in out
+
+
+@needs_bubblewrap
+def test_a_command_that_is_given_runs_in_the_sandbox_of_its_server(tmp_path: Path) -> None:
+    (tmp_path / "served").mkdir()
+    table = '[mcp.servers.hub]\ncommand = "server"\ncwd = "../served"\nsandbox = {}\n'
+    rules = rules_in(tmp_path, RULES)
+    (rules / "placet.toml").write_text(table)
+    script = f"pwd >&2; touch {tmp_path}/outside"
+    ran = run("pin", "review", rules, "--server", "hub", "--", "/bin/sh", "-c", script)
+    assert "note: the command runs in the sandbox of [mcp.servers.hub]\n" in ran.err
+    assert str(tmp_path / "served") in ran.err
+    assert not (tmp_path / "outside").exists()
+    other = run("pin", "review", rules, "--server", "other", "--", "/bin/sh", "-c", script)
+    assert "sandbox" not in other.err
+    assert (tmp_path / "outside").exists()
