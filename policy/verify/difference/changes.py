@@ -19,6 +19,7 @@ Kind: TypeAlias = Literal[
     "redaction",
     "resources",
     "claim",
+    "statement",
     "tool",
     "schema",
     "profile",

@@ -24,6 +24,7 @@ from policy.verify.difference.difference import (
     digest_of,
 )
 from policy.verify.difference.statements import ChangedLayer, changed_layers
+from policy.verify.difference.unknown_tools import unknown_tool_changes
 from policy.verify.proof.proof import STEPS, Progress, because_of
 
 if TYPE_CHECKING:
@@ -100,6 +101,11 @@ def _difference(
     changes = (
         *(change for name in names for change in _tool_changes(name, old.program, new.program)),
         *(change for layer in layers for change in changes_of(layer)),
+        *(
+            change
+            for layer in layers
+            for change in unknown_tool_changes(layer, old.program, new.program)
+        ),
         *profile_changes(old.program, new.program),
         *new.changes_since(old),
     )

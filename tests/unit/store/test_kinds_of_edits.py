@@ -45,6 +45,10 @@ Files = dict[str, str]
 PAYS: Files = {"global.policy": HEAD + "allow pay\n", "placet.toml": LISTED}
 LOOSENING: dict[str, tuple[Files, Files]] = {
     "a rule": ({"global.policy": HEAD}, {"global.policy": GIT}),
+    "a rule about a tool that is not known": (
+        {"global.policy": HEAD + "allow refund when input.amount <= 100\n"},
+        {"global.policy": HEAD + "allow refund when input.amount <= 1000000\n"},
+    ),
     "another layer": (
         {"global.policy": HEAD + 'delegate bash_exec to agent "a"\n'},
         {"agents/a.policy": 'policy for agent "a"\n\nallow bash_exec\n'},

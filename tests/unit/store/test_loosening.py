@@ -8,10 +8,18 @@ from pathlib import Path
 
 import pytest
 
+import policy
+from policy.catalog import Origin, ToolSpec
 from policy.model import Verdict
 from policy.store import NotWaiting, PolicyStore, Reloaded
 from tests.unit.store.opened import folder_of_rules, number, open_store, verdict
 
+REFUND = ToolSpec(
+    name="refund",
+    origin=Origin(tool="refund"),
+    schema={"type": "object", "properties": {"amount": {"type": "integer"}}},
+    complete=True,
+)
 ASKS = "policy for every agent\ndefault ask\n"
 ALLOWS = "policy for every agent\ndefault deny\nread: allow file_read when reads only {}\n"
 
@@ -198,6 +206,25 @@ async def test_an_acknowledgement_by_another_process_is_found_without_an_edit(
         async with asyncio.timeout(10):
             await changed.wait()
         assert verdict(store) is Verdict.ALLOW
+
+
+def test_an_edit_about_a_tool_that_is_added_later_waits(tmp_path: Path) -> None:
+    root = _folder(tmp_path)
+    rule = "policy for every agent\ndefault deny\npay: allow refund when input.amount <= {}\n"
+    _edit(root, rule.format(100))
+    store = open_store(root)
+    _edit(root, rule.format(1000))
+    store.reload()
+    found = store.status.loosening
+    assert found is not None
+    assert found.what[0].startswith("statement for every agent added for `refund`, which is not in")
+    store.extend_catalog([REFUND])
+    assert store.status.stale
+    # What is acknowledged is what is known then: a call.
+    assert _digest(store) != found.digest
+    store.acknowledge(_digest(store))
+    call = policy.ToolCall(tool="refund", input={"amount": 900})
+    assert (store.decide(call).verdict, store.status.stale) == (Verdict.ALLOW, False)
 
 
 CLAIMED = "policy for every agent\ndefault deny\nprove never allow file_read\n"
