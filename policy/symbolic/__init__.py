@@ -8,7 +8,7 @@ from policy.symbolic.reading import Reading
 from policy.symbolic.rewritten_input import tests_of_changes
 from policy.symbolic.set_relations import includes
 from policy.symbolic.shown_calls import ShownCalls
-from policy.symbolic.situation import Situation, Values
+from policy.symbolic.situation import Situation, Values, demands_too_much
 from policy.symbolic.subjects import RESOURCES, Subject
 from policy.symbolic.truths import Truths, unknown
 from policy.symbolic.verdicts import (
@@ -42,6 +42,7 @@ __all__ = [
     "Violation",
     "always_denied",
     "command_set",
+    "demands_too_much",
     "includes",
     "is_grant",
     "is_restricted",

@@ -88,6 +88,8 @@ _OF_THE_CALLER = {
 SETTABLE: frozenset[Subject] = frozenset({*_OF_THE_CALLER, ("now",)})
 
 
+# Values and characters of an input: a call that has to be larger is not shown.
+_LARGEST = 10_000
 # Strings that are tried where a tool wants more of one than its schema says.
 _WORDS = ("000", "2026-01-01", "2026-01-01T00:00:00Z", "https://a.example/", "a@a.example")
 
@@ -112,33 +114,65 @@ def accepted_input(spec: ToolSpec) -> dict[str, Any]:
 
 
 def least_input(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a small input with the fields that a schema requires, valid for most schemas."""
-    properties = schema.get("properties", EMPTY)
-    return {
-        name: _least(properties.get(name, EMPTY))
-        for name in schema.get("required", ())
-        if isinstance(properties, Mapping)
-    }
+    """Return a small input with the fields that a schema requires, valid for most schemas.
+
+    What a schema demands beyond `_LARGEST` values and characters is left out.
+    """
+    return _Least().of_object(schema)
 
 
-def _least(schema: Any) -> Any:
-    if not isinstance(schema, Mapping):
-        return "a"
-    if "const" in schema:
-        return schema["const"]
-    if schema.get("enum"):
-        return schema["enum"][0]
-    kind = schema.get("type", "string")
-    match kind if isinstance(kind, str) else next(iter(kind), "string"):
-        case "integer" | "number":
-            return schema.get("minimum", 1)
-        case "boolean":
-            return False
-        case "array":
-            return [_least(schema.get("items", EMPTY))] * int(schema.get("minItems", 0))
-        case "object":
-            return least_input(schema)
-        case "null":
-            return None
-        case _:
-            return "a" * max(int(schema.get("minLength", 1)), 1)
+def demands_too_much(schema: Mapping[str, Any]) -> bool:
+    """Return whether every input is larger than those that calls are tried with."""
+    least = _Least()
+    least.of_object(schema)
+    return least.left <= 0
+
+
+class _Least:
+    """Builds small values; `left` is how many values and characters may still be added."""
+
+    def __init__(self) -> None:
+        self.left = _LARGEST
+
+    def of_object(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an object with the fields that a schema requires."""
+        properties = schema.get("properties", EMPTY)
+        names = schema.get("required", ()) if isinstance(properties, Mapping) else ()
+        return {name: self.of(properties.get(name, EMPTY)) for name in names if self.left > 0}
+
+    def of(self, schema: Any) -> Any:
+        """Return a small value."""
+        self.left -= 1
+        if not isinstance(schema, Mapping):
+            return "a"
+        if "const" in schema:
+            return schema["const"]
+        if schema.get("enum"):
+            return schema["enum"][0]
+        kind = schema.get("type", "string")
+        match kind if isinstance(kind, str) else next(iter(kind), "string"):
+            case "integer" | "number":
+                return schema.get("minimum", 1)
+            case "boolean":
+                return False
+            case "array":
+                return self._list(schema)
+            case "object":
+                return self.of_object(schema)
+            case "null":
+                return None
+            case _:
+                return "a" * self._taken(max(int(schema.get("minLength", 1)), 1), each=1)
+
+    def _list(self, schema: Mapping[str, Any]) -> list[Any]:
+        count, before = int(schema.get("minItems", 0)), self.left
+        if count <= 0:
+            return []
+        element = self.of(schema.get("items", EMPTY))
+        return [element] * (1 + self._taken(count - 1, each=before - self.left))
+
+    def _taken(self, count: int, *, each: int) -> int:
+        """Return how many of so many parts fit, which count as used."""
+        fitting = min(count, max(self.left, 0) // each)
+        self.left = self.left - fitting * each if fitting == count else 0
+        return fitting

@@ -1,7 +1,8 @@
 """`Z3`: whether inequalities of sums and products may hold at once, by the solver z3.
 
 It is the extra `placet[analysis]`, and imported when it is first needed. Its work is counted in
-units of its own (`rlimit`), never in time: one version gives the same answers on every machine.
+units of its own (`rlimit`), so that one version gives the same answers on every machine. Some of
+its work on products it does not count: such a question ends by the clock, and few may.
 """
 
 from __future__ import annotations
@@ -13,9 +14,14 @@ from typing import Any
 from policy.solving.arithmetic.bounds import Bound
 from policy.solving.arithmetic.polynomials import Polynomial
 
-# Units of work: for one question, and for all of one search.
+# Units of work: for one question, to leave out one bound of an answer, and for all of one search.
 _MOST_WORK = 300_000
+_MOST_WORK_TO_LEAVE_OUT = 30_000
 _MOST_WORK_IN_ALL = 6_000_000
+# Milliseconds for one question, hundreds of times what questions take that are answered.
+_LONGEST = 500
+# Questions of one search to which there is no answer.
+_MOST_UNANSWERED = 10
 
 # Whole numbers up to here are doubles.
 _SAFE = 2**53
@@ -30,21 +36,23 @@ class Z3:
         self._whole = whole
         self._context = self._z3.Context()
         self._solver = self._z3.SimpleSolver(ctx=self._context)
-        self._solver.set(**{"rlimit": _MOST_WORK, "core.minimize": True})
+        # `core.minimize` would be shorter, but its work has no limit.
         self._variables: dict[int, Any] = {}
         # The assumption of each literal that was asked about, and the other way round.
         self._assumptions: dict[int, Any] = {}
         self._literals: dict[str, int] = {}
         self._work = 0
+        self._unanswered = 0
         # Whether a question was left open.
         self.is_unfinished = False
 
     def contradiction(self, bounds: Sequence[Bound]) -> tuple[int, ...] | None:
         """Return the literals of bounds that exclude each other; None if none are known to."""
         asked = [self._assumed(bound) for bound in bounds]
-        if self._check(asked) != self._z3.unsat:
+        if self._asked(asked) != self._z3.unsat:
             return None
-        return tuple(self._literals[str(each)] for each in self._solver.unsat_core())
+        core = self._smaller([str(each) for each in self._solver.unsat_core()])
+        return tuple(self._literals[name] for name in core)
 
     def values(self, bounds: Sequence[Bound]) -> Mapping[int, Fraction] | None:
         """Return values of the variables with which all bounds hold.
@@ -58,7 +66,7 @@ class Z3:
         for more in ([*whole, *small], whole, []):
             self._solver.push()
             self._solver.add(*more)
-            found = self._check(asked)
+            found = self._asked(asked)
             model = self._solver.model() if found == self._z3.sat else None
             values = None if model is None else self._read(model, named)
             self._solver.pop()
@@ -117,16 +125,39 @@ class Z3:
             found = self._variables[variable] = make(f"v{variable}", self._context)
         return found
 
-    def _check(self, asked: Sequence[Any]) -> Any:
-        """Return what z3 says of assumptions; `unknown` once the work is used up, or it fails."""
-        found = self._z3.unknown
-        if self._work <= _MOST_WORK_IN_ALL:
-            try:
-                found = self._solver.check(*asked)
-                self._work = int(self._solver.statistics().get_key_value("rlimit count"))
-            except self._z3.Z3Exception:
-                found = self._z3.unknown
+    def _smaller(self, core: list[str]) -> list[str]:
+        """Leave out bounds without which the others exclude each other, as far as is cheap."""
+        for name in tuple(core):
+            if name not in core:
+                continue
+            rest = [other for other in core if other != name]
+            asked = [self._assumptions[self._literals[other]] for other in rest]
+            found = self._check(asked, _MOST_WORK_TO_LEAVE_OUT)
+            if found == self._z3.unknown:
+                break  # the next ones would take as long
+            if found == self._z3.unsat:
+                needed = {str(each) for each in self._solver.unsat_core()}
+                core = [other for other in rest if other in needed]
+        return core
+
+    def _asked(self, asked: Sequence[Any]) -> Any:
+        """Return what z3 says of assumptions, and note that it says nothing."""
+        found = self._check(asked, _MOST_WORK)
         self.is_unfinished = self.is_unfinished or found == self._z3.unknown
+        return found
+
+    def _check(self, asked: Sequence[Any], most_work: int) -> Any:
+        """Return what z3 says of assumptions; `unknown` once the work is used up, or it fails."""
+        if self._work > _MOST_WORK_IN_ALL or self._unanswered > _MOST_UNANSWERED:
+            return self._z3.unknown
+        found = self._z3.unknown
+        try:
+            self._solver.set(rlimit=most_work, timeout=_LONGEST)
+            found = self._solver.check(*asked)
+            self._work = int(self._solver.statistics().get_key_value("rlimit count"))
+        except self._z3.Z3Exception:
+            found = self._z3.unknown
+        self._unanswered += found == self._z3.unknown
         return found
 
 

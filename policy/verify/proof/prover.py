@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from policy.symbolic import Situation
     from policy.verify.proof.search import Known
 
+_TOO_LARGE = "its schema demands inputs that are too large to be tried"
+
 
 class Provable(Protocol):
     """A generation, as far as claims are proved of it."""
@@ -78,7 +80,8 @@ def _answer_to(question: ClaimQuestion, *, steps: int, known: Known | None) -> T
     found = search.counterexample(kept)
     if found is not None:
         return ToolProof(status="broken", counterexample=found)
-    return ToolProof(status="undecided", left_open=search.left_open)
+    because = _TOO_LARGE if search.is_too_large else ""
+    return ToolProof(status="undecided", left_open=search.left_open, because=because)
 
 
 def decide_again(question: ClaimQuestion, situation: Situation) -> Counterexample | None:

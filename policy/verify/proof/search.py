@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
+from policy.admission import input_fault
 from policy.checks import checked
 from policy.program import LayerPlan
 from policy.solving import Clauses, LeftOpen, Model, Search, Unsatisfiable
@@ -16,6 +17,7 @@ from policy.symbolic import (
     ShownCalls,
     Situation,
     Values,
+    demands_too_much,
     leaves_of,
     require_violation,
     tests_of_changes,
@@ -48,11 +50,18 @@ class ProofSearch:
         # What the solver of arithmetic did not look into.
         self.left_open: LeftOpen = ""
 
+    @property
+    def is_too_large(self) -> bool:
+        """Whether no call is tried, because the schema makes each of them too large."""
+        return demands_too_much(self._spec.schema)
+
     def what_keeps_it(self) -> tuple[Basis, ...] | Values:
         """Return what keeps the claim for every call of the tool.
 
         If that is not certain, return values of fields and facts that may break it.
         """
+        if input_fault(self._spec) is not None:
+            return (Basis(rule="schema"),)  # each call is denied, whatever the rules say
         clauses = Clauses()
         reading = AllCalls(
             clauses,
@@ -80,6 +89,8 @@ class ProofSearch:
 
         `suggested` are values that calls are tried with besides those around constants of rules.
         """
+        if self.is_too_large:
+            return None
         clauses = Clauses()
         reading = ShownCalls(
             clauses,
