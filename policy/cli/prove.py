@@ -28,7 +28,7 @@ from policy.cli.progress import progress_line
 from policy.diagnostics import Diagnostic, Severity, display_name, visible
 from policy.generation import Built, Generation, Snapshot, no_collecting, read_folder, with_file
 from policy.model import Reason, Span
-from policy.verify import Proof, problem_of, prove, why_undecided
+from policy.verify import Proof, deciding_rule, open_lines, problem_of, prove, why_undecided
 
 _UNPROVED = frozenset({"invariant-broken", "invariant-undecided"})
 _TITLE = "breaks: {}"
@@ -251,12 +251,20 @@ def _reasons(proof: Proof) -> list[str]:
     if proof.undecided:
         why = why_undecided(proof)
         names = f"for {', '.join(visible(name, 60) for name in proof.undecided)}"
-        return [f"{names}: {why}" if why else names]
+        return [f"{names}: {why}" if why else names, *_left_open(proof)]
     if not proof.tools:
         return ["no known tool has such a name"]
     if proof.about_nothing:
         return ["no call meets the claim's conditions"]
     return [f"kept by {', '.join(_basis_names(proof))}"]
+
+
+def _left_open(proof: Proof) -> list[str]:
+    """Return which conditions leave a claim undecided, and what decides it."""
+    if not proof.open_conditions:
+        return []
+    rule = visible(deciding_rule(proof), 300)
+    return [*(f"  {line}" for line in open_lines(proof)), f"decided by a rule: `{rule}`"]
 
 
 def _verdict(proof: Proof) -> tuple[str, str]:
@@ -295,6 +303,11 @@ def _record(proof: Proof) -> dict[str, Any]:
         ],
         "undecided_for": list(proof.undecided),
         "undecided_because": why_undecided(proof),
+        "open_conditions": [
+            {"condition": one.text, "rule": one.rule, "place": one.place, "why": one.why}
+            for one in proof.open_conditions
+        ],
+        "decided_by": deciding_rule(proof) if proof.undecided else "",
         "counterexample": None,
     }
     if shown is not None:

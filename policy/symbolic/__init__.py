@@ -4,6 +4,7 @@ from policy.symbolic.all_calls import AllCalls
 from policy.symbolic.command_relations import CommandSet, command_set
 from policy.symbolic.known_truths import KnownTruths
 from policy.symbolic.leaves import leaves_of
+from policy.symbolic.open_conditions import OpenCondition, WhyOpen, open_conditions
 from policy.symbolic.reading import Reading
 from policy.symbolic.rewritten_input import tests_of_changes
 from policy.symbolic.set_relations import includes
@@ -31,6 +32,7 @@ __all__ = [
     "Claim",
     "CommandSet",
     "KnownTruths",
+    "OpenCondition",
     "Reading",
     "RuleReader",
     "ShownCalls",
@@ -40,6 +42,7 @@ __all__ = [
     "Values",
     "VerdictLiterals",
     "Violation",
+    "WhyOpen",
     "always_denied",
     "command_set",
     "demands_too_much",
@@ -47,6 +50,7 @@ __all__ = [
     "is_grant",
     "is_restricted",
     "leaves_of",
+    "open_conditions",
     "plans_in",
     "require_violation",
     "tests_of_changes",

@@ -113,6 +113,8 @@ class AllCalls:
         self._texts: dict[Subject, TextValue] = {}
         self._choices: dict[Subject, list[Choice]] = {}
         self._known: dict[Any, Truths] = {}
+        # The tests that may come out as anything.
+        self._open: set[Any] = set()
         # What layers declare, where it differs.
         self._declared: list[DeclaredResources] = []
         self._applying: dict[LayerKey, int] = {}
@@ -138,6 +140,16 @@ class AllCalls:
         if found is None:
             found = self._known[key] = self._leaf(test, scope)
         return found
+
+    def is_open(self, test: checked.Test, scope: Scope) -> bool:
+        """Return whether a test that was read may come out as anything, or nearly so."""
+        if isinstance(test, checked.ResourceTest):
+            if known_answer(test, scope.declared) is not None:
+                return False
+            of_sets = test.operand is not None and test.operand.kind in ("paths", "hosts")
+            is_listed = scope.declared.complete and "runs" not in scope.declared.verbs
+            return not (of_sets and is_listed)
+        return self._truths.meaning_of(test) in self._open
 
     def covered(self, plan: RulePlan, declared: DeclaredResources) -> int:
         """Return the literal that the effects of a call may all be covered by an `allow`."""
@@ -305,6 +317,7 @@ class AllCalls:
         Where its value is absent, a test is false or indeterminate, by its scope. So a test that is
         true is true in both scopes, and one that is false in one of them in the other as well.
         """
+        self._open.add(self._truths.meaning_of(test))
         if not isinstance(test, _OF_VALUES) or not scope.absent_is_false:
             return unknown(self.clauses)
         other = self.leaf(test, replace(scope, absent_is_false=False))

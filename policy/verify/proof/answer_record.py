@@ -7,23 +7,24 @@ then: the engine decides it again.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from policy.catalog import ToolSpec
 from policy.evaluation import ABSENT
-from policy.model import freeze, thaw
+from policy.model import Reason, freeze, thaw
 from policy.verify.proof.claims import ClaimQuestion
 from policy.verify.proof.proof import ToolProof
 from policy.verify.proof.prover import decide_again
 
 if TYPE_CHECKING:
     from policy.solving import LeftOpen
-    from policy.symbolic import Situation
+    from policy.symbolic import OpenCondition, Situation
 
 _TIME = "time"
+_WHY = frozenset({"script", "commands", "resources", "history", "value", "together"})
 _LEFT_OPEN: Mapping[Any, LeftOpen] = {"missing": "missing", "unfinished": "unfinished"}
 
 
@@ -35,6 +36,7 @@ def answer_record(found: ToolProof) -> dict[str, Any]:
         "about_nothing": found.about_nothing,
         "because": found.because,
         "left_open": found.left_open,
+        "open_conditions": [[one.text, one.why, one.rule] for one in found.open_conditions],
     }
     if shown is not None:
         record["call"] = _call(shown.situation)
@@ -51,6 +53,7 @@ def answer_of(question: ClaimQuestion, record: Mapping[str, Any]) -> ToolProof |
                 status="undecided",
                 because=str(record.get("because", "")),
                 left_open=_LEFT_OPEN.get(record.get("left_open"), ""),
+                open_conditions=tuple(_open_conditions(question, record)),
             )
         case "broken":
             try:
@@ -60,6 +63,36 @@ def answer_of(question: ClaimQuestion, record: Mapping[str, Any]) -> ToolProof |
             return None if shown is None else ToolProof(status="broken", counterexample=shown)
         case _:
             return None
+
+
+def _open_conditions(question: ClaimQuestion, record: Mapping[str, Any]) -> Iterator[OpenCondition]:
+    """Yield the conditions that leave a claim undecided, at the places that they have now.
+
+    An answer counts as well after rules were moved or renamed.
+    """
+    from policy.symbolic import OpenCondition, leaves_of
+
+    listed = record.get("open_conditions", ())
+    if not listed:
+        return
+    claim, program = question.claim, question.claim.program
+    invariant = claim.invariant
+    span = invariant.span
+    own = {test.text for test in leaves_of(invariant.when, invariant.unless)}
+    of_rules: dict[str, Reason] = {}
+    for number in range(len(program.policy.layers)):
+        for plan in program.layer_plan(number, question.spec).allows:
+            for test in leaves_of(plan.rule.when, plan.rule.unless):
+                of_rules.setdefault(test.text, plan.reason)
+    for text, why, rule in listed:
+        reason = of_rules.get(text)
+        if why not in _WHY:
+            continue
+        if not rule and text in own:
+            yield OpenCondition(text=text, why=why, place=f"{span.file}:{span.line}")
+        elif rule and reason is not None:
+            place = f"{reason.file}:{reason.line}"
+            yield OpenCondition(text=text, why=why, rule=reason.rule, place=place)
 
 
 def _call(situation: Situation) -> dict[str, Any] | None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from policy.diagnostics import Diagnostic, diagnose, visible
 from policy.model import Verdict
 from policy.verify.proof.counterexample import Counterexample, given_text
 from policy.verify.proof.proof import Proof
+
+if TYPE_CHECKING:
+    from policy.symbolic import OpenCondition, WhyOpen
 
 _LONGEST_CALL = 300  # characters
 _LONGEST_CLAIM = 200
@@ -20,6 +26,14 @@ _ARITHMETIC = {
         "the solver z3 found no answer within the work that it may do",
         "set bounds for the fields, in the schema or in rules, or claim less",
     ),
+}
+_WHY_OPEN: Mapping[WhyOpen, str] = {
+    "script": "what commands access is not derived from their patterns",
+    "commands": "not all commands that its patterns match are known",
+    "resources": "of these resources, only sets with the same items are compared",
+    "history": "what came before the call is not modelled",
+    "value": "such a value is compared with the same condition alone",
+    "together": "what it says together with the rules is not modelled",
 }
 _WANTED = {Verdict.ASK: "asked about or denied", Verdict.DENY: "denied"}
 
@@ -51,7 +65,7 @@ def problem_of(proof: Proof) -> Diagnostic | None:
     return diagnose(
         code,
         f"whether {said} holds is undecided for {_named(proof.undecided)}"
-        + (f": {why}" if (why := why_undecided(proof)) else ""),
+        + (f": {why}" if (why := why_undecided(proof) or _first_open(proof)) else ""),
         span=claim.span,
         label="no call that breaks it was found, and no proof that there is none",
         help=_help(proof),
@@ -65,10 +79,38 @@ def why_undecided(proof: Proof) -> str:
     return _ARITHMETIC[proof.left_open][0] if proof.left_open else ""
 
 
+def deciding_rule(proof: Proof) -> str:
+    """Return a rule that keeps a claim: it has the very condition of the claim."""
+    claim = proof.invariant
+    return f"deny {claim.text.removeprefix(f'{claim.kind} {claim.claim} ')}"
+
+
+def open_lines(proof: Proof) -> tuple[str, ...]:
+    """Return which conditions leave a claim undecided, and why, a line for each."""
+    return tuple(
+        f"`{visible(one.text, _LONGEST_CLAIM)}` in {_owner(one)}: {_WHY_OPEN[one.why]}"
+        for one in proof.open_conditions
+    )
+
+
+def _owner(one: OpenCondition) -> str:
+    if not one.rule:
+        return "the claim"
+    if one.rule == one.place:
+        return visible(one.place)
+    return f"{visible(one.rule, 60)} ({visible(one.place)})"
+
+
+def _first_open(proof: Proof) -> str:
+    lines = open_lines(proof)
+    more = f", and {len(lines) - 1} more" if len(lines) > 1 else ""
+    return f"{lines[0]}{more}" if lines else ""
+
+
 def _help(proof: Proof) -> str:
     if proof.because:
         return "each check, start and edit of the policy proves it again; until then, test it"
-    first = "a rule with the very condition of the claim decides it"
+    first = f"the rule `{visible(deciding_rule(proof), _LONGEST_CLAIM)}` decides it"
     if proof.left_open:
         return f"{_ARITHMETIC[proof.left_open][1]}; {first}, too"
     more = "" if proof.invariant.kind == "assume" else ", or write `assume`, which only warns"

@@ -11,7 +11,7 @@ from policy.verify.proof.counterexample import Counterexample
 
 if TYPE_CHECKING:
     from policy.solving import LeftOpen
-    from policy.symbolic import Basis
+    from policy.symbolic import Basis, OpenCondition
 
 # Conflicts of the solver for one tool; the same on every machine.
 STEPS = 20_000
@@ -33,7 +33,7 @@ class ToolProof:
     `basis` are rules, defaults and mechanisms that together keep it, none of them superfluous.
     `about_nothing`: it holds because no call of the tool can meet its conditions. `because` is why
     it is undecided, empty where neither a proof nor a call was found; `left_open` what the solver
-    of arithmetic did not look into then.
+    of arithmetic did not look into then, `open_conditions` which conditions are not modelled.
     """
 
     status: Status
@@ -42,6 +42,7 @@ class ToolProof:
     counterexample: Counterexample | None = None
     because: str = ""
     left_open: LeftOpen = ""
+    open_conditions: tuple[OpenCondition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +52,9 @@ class Proof:
     `basis` are rules, defaults and mechanisms that together keep it, none of them superfluous for
     all tools. `about_nothing`: it holds because no call of its tools can meet its conditions.
     `undecided` are the tools for which nothing was found, and `because` is why, empty where the
-    search found nothing; `left_open` is what the solver of arithmetic did not look into. `tools` is
-    how many tools there are. Of no tool, nothing was proved: a claim
-    that names none that is known is undecided.
+    search found nothing; `left_open` is what the solver of arithmetic did not look into;
+    `open_conditions` are the conditions that are not modelled. `tools` is how many tools there are.
+    Of no tool, nothing was proved: a claim that names none that is known is undecided.
     """
 
     invariant: checked.CheckedInvariant
@@ -66,6 +67,7 @@ class Proof:
     undecided: tuple[str, ...] = ()
     because: str = ""
     left_open: LeftOpen = ""
+    open_conditions: tuple[OpenCondition, ...] = ()
 
     @staticmethod
     def of(
@@ -93,6 +95,11 @@ class Proof:
                 undecided=tuple(undecided),
                 because=next((one.because for one in undecided.values() if one.because), ""),
                 left_open=next((one.left_open for one in undecided.values() if one.left_open), ""),
+                open_conditions=tuple(
+                    dict.fromkeys(
+                        open for one in undecided.values() for open in one.open_conditions
+                    )
+                ),
             )
         basis = (kept for one in found.values() for kept in one.basis)
         return Proof(

@@ -81,7 +81,12 @@ def _answer_to(question: ClaimQuestion, *, steps: int, known: Known | None) -> T
     if found is not None:
         return ToolProof(status="broken", counterexample=found)
     because = _TOO_LARGE if search.is_too_large else ""
-    return ToolProof(status="undecided", left_open=search.left_open, because=because)
+    return ToolProof(
+        status="undecided",
+        left_open=search.left_open,
+        because=because,
+        open_conditions=search.open_conditions,
+    )
 
 
 def decide_again(question: ClaimQuestion, situation: Situation) -> Counterexample | None:

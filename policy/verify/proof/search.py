@@ -14,11 +14,13 @@ from policy.symbolic import (
     Basis,
     Claim,
     KnownTruths,
+    OpenCondition,
     ShownCalls,
     Situation,
     Values,
     demands_too_much,
     leaves_of,
+    open_conditions,
     require_violation,
     tests_of_changes,
 )
@@ -49,6 +51,8 @@ class ProofSearch:
         self._slots = max(program.slots, invariant.slots)
         # What the solver of arithmetic did not look into.
         self.left_open: LeftOpen = ""
+        # The conditions that leave the claim undecided.
+        self.open_conditions: tuple[OpenCondition, ...] = ()
 
     @property
     def is_too_large(self) -> bool:
@@ -81,8 +85,12 @@ class ProofSearch:
             for more in ([wrong.clear, reading.ordinary], [reading.ordinary]):
                 plain = search.solve([*wrong.bases, *more])
                 if isinstance(plain, Model):
-                    return reading.suggested(plain)
-            return reading.suggested(found) if isinstance(found, Model) else {}
+                    found = plain
+                    break
+            if not isinstance(found, Model):
+                return {}
+            self.open_conditions = open_conditions(reading, found, self._claim, self._layers)
+            return reading.suggested(found)
 
     def counterexample(self, suggested: Values) -> Counterexample | None:
         """Return a call that breaks the claim, as the engine decides it; None if none is found.
