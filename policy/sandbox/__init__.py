@@ -22,7 +22,7 @@ from policy.sandbox.network.connecting import (
     Peer,
     RefusedConnection,
 )
-from policy.sandbox.network.environment import proxy_environment
+from policy.sandbox.network.environment import note_of_own_address, proxy_environment
 from policy.sandbox.network.http_request import HttpAnswer, HttpRequest, NoAnswer, answer_to
 from policy.sandbox.network.listed_hosts import HostList, ListedHosts
 from policy.sandbox.network.opening import Dial, dial, is_public, open_one
@@ -71,6 +71,7 @@ __all__ = [
     "fix_for",
     "is_public",
     "name_in_use",
+    "note_of_own_address",
     "open_one",
     "plan_of",
     "protected_paths",

@@ -13,7 +13,14 @@ from policy.cli.loading import as_json
 from policy.cli.options import format_option
 from policy.cli.sandbox.configured import ConfiguredSandbox, configured_sandbox, rules_option
 from policy.diagnostics import visible
-from policy.sandbox import NotTried, driver_named, escapes, fix_for, weak_limit
+from policy.sandbox import (
+    NotTried,
+    driver_named,
+    escapes,
+    fix_for,
+    note_of_own_address,
+    weak_limit,
+)
 
 _LONGEST = 500
 _NETWORK = {
@@ -82,6 +89,9 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"{title:<10}{visible(each, _LONGEST)}" for each in plan[key])
     yield f"{'network':<10}{_NETWORK[plan['network']]}"
     yield from (f"{'connect':<10}{visible(each, _LONGEST)}" for each in found["connects"])
+    yield from (
+        f"note: {note}" for each in found["connects"] if (note := note_of_own_address(each))
+    )
     for name, limit in plan["limits"].items():
         if limit is not None:
             yield f"{'limit':<10}{name.replace('_', ' ')}: {limit}"

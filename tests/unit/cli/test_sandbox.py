@@ -42,8 +42,10 @@ def test_the_plan_and_what_was_tried_are_shown(rules: Path) -> None:
 
 @pytest.mark.parametrize(("required", "so"), [("true", "are not run"), ("false", "run unconfined")])
 def test_a_driver_that_is_off_is_said_to_be_off(rules: Path, required: str, so: str) -> None:
-    (rules / "placet.toml").write_text(f'[sandbox]\ndriver = "off"\nrequired = {required}\n')
-    first = run("sandbox", "explain", "--rules", rules).out.splitlines()[0]
+    own = 'network = "hosts"\nconnects = ["127.0.0.1:80"]\n'
+    (rules / "placet.toml").write_text(f'[sandbox]\ndriver = "off"\nrequired = {required}\n{own}')
+    first, *rest = run("sandbox", "explain", "--rules", rules).out.splitlines()
+    assert any(line.startswith("note: 127.0.0.1:80 is reached by programs") for line in rest)
     assert first == f'commands {so}: `[sandbox] driver` is "off". It would be so:'
 
 

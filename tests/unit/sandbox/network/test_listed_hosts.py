@@ -6,7 +6,15 @@ from unittest.mock import sentinel
 
 import pytest
 
-from policy.sandbox import ListedHosts, NotPermitted, NotReached, Peer, Target, is_public
+from policy.sandbox import (
+    ListedHosts,
+    NotPermitted,
+    NotReached,
+    Peer,
+    Target,
+    is_public,
+    note_of_own_address,
+)
 from policy.sandbox.network.target import read_target
 
 NAMES = {
@@ -102,3 +110,24 @@ def test_addresses_that_are_not_of_the_internet(address: str) -> None:
 @pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1::1", "8.8.8.8"])
 def test_addresses_of_the_internet(address: str) -> None:
     assert is_public(address)
+
+
+@pytest.mark.parametrize(
+    ("host", "noted"),
+    [
+        ("127.0.0.1:18001", True),
+        ("localhost", True),
+        ("loopback", True),
+        ("::1", True),
+        ("10.0.0.0/8", False),
+        ("a.test", False),
+        ("*", False),
+    ],
+)
+def test_a_permitted_address_of_this_machine_takes_a_client_that_names_the_proxy(
+    host: str, noted: bool
+) -> None:
+    note = note_of_own_address(host)
+    assert (
+        note is not None and f"{host} is reached by programs that name the proxy" in note
+    ) is noted
