@@ -20,6 +20,23 @@ def confinement_lines(confinement: Confinement) -> Iterator[str]:
         yield f"{said} {'anything' if bound is None else _bound(bound)}{relied}"
     if any(bound.without for verb, bound in confinement.bounds() if verb != "connects"):
         yield "note: what is made after the code has started is neither hidden nor read-only"
+    if confinement.reads is not None and any(
+        map(_begins_with_wildcards, confinement.reads.without)
+    ):
+        yield (
+            "note: what begins with wildcards is not looked for in /usr, and the like, nor in the "
+            "folders of /etc"
+        )
+
+
+def _begins_with_wildcards(named: NamedResources) -> bool:
+    return any(map(_is_unplaced, named.resources.included))
+
+
+def _is_unplaced(item: str | ResourceSet) -> bool:
+    if isinstance(item, ResourceSet):
+        return any(map(_is_unplaced, item.included))
+    return item != "/**" and item.lstrip("/").startswith("*")
 
 
 def _bound(bound: Bound) -> str:

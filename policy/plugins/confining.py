@@ -88,6 +88,8 @@ class PluginSandbox:
             kept=now.protected,
             confinement=confinement,
             search=now.search,
+            # A module has no programs or libraries.
+            sees_system=self.folder is not None,
         )
         if self.folder is None:
             return plan

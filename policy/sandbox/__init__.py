@@ -31,6 +31,7 @@ from policy.sandbox.plan import CannotConfine, SandboxPlan, plan_of, protected_p
 from policy.sandbox.plan_bounds import exceeded_verb
 from policy.sandbox.seatbelt import seatbelt_command
 from policy.sandbox.system_files import SYSTEM
+from policy.sandbox.system_view import folder_of_system
 from policy.sandbox.tier import tier_of
 
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "escapes",
     "exceeded_verb",
     "fix_for",
+    "folder_of_system",
     "is_public",
     "name_in_use",
     "note_of_own_address",

@@ -96,7 +96,7 @@ class Bubblewrap:
         with (
             open_filter(refusals()) as seccomp,
             pinned(_paths(plan)) as paths,
-            etc_files() as etc,
+            etc_files(plan.masked) as etc,
             _arguments_in_a_file(masks(plan)) as hiding,
         ):
             yield ConfinedStart(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -27,12 +27,17 @@ class EtcFiles:
 
 
 @contextmanager
-def etc_files() -> Iterator[EtcFiles]:
-    """Open the files in the block. What is missing, or may not be read, is left out."""
+def etc_files(masked: Collection[str] = ()) -> Iterator[EtcFiles]:
+    """Open the files in the block. What is missing, or may not be read, is left out.
+
+    So is a link to what is `masked`, in this place or in another one: a copy would show it.
+    """
     arguments: list[str] = []
     descriptors: list[int] = []
     with ExitStack() as opened:
-        for path in (path for name in ETC for path in _files(f"/etc/{name}")):
+        for path in etc_paths():
+            if masked and _is_masked(os.path.realpath(path), masked):
+                continue
             try:
                 descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
             except OSError:
@@ -44,6 +49,15 @@ def etc_files() -> Iterator[EtcFiles]:
             else:
                 arguments += ("--ro-bind-try", path, path)
         yield EtcFiles(arguments=tuple(arguments), descriptors=tuple(descriptors))
+
+
+def etc_paths() -> tuple[str, ...]:
+    """Return the files and folders of `/etc` that a program is shown, if they are there."""
+    return tuple(path for name in ETC for path in _files(f"/etc/{name}"))
+
+
+def _is_masked(path: str, masked: Collection[str]) -> bool:
+    return any(path == each or path.startswith(f"{each}/") for each in masked)
 
 
 def _files(path: str) -> list[str]:

@@ -48,11 +48,21 @@ class NamedPath:
 
 
 class NameSearch:
-    """A search in some folders or files for all that some sets name by wildcards."""
+    """A search in some folders or files for all that some sets name by wildcards.
 
-    def __init__(self, sets: Iterable[ResourceSet], folders: Sequence[str]) -> None:
+    In the folders of `if_named`, only what an item names by a path in them is looked for.
+    """
+
+    def __init__(
+        self,
+        sets: Iterable[ResourceSet],
+        folders: Sequence[str],
+        *,
+        if_named: Sequence[str] = (),
+    ) -> None:
         self._sets = [each for each in sets if any(_searched_globs(each))]
         self._folders = folders
+        self._if_named = if_named
         globs = [glob for each in self._sets for glob in _searched_globs(each)]
         self._context = PathContext(resolve=os.path.realpath, folds=LetterCase().folds)
         self.may_be_named = _name_test("".join(_segments(glob)[-1:]) for glob in globs)
@@ -67,6 +77,8 @@ class NameSearch:
                     yield head
                 elif _holds(head, folder):
                     yield folder
+            if any(_holds(folder, head) for folder in self._if_named):
+                yield head
 
     def finds(self, path: str) -> bool:
         """Return whether a set names a path, or may do so; what it leads to is found then."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from policy.model import Bound, Confinement, NamedResources, ResourceSet
 from policy.sandbox.name_search import NamedPath, NameSearch, NotSearched, outermost, search_all
+from policy.sandbox.system_view import NO_SYSTEM, SystemView
 from policy.values import PlainPath, plain_bound, plain_paths
 
 _MOST_LINKS = 40  # as many as Linux follows
@@ -35,12 +36,18 @@ class NarrowedPaths:
 
 
 def narrowed_paths(
-    reads: Iterable[str], writes: Iterable[str], confinement: Confinement, *, search: int
+    reads: Iterable[str],
+    writes: Iterable[str],
+    confinement: Confinement,
+    *,
+    search: int,
+    system: SystemView = NO_SYSTEM,
 ) -> NarrowedPaths | str:
     """Return configured paths, without links, as a confinement narrows them; else why it cannot.
 
     `search` is how many files and folders are looked at for those that rules name by wildcards; if
-    it is 0, none is looked for.
+    it is 0, none is looked for. Of the `system`, which may be read whatever rules permit, what they
+    take away is hidden as well.
     """
     reads, writes = tuple(reads), tuple(writes)
     readable = permitted_paths(confinement.reads, writes)
@@ -58,13 +65,19 @@ def narrowed_paths(
         # What cannot be read cannot be written either.
         keeping = tuple(each for each in keeping if each not in hiding)
         masked, kept = _taken_away(
-            (hiding, (*read, *written)), (keeping, tuple(written)), search=search
+            _Asked(sets=hiding, mounted=(*read, *written), system=system),
+            _Asked(sets=keeping, mounted=tuple(written)),
+            search=search,
         )
     except NotSearched as error:
         return (
             f"what rules name by wildcards cannot be looked for: {error} (`[sandbox] search` says "
             "how many are looked at)"
         )
+    of_system = system.parts_in(one.path for one in masked)
+    needed = system.needed_in(of_system)
+    if needed is not None:
+        return f"rules deny to read {needed}, without which no program starts"
     hidden = [PlainPath(path=one.path, tree=True) for one in masked]
     read, written = (
         {path for path in paths if not any(one.covers(_tree(path)) for one in hidden)}
@@ -74,7 +87,7 @@ def narrowed_paths(
     return NarrowedPaths(
         reads=tuple(sorted(read - written)),
         writes=tuple(sorted(written)),
-        masked=tuple(one.path for one in masked),
+        masked=tuple(outermost((*(one.path for one in masked), *of_system))),
         kept=tuple(one.path for one in kept),
         fixed=tuple(one.path for one in masked if not one.anywhere),
     )
@@ -145,30 +158,49 @@ def taken_sets(bound: Bound | None) -> tuple[ResourceSet, ...]:
 
 
 def taken_away(
-    sets: Iterable[ResourceSet], mounted: Sequence[str], *, search: int
+    sets: Iterable[ResourceSet],
+    mounted: Sequence[str],
+    *,
+    search: int,
+    system: SystemView = NO_SYSTEM,
 ) -> tuple[NamedPath, ...]:
-    """Return what some sets take away of mounted paths, each path once; raise NotSearched.
+    """Return what some sets take away of mounted paths and the system; raise NotSearched.
 
-    What a path leads to is taken away whole: also a folder that an item names without its contents.
+    Each path comes once. What a path leads to is taken away whole: also a folder that an item names
+    without its contents.
     """
-    (taken,) = _taken_away((tuple(sets), mounted), search=search)
+    (taken,) = _taken_away(_Asked(sets=tuple(sets), mounted=mounted, system=system), search=search)
     return taken
 
 
-def _taken_away(
-    *asked: tuple[Sequence[ResourceSet], Sequence[str]], search: int
-) -> list[tuple[NamedPath, ...]]:
-    """Return what each of several groups of sets takes away of its mounted paths."""
-    searches = [NameSearch(sets, mounted) for sets, mounted in asked]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """Sets that take something away, and of what."""
+
+    sets: Sequence[ResourceSet]
+    mounted: Sequence[str]
+    system: SystemView = NO_SYSTEM
+
+    def search(self) -> NameSearch:
+        folders = (*self.mounted, *self.system.searched)
+        return NameSearch(self.sets, folders, if_named=self.system.paths)
+
+    def touched_by(self, path: str) -> bool:
+        return _touches(path, (*self.mounted, *self.system.paths))
+
+
+def _taken_away(*asked: _Asked, search: int) -> list[tuple[NamedPath, ...]]:
+    """Return what each of several groups of sets takes away of its paths."""
+    searches = [one.search() for one in asked]
     if search:
         search_all(searches, most=search)
     taken = []
-    for (sets, mounted), searched in zip(asked, searches, strict=True):
-        found = {one.path: one for one in searched.found}
-        for path in (os.path.realpath(one.path) for named in sets for one in _plain(named)):
+    for one, searched in zip(asked, searches, strict=True):
+        found = {each.path: each for each in searched.found}
+        for path in (os.path.realpath(each.path) for named in one.sets for each in _plain(named)):
             if os.path.exists(path):
                 found[path] = NamedPath(path=path, anywhere=False)
-        touching = (path for path in found if _touches(path, mounted))
+        touching = filter(one.touched_by, found)
         taken.append(tuple(found[path] for path in outermost(touching)))
     return taken
 

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from policy.evaluation import Floor
 from policy.generation import Network, ProcessLimits, Reach, SandboxSettings
 from policy.model import Confinement
+from policy.sandbox.name_search import outermost
 from policy.sandbox.narrowing import narrowed_paths
+from policy.sandbox.system_view import NO_SYSTEM, folder_of_system, in_system, system_view
 
 # What is read-only in every folder that may be written: code in them runs without being called.
 # Settings of git name programs, too: `core.hooksPath`, `core.fsmonitor`.
@@ -80,6 +82,7 @@ def plan_of(
     confinement: Confinement | None = None,
     search: int = SandboxSettings().search,
     libraries: Iterable[str] = (),
+    sees_system: bool = True,
 ) -> SandboxPlan:
     """Return what a program may touch that starts in `folder`; raise CannotConfine.
 
@@ -87,21 +90,26 @@ def plan_of(
     without being called, such as `.git/hooks`, and those of `reads` are read-only also in a folder
     that may be written. A `confinement` narrows all of it; for what it names by wildcards, at most
     `search` files and folders are looked at. The `libraries` can be read whatever it says, as those
-    of the system.
+    of the system; one that `sees_system` reads these.
     """
+    kept = tuple(kept)
     writes = [_existing(path, home) for path in reach.writes]
     if workspace is not None:
-        writes.append(_existing(workspace, home))
+        writes.append(_workspace(_existing(workspace, home)))
     reads = [_existing(path, home) for path in reach.reads]
     masked: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
     if confinement is not None:
-        narrowed = narrowed_paths(reads, writes, confinement, search=search)
+        takes_away = confinement.reads is not None and confinement.reads.without
+        system = system_view() if sees_system and takes_away else NO_SYSTEM
+        narrowed = narrowed_paths(reads, writes, confinement, search=search, system=system)
         if isinstance(narrowed, str):
             raise CannotConfine(narrowed)
         reads, writes, masked = [*narrowed.reads], [*narrowed.writes], narrowed.masked
         kept, fixed = (*kept, *narrowed.kept), narrowed.fixed
     reads += [_existing(path, home) for path in libraries]
+    if sees_system:
+        masked = (*masked, *_protected_in_system(kept, (*reads, *writes, *masked)))
     guarded = {*kept, *(path for each in writes for path in _run_without_call(each))}
     guarded |= set(reads) - set(writes)
     inside = sorted(path for path in guarded if is_within(path, writes))
@@ -143,6 +151,27 @@ def _existing(path: str, home: str) -> str:
     if not os.path.exists(full):
         raise CannotConfine(f"there is no {full}, which `[sandbox]` names")
     return full
+
+
+def _workspace(path: str) -> str:
+    """Return a workspace; raise CannotConfine for one that every program may read.
+
+    Neither rules nor the workspaces of other sessions could be kept apart there.
+    """
+    folder = folder_of_system(path)
+    if folder is not None:
+        raise CannotConfine(
+            f"the workspace {path} is in {folder}, which every command may read: use another folder"
+        )
+    return path
+
+
+def _protected_in_system(kept: Iterable[str], seen: Collection[str]) -> Iterator[str]:
+    """Yield files that Placet protects, in a folder of the system: with it, they would be read."""
+    there = {os.path.realpath(path) for path in kept if os.path.exists(path)}
+    for path in outermost(in_system(there)):
+        if not is_within(path, seen):
+            yield path
 
 
 def _run_without_call(folder: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from policy.model import Bound, ConfinedVerb, Confinement, ResourceSet
 from policy.sandbox.name_search import NotSearched
 from policy.sandbox.narrowing import permitted_paths, taken_away, taken_sets
 from policy.sandbox.plan import SandboxPlan
+from policy.sandbox.system_view import NO_SYSTEM, SystemView, system_view
 from policy.values import NETWORK_WORDS, HostPattern, PlainPath, read_host_pattern
 
 
@@ -34,16 +35,21 @@ def exceeded_verb(
             )
         else:
             paths = (*plan.writes, *(plan.reads if verb == "reads" else ()))
-            within = _paths_are_within(paths, bound, writable=plan.writes)
+            # What rules deny of the system is hidden in no server's sandbox, only in a command's.
+            system = system_view() if verb == "reads" and bound.without else NO_SYSTEM
+            within = _paths_are_within(paths, bound, writable=plan.writes, system=system)
         if not within:
             return verb
     return None
 
 
-def _paths_are_within(paths: tuple[str, ...], bound: Bound, *, writable: tuple[str, ...]) -> bool:
+def _paths_are_within(
+    paths: tuple[str, ...], bound: Bound, *, writable: tuple[str, ...], system: SystemView
+) -> bool:
     permitted = permitted_paths(bound, writable)
     try:
-        taken = taken_away(taken_sets(bound), paths, search=SandboxSettings().search)
+        search = SandboxSettings().search
+        taken = taken_away(taken_sets(bound), paths, search=search, system=system)
     except NotSearched:
         return False
     if permitted is None or taken:

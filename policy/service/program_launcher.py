@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from policy.catalog import STARTS_PROGRAMS
-from policy.environment import SessionWorkspaces, look_up_host
+from policy.environment import SessionWorkspaces, WorkspaceUnusable, look_up_host
 from policy.evaluation import Floor
 from policy.generation import (
     ConfiningDriver,
@@ -28,6 +29,7 @@ from policy.sandbox import (
     SandboxMissing,
     SandboxPlan,
     driver_named,
+    folder_of_system,
     plan_of,
     protected_paths,
     tier_of,
@@ -198,6 +200,16 @@ def _require_enforced(confinement: Confinement | None, settings: SandboxSettings
     if missing:
         verbs = " and ".join(sorted(missing))
         raise SandboxMissing(f"rules allow it only if a sandbox limits what it {verbs}")
+
+
+def require_not_of_system(workspaces: str) -> None:
+    """Raise WorkspaceUnusable for a folder in which sessions would read each other's files."""
+    root = os.path.realpath(os.path.expanduser(workspaces))
+    folder = folder_of_system(root)
+    if folder is not None:
+        raise WorkspaceUnusable(
+            f"{root} is in {folder}, which every command may read: name another folder"
+        )
 
 
 def confinement_of_running_call() -> Confinement | None:

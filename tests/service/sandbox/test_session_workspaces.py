@@ -144,3 +144,10 @@ async def test_tools_that_write_do_not_run_in_a_full_workspace(tmp_path: Path) -
     await value_of(anna, "file_write", path="d", content="x")
     # Each has room of its own.
     await value_of(service.bound_to(BOB), "file_write", path="d", content="x")
+
+
+def test_workspaces_that_every_command_may_read_are_an_error(tmp_path: Path) -> None:
+    settings = '[service]\nworkspaces = "/usr/share/of-sessions"\n'
+    with pytest.raises(WorkspaceUnusable, match="/usr, which every command may read"):
+        service_of(tmp_path, settings)
+    assert not os.path.exists("/usr/share/of-sessions")
