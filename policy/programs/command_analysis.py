@@ -6,13 +6,14 @@ A module apart from `script_analysis.py`, which imports it when a command comes:
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 from policy.programs.arguments.argv import parse_arguments
 from policy.programs.arguments.http_redirects import redirects_without_profile
 from policy.programs.arguments.link_creation import created_links, link_targets
 from policy.programs.arguments.printed_words import printed_words
 from policy.programs.arguments.usage import ArgumentUsage
-from policy.programs.budget import Budget
+from policy.programs.budget import COMMAND, Budget
 from policy.programs.effects import CommandEffects
 from policy.programs.invocation import (
     GivenOperand,
@@ -31,6 +32,8 @@ from policy.programs.words.rewriting import rewrites_its_folder
 from policy.shell import COMPUTED_TEXT, SimpleCommand, Word, may_run_texts, read_script_uncached
 from policy.values import Unreadable, quote
 
+# Values of one command that may be no words, of which every combination is analysed.
+_MOST_VANISHING = 3
 _NO_NAME = "the program's name is not known"
 
 
@@ -78,6 +81,8 @@ class CommandAnalysis:
         self.effects = CommandEffects(command, profiles, nesting=nesting)
         self.usage = ArgumentUsage(self.effects)
         self.links: LinkCreation | None = None
+        # Whether all values of options that may be no words are taken as words.
+        self.complete = False
 
     def read(self) -> Invocation:
         """Return the command with its effects."""
@@ -100,9 +105,10 @@ class CommandAnalysis:
             gaps=(*read.gaps, *bare.gaps),
         )
 
-    def _analysed(self, words: tuple[Word, ...]) -> Invocation:
+    def _analysed(self, words: tuple[Word, ...], *, complete: bool = False) -> Invocation:
         command = replace(self.command, words=words)
         analysis = CommandAnalysis(command, self.profiles, depth=self.depth, budget=self.budget)
+        analysis.complete = complete
         return analysis._read()
 
     def _read(self) -> Invocation:
@@ -155,10 +161,29 @@ class CommandAnalysis:
         self.links = created_links(profile, parts, self.effects.found)
         self.effects.found += link_targets(profile, parts)
         self._note_working_folder(place, used=profile.uses_folder)
+        if parts.vanishing and not self.complete:
+            self._note_without_values(words, parts.vanishing)
         outlined = profile.operands == ("passed-on...",) and not profile.only_reads
         if outlined and rewrites_its_folder(self.command.words):
             self.effects.hand(Word("."))
         return self._invocation(program, place=place, profiled=True, free=profile.free)
+
+    def _note_without_values(self, words: tuple[Word, ...], vanishing: tuple[int, ...]) -> None:
+        """Record what the command does where values of its options are no words.
+
+        `sort -k $x -o out` then sorts `out` by the key `-o`.
+        """
+        if len(vanishing) > _MOST_VANISHING or not self.budget.spend(COMMAND << len(vanishing)):
+            self.effects.may_do_anything(f"many values of `{self.effects.name}` may be no words")
+            return
+        head = self.command.words[: len(self.command.words) - len(words)]
+        for count in range(1, len(vanishing) + 1):
+            for absent in combinations(vanishing, count):
+                rest = [word for place, word in enumerate(words) if place not in absent]
+                without = self._analysed((*head, *rest), complete=True)
+                self.effects.found += without.effects
+                self.effects.run((without.inner, without.gaps))
+                self.effects.unseen = self.effects.unseen or without.unseen
 
     def _unprofiled(
         self,

@@ -28,6 +28,7 @@ class GivenOption:
     `changes_folder`: it makes the program use another folder: a pattern that grants must spell it;
     one that restricts need not. `unknown`: the profile does not have it, or the word is not known
     well enough to identify it; `name` is then its spelling, and the next word may be its value.
+    `unsure`: it may be the value of the option before it, whose own value may be no word.
     """
 
     name: str
@@ -37,6 +38,7 @@ class GivenOption:
     unknown: bool = False
     changes_folder: bool = False
     runs_words: bool = False
+    unsure: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,6 +48,8 @@ _CONTINUED = "\\\n"  # a line that goes on in the next one
 _LONGEST_LISTING = 400
 # The process of the last job, that of the shell, the last status and the number of arguments.
 _NUMBERS = frozenset("!$?#")
+# Those that are never empty, and so one word.
+_ONE_NUMBER = frozenset("$?#")
 _ARGUMENT = re.compile(r"[0-9]+|[@*]")
 _BACKTICKED = re.compile(r"(?:[^`\\]|\\.)*`", re.DOTALL)
 _ESCAPED = re.compile(r"\\([$`\\])")
@@ -213,6 +215,8 @@ class ExpansionReader:
         if name == "PWD" and self.shell.is_at_start:
             return _start(quoted=quoted)
         value = self.shell.values.get(name) if self.shell.values else None
+        if name in _ONE_NUMBER and not self.cursor.findings.splitting:
+            return _number(quoted=True)
         if name in _NUMBERS or (isinstance(value, Word) and value.number):
             return _number(quoted=quoted)
         if isinstance(value, Word) and value.home and value.known:

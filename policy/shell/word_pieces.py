@@ -68,7 +68,7 @@ def to_word(pieces: list[Piece]) -> Word:
     for position, (kind, text) in enumerate(pieces):
         if kind in _OPAQUE or (kind == "home" and position):
             return _opaque("".join(texts), pieces, home=home and bool(texts))
-        if kind in ("glob", "file") or (kind == "bracket" and position < closing):
+        if kind in ("glob", "file") or (kind == "bracket" and _closes(pieces, position, closing)):
             wild = True
             many = many or kind != "file"
         if kind == "home":
@@ -119,6 +119,13 @@ def _is_home(pieces: list[Piece]) -> bool | None:
         return True if name == "~" else None
     # A quote in the user name makes all of it literal.
     return False if pieces[1][0] == "quoted" else None
+
+
+def _closes(pieces: list[Piece], position: int, closing: int) -> bool:
+    """Return whether a bracket is closed; a `]` directly after it is a character: `.[].name`."""
+    if closing == position + 1:
+        return "]" in pieces[closing][1][1:]
+    return position < closing
 
 
 def _last_closing(pieces: list[Piece]) -> int:

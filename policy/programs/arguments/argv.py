@@ -21,6 +21,9 @@ _DIGITS = frozenset("0123456789")
 # Values that switch a flag on or off where a parser accepts any: `--watch=false`.
 _SWITCHES = frozenset("true false yes no on off 0 1 t f".split())
 _WILD = frozenset("*?[\\")
+# What an unknown text adds after its first word, and what a number that may be several adds.
+_ANY_WORDS = Word("", "opaque", many=True)
+_NUMBERS = Word("[0-9]*", "glob", many=True)
 
 
 # Items are plain classes that are not modified after construction: one is made for every word of a
@@ -31,10 +34,11 @@ class OptionItem:
     """An option of a command; `option` is None if the profile does not know it.
 
     `words` are the words of a command that the option runs, `more` its values after the first.
-    `loose`: the next word may be its value.
+    `loose`: the next word may be its value. `unsure`: it may itself be the value of the option
+    before it, whose value may be no word.
     """
 
-    __slots__ = ("loose", "more", "option", "spelled", "value", "words")
+    __slots__ = ("loose", "more", "option", "spelled", "unsure", "value", "words")
 
     def __init__(
         self,
@@ -52,12 +56,15 @@ class OptionItem:
         self.words = words
         self.more = more
         self.loose = loose
+        self.unsure = False
 
     def with_option(self, option: Option) -> OptionItem:
         """Return the same item with another meaning."""
-        return OptionItem(
+        item = OptionItem(
             option, self.spelled, self.value, self.words, more=self.more, loose=self.loose
         )
+        item.unsure = self.unsure
+        return item
 
 
 class OperandItem:
@@ -75,17 +82,23 @@ Item: TypeAlias = OptionItem | OperandItem
 
 @dataclass(frozen=True, slots=True)
 class ParsedArguments:
-    """The options and operands of a command; `rest` are the words from its subcommand on."""
+    """The options and operands of a command; `rest` are the words from its subcommand on.
+
+    `vanishing` are the indexes of values that may be no word, so that the option takes the option
+    after them as its value.
+    """
 
     items: tuple[Item, ...]
     rest: tuple[Word, ...] = ()
+    vanishing: tuple[int, ...] = ()
 
 
 def parse_arguments(words: tuple[Word, ...], profile: Profile) -> ParsedArguments:
     """Parse the words after a program's name in the style of its profile."""
     reader = _ArgumentReader(words, profile)
     reader.read()
-    return ParsedArguments(tuple(reader.items), words[reader.at :])
+    rest = (*reader.before_subcommand, *words[reader.at :])
+    return ParsedArguments(tuple(reader.items), rest, tuple(reader.vanishing))
 
 
 def operand_roles(profile: Profile, given: set[str]) -> tuple[str, ...]:
@@ -122,6 +135,11 @@ def may_become_several(word: Word) -> bool:
     return word.many or word.shape == "glob"
 
 
+def _may_vanish(word: Word) -> bool:
+    """Return whether a word may expand to no word; a wildcard without matches is passed on."""
+    return word.many and word.shape == "opaque"
+
+
 class _ArgumentReader:
     """One pass over the words."""
 
@@ -131,6 +149,10 @@ class _ArgumentReader:
         self.options = profile.options
         self.items: list[Item] = []
         self.at = 0
+        # Words before the subcommand that may be the subcommand: `git -C $x log`.
+        self.before_subcommand: tuple[Word, ...] = ()
+        self.vanishing: list[int] = []
+        self._may_be_value = -1
         self._given: set[str] = set()
         self._operands = 0
         self._has_sub = bool(profile.subcommands)
@@ -146,12 +168,15 @@ class _ArgumentReader:
             self._bundle()
         count = len(self.words)
         take = _TAKES[self.profile.style]
-        while self.at < count:
+        while self.at < count and not self.before_subcommand:
             word = self.words[self.at]
             if word.shape == "known" and word.text == "--" and "--" not in self.options:
                 self.at += 1
                 break
+            place, before = self.at, len(self.items)
             if take(self, word):
+                if place == self._may_be_value:
+                    self._doubt(before)
                 continue
             if self._has_sub:
                 if self._chooses(word):
@@ -165,6 +190,12 @@ class _ArgumentReader:
             return
         for word in self.words[self.at :]:
             self._operand(word)
+
+    def _doubt(self, start: int) -> None:
+        """Record that the options from an item on may be the value of the one before."""
+        for item in self.items[start:]:
+            if isinstance(item, OptionItem):
+                item.unsure = True
 
     def _chooses(self, word: Word) -> bool:
         """Parse a word before the subcommand that begins with `+`: `cargo +nightly test`."""
@@ -371,6 +402,7 @@ class _ArgumentReader:
             elif option.takes == "value" and self.at < len(self.words):
                 self._note(OptionItem(option, "-" + letter, self.words[self.at]))
                 self.at += 1
+                self._note_further(self.words[self.at - 1], option)
             else:
                 self._note(OptionItem(option, "-" + letter))
 
@@ -385,6 +417,8 @@ class _ArgumentReader:
             first = () if value is None else (value,)
             words = self._words_of(option, first) if option.takes == "value" else ()
             self._note(OptionItem(option, spelled, None if words else value, words))
+            if value is not None and not words:
+                self._note_further(value, option, glued=True)
         elif value is not None or self.at < len(self.words):
             self._note_values(option, spelled, value)
         else:
@@ -401,6 +435,39 @@ class _ArgumentReader:
         first, more = (taken[0], taken[1:]) if value is None else (value, taken)
         loose = any(map(may_become_several, taken))
         self._note(OptionItem(option, spelled, first, more=more, loose=loose))
+        if value is not None:
+            self._note_further(value, option, glued=True)
+        for word in taken:
+            self._note_further(word, option)
+        following = self.words[self.at : self.at + 1]
+        if following and (following[0].text[:1] == "-" or not following[0].known):
+            vanishing = [
+                i for i in range(self.at - len(taken), self.at) if _may_vanish(self.words[i])
+            ]
+            if vanishing:
+                self.vanishing += vanishing
+                self._may_be_value = self.at
+
+    def _note_further(self, word: Word, option: Option, *, glued: bool = False) -> None:
+        """Record the words after the first that the value of an option may be split into.
+
+        They are options and operands as any others: `$x` of `git log -n $x` may be
+        `1 --output=x`. Every name that a glued wildcard finds begins with the option: `-n*`.
+        """
+        if not word.many or (glued and word.shape == "glob"):
+            return
+        further = _ANY_WORDS
+        if word.number:
+            further = _NUMBERS
+        elif word.shape == "glob":
+            further = word
+        if self._has_sub:
+            self.before_subcommand = (further,)
+            return
+        may_be_option = not option.last and not word.number and self._may_be_option(further)
+        if not may_be_option and not word.number:
+            may_be_option = self._may_mean(further)
+        self.items.append(OperandItem(further, may_be_option=may_be_option))
 
     def _words_of(self, option: Option, first: tuple[Word, ...]) -> tuple[Word, ...]:
         start, end = self.at, len(self.words)

@@ -100,7 +100,8 @@ class _Places:
         counts = [_fewest_and_most(item) for item in items]
         before = [0, 0]
         after = [sum(count[0] for count in counts), sum(count[1] for count in counts)]
-        # After a word that may be an option, the next may be its value.
+        # After a word that may be an option, and after an option whose value may be no word, the
+        # next may be its value.
         swallowing = False
         found = []
         for item, (fewest, most) in zip(items, counts, strict=True):
@@ -110,7 +111,9 @@ class _Places:
                 front = (before[0] - swallowing, before[1] + extra)
                 found.append(self._between(front, (after[0], after[1] + extra)))
             before = [before[0] + fewest, before[1] + most]
-            swallowing = swallowing or (isinstance(item, OperandItem) and item.may_be_option)
+            swallowing = swallowing or (
+                item.loose if isinstance(item, OptionItem) else item.may_be_option
+            )
         return found
 
     def _between(self, before: tuple[int, int], after: tuple[int, int]) -> tuple[str, ...]:

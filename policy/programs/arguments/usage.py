@@ -238,6 +238,7 @@ class ArgumentUsage:
                 spelled=item.spelled,
                 changes_folder=leads_elsewhere(option.role, item.value),
                 runs_words=len(effects.inner) > inner and _is_spelled_command(item),
+                unsure=item.unsure,
             )
         )
 

@@ -262,6 +262,8 @@ def _matches_options(invocation: Invocation, pattern: CommandPattern) -> bool | 
         found: bool | None = False
         for given in invocation.options:
             same = _same_option(given, wanted, invocation, pattern)
+            if same and given.unsure:
+                same = None
             found = same if found is False else found or same
         if found is False and _may_hold(invocation, wanted):
             found = None

@@ -237,7 +237,7 @@ def test_everyday_scripts_have_no_gap(text: str) -> None:
         ('a "$@"', Word("", "opaque", many=True)),
         ("a b{1..3}", Word("b", "opaque", many=True)),
         ("a @(x|y)", Word("", "opaque", many=True)),
-        ("a $$x", Word("", "opaque", many=True, tail="x")),
+        ("a $$x", Word("", "opaque", tail="x")),
         ("a $ b", Word("$")),
     ],
 )
