@@ -99,7 +99,7 @@ class ServerSandbox:
         if verb is not None:
             _LOG.warning(
                 "the server %s was not called: rules bound what the call %s, and its sandbox does "
-                "not; narrow [mcp.servers.%s.sandbox]",
+                "not; narrow [mcp.servers.%s.sandbox], or keep what rules deny out of its folders",
                 self._server,
                 verb,
                 self._server,

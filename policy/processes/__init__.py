@@ -10,6 +10,7 @@ from policy.processes.launcher import (
     Launcher,
     ProgramToStart,
     SupervisedLauncher,
+    require_program,
 )
 from policy.processes.on_demand import Lost, OnDemand, Open, RestartLimits, Unavailable
 from policy.processes.output_lines import LineTooLong, lines
@@ -32,4 +33,5 @@ __all__ = [
     "isolated",
     "lines",
     "named_environment",
+    "require_program",
 ]

@@ -109,7 +109,7 @@ class SupervisedLauncher:
         self, program: ProgramToStart, *, stdin: int, stdout: int, stderr: int
     ) -> LaunchedProgram:
         """Start a program; raise OSError, or ValueError for arguments that no program can get."""
-        _require_program(program)
+        require_program(program)
         watched, life = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
@@ -157,8 +157,8 @@ def _options(beside: Beside) -> tuple[str, ...]:
     return (f"--beside={beside.file}", *numbers)
 
 
-def _require_program(program: ProgramToStart) -> None:
-    """Raise FileNotFoundError for a program that is not there: the supervisor could not say so."""
+def require_program(program: ProgramToStart) -> None:
+    """Raise FileNotFoundError for a program that is not there: what starts it could not say so."""
     name = program.arguments[0]
     if os.sep in name:
         found = shutil.which(os.path.join(program.folder or os.curdir, name))

@@ -8,7 +8,7 @@ from policy.sandbox.denials import SandboxDenial, denial_of
 from policy.sandbox.docker import docker_command
 from policy.sandbox.driver import ConfinedStart, SandboxDriver
 from policy.sandbox.escapes import NotTried, escapes
-from policy.sandbox.fixes import WAYS_ON, fix_for
+from policy.sandbox.fixes import WAYS, WAYS_ON, fix_for
 from policy.sandbox.launcher import (
     ConfinedLauncher,
     SandboxDenied,
@@ -36,6 +36,7 @@ from policy.sandbox.tier import tier_of
 
 __all__ = [
     "SYSTEM",
+    "WAYS",
     "WAYS_ON",
     "Bubblewrap",
     "CannotConfine",

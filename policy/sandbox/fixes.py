@@ -11,10 +11,11 @@ CLONE = Path("/proc/sys/kernel/unprivileged_userns_clone")
 MOST = Path("/proc/sys/user/max_user_namespaces")
 MODULES = Path("/sys/kernel/security/lsm")
 # What they can do wherever no sandbox works.
-WAYS_ON = (
+WAYS = (
     "install the package `bubblewrap`, or write `required = false` under `[sandbox]` in "
-    "placet.toml to run commands without a sandbox (`placet doctor` says more)"
+    "placet.toml to run commands without a sandbox"
 )
+WAYS_ON = f"{WAYS} (`placet doctor` says more)"
 _NAMESPACES = ("uid map", "new namespace", "user namespace")
 
 

@@ -6,7 +6,13 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
-from policy.processes import LaunchedProgram, Launcher, ProgramToStart, SupervisedLauncher
+from policy.processes import (
+    LaunchedProgram,
+    Launcher,
+    ProgramToStart,
+    SupervisedLauncher,
+    require_program,
+)
 from policy.runtime import Threads
 from policy.sandbox.confined_program import ConfinedProgram
 from policy.sandbox.control_groups import counts_processes, groups_for
@@ -99,6 +105,7 @@ class ConfinedLauncher:
         problem = await self.problem()
         if problem is not None:
             raise SandboxMissing(problem)
+        require_program(program)
         streams = _Streams(stdin=stdin, stdout=stdout, stderr=stderr)
         try:
             # It may look through a large workspace.

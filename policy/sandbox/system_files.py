@@ -4,7 +4,8 @@ from __future__ import annotations
 
 # Programs and what they load. Each is a folder or, on most machines, a link into /usr.
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store")
-# What programs look up to run at all: no keys, no passwords, nothing of other services.
+# What programs look up to run at all: no keys, nothing of other services. `gitconfig` and `wgetrc`
+# could hold passwords, which do not belong there, since every user of the machine can read them.
 ETC = (
     "alternatives",
     "ca-certificates",

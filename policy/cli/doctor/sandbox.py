@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ _DRIVERS: tuple[ConfiningDriver, ...] = ("bubblewrap", "landlock")
 def sandbox_of(policy: Path) -> dict[str, Any]:
     """Return what confines commands by this policy, and what each driver stops here.
 
-    `problem` is why commands that have to be confined are not run; None if they are.
+    `problem` is why commands that have to be confined are not run; None if they are. `bash` is
+    the shell of `bash_exec`, None where there is none.
     """
     settings = SandboxSettings()
     if policy.exists():
@@ -31,6 +33,7 @@ def sandbox_of(policy: Path) -> dict[str, Any]:
         "named": settings.named,
         "required": settings.required,
         "problem": f"`{configured}` does not work here" if missing else None,
+        "bash": shutil.which("bash"),
         "drivers": drivers,
     }
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from policy.cli.loading import counted
 from policy.diagnostics import visible
+from policy.sandbox import WAYS
 
 _PINS = {
     "unchanged": "as accepted",
@@ -106,6 +107,10 @@ def _sandbox(found: Mapping[str, Any]) -> Iterator[str]:
         # Who has configured none may have no commands to run, as in front of a coding agent.
         mark = "! " if found["named"] else ""
         yield f"{mark}sandbox: {found['problem']}, so commands of `bash_exec` {so}"
+        if found["required"]:
+            yield f"  {WAYS}"
+    if found["bash"] is None:
+        yield "! `bash` is not installed here, so `bash_exec` runs nothing"
     for driver in found["drivers"]:
         yield f"  {driver['name']}: {_how(driver)}"
         if driver["fix"] is not None:

@@ -14,7 +14,7 @@ from policy.cli.sandbox.configured import configured_sandbox, rules_option
 from policy.sandbox import CannotConfine, docker_command, seatbelt_command
 
 
-@click.command("print", context_settings={"ignore_unknown_options": True})
+@click.command("print", context_settings={"allow_interspersed_args": False})
 @rules_option
 @click.option(
     "--for",

@@ -18,7 +18,7 @@ from policy.sandbox import ConfinedLauncher, ListedHosts, driver_named, refused_
 _LONGEST = 500
 
 
-@click.command("run", context_settings={"ignore_unknown_options": True})
+@click.command("run", context_settings={"allow_interspersed_args": False})
 @rules_option
 @click.argument("arguments", metavar="-- COMMAND", nargs=-1, required=True, type=click.UNPROCESSED)
 def run_command(path: Path, *, arguments: tuple[str, ...]) -> None:

@@ -9,13 +9,14 @@ from policy.sandbox import WAYS_ON, driver_named
 
 def sandbox_line(settings: SandboxSettings) -> str | None:
     """Return that commands may run unconfined, or are not run here; None if they are confined."""
-    if not settings.required:
-        how = "without a sandbox" if settings.driver == "off" else "without a sandbox if none works"
-        return f"warning: commands run {how}: `[sandbox] required` is false"
-    if settings.driver == "off":
-        problem: str | None = "`[sandbox] driver` is off"
-    else:
-        problem = driver_named(settings.driver).problem()
-    if problem is None:
+    driver = None if settings.driver == "off" else driver_named(settings.driver)
+    problem = "`[sandbox] driver` is off" if driver is None else driver.problem()
+    if problem is None and settings.required:
         return None
-    return f"warning: no command is run, since {visible(problem, 300)}; {WAYS_ON}"
+    why = "" if problem is None else visible(problem, 300)
+    if settings.required:
+        return f"warning: no command is run, since {why}; {WAYS_ON}"
+    allowed = "`[sandbox] required` is false"
+    if driver is not None and problem is None:
+        return f"warning: commands run without a sandbox where `{driver.name}` fails: {allowed}"
+    return f"warning: commands run without a sandbox: {allowed}, and {why}"

@@ -68,6 +68,8 @@ async def _started(
         )
     except SandboxMissing:
         raise
+    except FileNotFoundError as error:
+        raise Execution(_NAME, f"`{shell[0]}` is not installed on this machine") from error
     except (OSError, ValueError) as error:
         raise Execution(_NAME, "the shell could not be started") from error
     finally:

@@ -101,6 +101,16 @@ async def test_a_refusal_says_what_people_can_do(
 
 
 @needs_bubblewrap
+async def test_a_shell_that_is_missing_is_not_blamed_on_the_sandbox(
+    rules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("policy.tools.handlers.shell.shell_arguments", lambda _: ("nosuch", "-c"))
+    service, _ = service_of(rules, ON)
+    with pytest.raises(Execution, match="`nosuch` is not installed on this machine"):
+        await output_of(service, "true")
+
+
+@needs_bubblewrap
 async def test_a_link_that_a_command_leaves_is_named_to_those_whom_it_stops(rules: Path) -> None:
     service, _ = service_of(rules, ON)
     link = rules.parent / "work" / ".mcp.json"

@@ -184,9 +184,12 @@ def test_a_sandbox_that_does_not_work_is_wrong_where_it_is_configured(
     assert (
         "! sandbox: `best` does not work here, so commands of `bash_exec` are not run" in done.out
     )
+    assert "  install the package `bubblewrap`, or write `required = false`" in done.out
     assert "  bubblewrap: does not work here: `bwrap` is not installed" in done.out
     assert "    switch Landlock on by the kernel's parameter `lsm=`" in done.out
     (rules / "placet.toml").write_text('[sandbox]\ndriver = "best"\nrequired = false\n')
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "! `bash` is not installed here, so `bash_exec` runs nothing" in run("doctor", rules).out
     assert "so commands of `bash_exec` run unconfined" in run("doctor", rules).out
 
 

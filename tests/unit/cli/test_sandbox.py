@@ -72,6 +72,14 @@ def test_a_sandbox_that_cannot_be_as_configured_is_an_error(rules: Path) -> None
         assert "which `[sandbox]` names" in done.err
 
 
+def test_an_unknown_option_is_not_taken_for_the_command(rules: Path) -> None:
+    for more in (("run",), ("print", "--for", "seatbelt")):
+        done = run("sandbox", *more, "--rules", rules, "--nosuch", "--", "ls")
+        assert (done.code, "--nosuch" in done.err) == (2, True)
+    printed = run("sandbox", "print", "--rules", rules, "--for", "seatbelt", "ls", "--all")
+    assert printed.out.endswith(" ls --all\n")
+
+
 @needs_bubblewrap
 def test_a_command_runs_in_it(rules: Path) -> None:
     script = "pwd; echo x > a; echo y > .git/hooks/a; exit 3"

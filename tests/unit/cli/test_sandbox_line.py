@@ -29,9 +29,19 @@ def test_commands_that_are_not_run_are_announced(
     assert off is not None and "`[sandbox] driver` is off" in off
 
 
-def test_commands_that_may_run_unconfined_are_announced() -> None:
-    for settings, how in (
-        (SandboxSettings(required=False), "without a sandbox if none works: "),
-        (SandboxSettings(driver="off", required=False), "without a sandbox: "),
-    ):
-        assert sandbox_line(settings) == f"warning: commands run {how}`[sandbox] required` is false"
+def test_commands_that_run_unconfined_are_announced_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    off = sandbox_line(SandboxSettings(driver="off", required=False))
+    start = "warning: commands run without a sandbox: `[sandbox] required` is false, and "
+    assert off == f"{start}`[sandbox] driver` is off"
+    monkeypatch.setattr("policy.sandbox.bubblewrap.PROGRAMS", str(tmp_path))
+    none = sandbox_line(SandboxSettings(driver="bubblewrap", required=False))
+    assert none is not None and none.startswith(f"{start}`bwrap` is not installed")
+
+
+@needs_bubblewrap
+def test_where_a_sandbox_works_but_is_not_required_it_is_named() -> None:
+    line = sandbox_line(SandboxSettings(required=False))
+    assert line is not None
+    assert line.startswith("warning: commands run without a sandbox where `bubblewrap` fails: ")
