@@ -63,7 +63,7 @@ class Reason:
     """One verdict on the call and its origin.
 
     `rule` is the rule's name, `file:line` of a rule without one, `table:KEY`, or one of `default
-    none schema scope identity floor freeze confirmation pin`. `clause` is the deciding clause in
+    none schema scope identity floor frozen confirmation pin`. `clause` is the deciding clause in
     canonical text, None if there was none. `undecided` is the explanation where the verdict applies
     because a condition was indeterminate, and `doubt` what is not known for certain then. `message`
     is for the agent and its user (the rule's `because`), `audit` for the log only. `terms` (on an

@@ -181,17 +181,22 @@ def _all_alike(addresses: Iterable[str], networks: tuple[Network, ...]) -> bool 
 def _split_place(text: str) -> tuple[str, str]:
     """Split an item without its scheme into host or network with port, and path."""
     network = _NETWORK.match(text)
-    start = network.end() if network and _read_networks(network[0]) else 0
+    start = text.find("]") + 1 if text.startswith("[") else 0
+    if network and _read_networks(network[0]):
+        start = network.end()
     slash = text.find("/", start)
     return (text, "") if slash < 0 else (text[:slash], text[slash:])
 
 
 def _read_networks(text: str) -> tuple[Network, ...]:
     """Parse a network, or an address as the network of only itself, with mapped IPv4 as IPv4."""
-    if text.startswith("["):
-        text = text[1:].replace("]", "", 1)
+    inner, closed, length = text[1:].partition("]") if text.startswith("[") else (text, "", "")
+    if length and not length.startswith("/"):
+        return ()  # a port, as in `[::1]:80`, is no part of the address
+    if text.startswith("[") and not closed:
+        return ()
     try:
-        network = ip_network(text)
+        network = ip_network(inner + length)
     except ValueError:
         return ()
     if isinstance(network, IPv4Network):
