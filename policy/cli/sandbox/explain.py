@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -76,10 +78,19 @@ def sandbox_report(configured: ConfiguredSandbox) -> dict[str, Any]:
         "fix": None if problem is None else fix_for(driver.name, problem),
         "plan": asdict(plan),
         "narrowed": [] if problem else [*driver.narrowed(plan)],
+        "several_names": [path for path in plan.kept if _has_several_names(path)],
         "weak_limit": weak_limit(plan.limits),
         "connects": list(configured.settings.reach.connects),
         "reached": reached,
     }
+
+
+def _has_several_names(path: str) -> bool:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_nlink > 1
 
 
 def _lines(found: Mapping[str, Any]) -> Iterator[str]:
@@ -101,6 +112,8 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"! {found['weak_limit']}"
     for each in plan["unkept"]:
         yield f"note: {visible(each, _LONGEST)} does not exist, so commands may make it"
+    for each in found["several_names"]:
+        yield f"! {visible(each, _LONGEST)} has another name (a hard link), which may be written"
     if found["reached"] is not None:
         yield from _attempts(found["reached"])
 

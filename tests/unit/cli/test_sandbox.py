@@ -40,6 +40,18 @@ def test_the_plan_and_what_was_tried_are_shown(rules: Path) -> None:
     assert record["reached"]["connect to a Unix socket"] is False
 
 
+def test_a_read_only_file_with_another_name_is_noted(rules: Path) -> None:
+    config = rules.parent / "work" / ".git" / "config"
+    config.write_text("[core]\n")
+    (rules / "placet.toml").write_text(
+        '[service]\nworkspace = "../work"\n[sandbox]\ndriver = "landlock"\n'
+    )
+    named = f"! {config} has another name (a hard link), which may be written"
+    assert named not in run("sandbox", "explain", "--rules", rules).out.splitlines()
+    (config.parent / "other").hardlink_to(config)
+    assert named in run("sandbox", "explain", "--rules", rules).out.splitlines()
+
+
 @pytest.mark.parametrize(("required", "so"), [("true", "are not run"), ("false", "run unconfined")])
 def test_a_driver_that_is_off_is_said_to_be_off(rules: Path, required: str, so: str) -> None:
     own = 'network = "hosts"\nconnects = ["127.0.0.1:80"]\n'
