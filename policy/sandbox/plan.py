@@ -25,12 +25,12 @@ _KEPT = (
     ".git/config.worktree",
     ".vscode",
     ".idea",
-    # Settings of coding agents name hooks and MCP servers, which are programs.
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".codex/config.toml",
-    ".cursor/mcp.json",
-    ".gemini/settings.json",
+    # Settings of coding agents name hooks and MCP servers, which are programs. Folders are kept
+    # whole: a file that somebody replaces outside, as editors do, is no longer mounted.
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".gemini",
     ".mcp.json",
 )
 # A sandbox has its own folders in these places.
@@ -122,7 +122,7 @@ def plan_of(
         writes=tuple(sorted(set(writes))),
         kept=tuple(there),
         immovable=tuple(sorted(_immovable((*there, *fixed), writes, there))),
-        unkept=tuple(path for path in inside if path not in there),
+        unkept=tuple(path for path in inside if not is_within(path, there)),
         folder=folder,
         home=home,
         network=_network(reach, confinement),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from tests.unit.sandbox.confining import (
     needs_bubblewrap,
     plan_in,
     run,
+    wait_until,
     working_in,
 )
 from tests.unit.sandbox.plans import PLAN
@@ -84,6 +86,28 @@ def test_the_workspace_is_written_and_its_hooks_are_not(tmp_path: Path) -> None:
     assert "cannot move '.git'" in done.stderr
 
 
+def test_settings_that_somebody_replaces_meanwhile_stay_read_only(tmp_path: Path) -> None:
+    settings = tmp_path / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text("{}")
+    script = (
+        "touch ready; until [ -e go ]; do sleep 0.02; done; "
+        "cat .claude/settings.json; echo x >> .claude/settings.json; echo x > .claude/other"
+    )
+    plan = plan_in(tmp_path)
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(run, plan, script)
+        wait_until((tmp_path / "ready").exists)
+        (tmp_path / "saved").write_text("replaced")
+        os.replace(tmp_path / "saved", settings)
+        (tmp_path / "go").touch()
+        done = running.result()
+    assert done.stdout == "replaced"
+    assert done.stderr.count("Read-only file system") == 2
+    assert settings.read_text() == "replaced"
+
+
+@needs_bubblewrap
 def test_folders_are_read_or_written_as_configured(tmp_path: Path) -> None:
     work, data, cache = (tmp_path / name for name in ("work", "data", "cache"))
     for folder in (work, data, cache):

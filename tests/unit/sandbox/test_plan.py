@@ -36,8 +36,16 @@ def test_what_runs_without_being_called_stays_read_only(home: Path) -> None:
     plan = planned(home)
     assert plan.kept == (str(work / ".git" / "hooks"), str(work / ".vscode"))
     assert plan.immovable == (str(work / ".git"),)
-    unkept = {str(work / name) for name in (".git/config", ".idea", ".claude/settings.json")}
+    unkept = {str(work / name) for name in (".git/config", ".idea", ".claude")}
     assert unkept <= set(plan.unkept)
+
+
+def test_the_settings_of_an_agent_stay_read_only_with_their_folder(home: Path) -> None:
+    settings = home / "work" / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    plan = planned(home, kept=(settings,))
+    assert str(settings.parent) in plan.kept
+    assert not [path for path in plan.unkept if ".claude" in path]
 
 
 def test_files_of_the_policy_are_kept_only_where_they_could_be_written(home: Path) -> None:
