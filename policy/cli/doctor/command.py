@@ -60,13 +60,16 @@ def command(
     """
     with variables_from(wrapped):
         servers = servers_of(path, seconds=None if no_servers else timeout)
+    hooks = hooks_of(path)
+    # An agent in front of which there is a hook runs its commands itself.
+    served = not any(hook.get("of_this_policy") for hook in hooks)
     found: dict[str, Any] = {
         "installation": installation(),
         "policy": {"path": str(path), **status_of_files(path)},
-        "hooks": hooks_of(path),
+        "hooks": hooks,
         "servers": servers,
         "plugins": plugins_of(path),
-        "sandbox": None if no_sandbox else sandbox_of(path),
+        "sandbox": None if no_sandbox else sandbox_of(path, served=served),
     }
     troubles = [
         found["policy"]["state"] == "down",
@@ -74,7 +77,7 @@ def command(
         *(server["problems"] for server in servers),
         *(server["pins"].get("changed", 0) for server in servers),
         *(plugin["problem"] for plugin in found["plugins"]),
-        found["sandbox"] is not None and found["sandbox"]["named"] and found["sandbox"]["problem"],
+        found["sandbox"] is not None and found["sandbox"]["wrong"],
     ]
     found["well"] = not any(troubles)
     if format == "json":

@@ -14,10 +14,11 @@ from policy.sandbox import NotTried, driver_named, escapes, fix_for, plan_of
 _DRIVERS: tuple[ConfiningDriver, ...] = ("bubblewrap", "landlock")
 
 
-def sandbox_of(policy: Path) -> dict[str, Any]:
+def sandbox_of(policy: Path, *, served: bool) -> dict[str, Any]:
     """Return what confines commands by this policy, and what each driver stops here.
 
-    `problem` is why commands that have to be confined are not run; None if they are. `bash` is
+    `problem` is why commands that have to be confined are not run; None if they are. It is `wrong`
+    if a driver is named and the policy is one by which commands are `served`. `bash` is
     the shell of `bash_exec`, None where there is none.
     """
     settings = SandboxSettings()
@@ -31,6 +32,7 @@ def sandbox_of(policy: Path) -> dict[str, Any]:
     return {
         "driver": configured,
         "named": settings.named,
+        "wrong": missing and settings.named and served,
         "required": settings.required,
         "problem": f"`{configured}` does not work here" if missing else None,
         "bash": shutil.which("bash"),

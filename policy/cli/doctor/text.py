@@ -104,8 +104,8 @@ def _sandbox(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"sandbox: commands are confined by `{configured}`"
     else:
         so = "are not run" if found["required"] else "run unconfined"
-        # Who has configured none may have no commands to run, as in front of a coding agent.
-        mark = "! " if found["named"] else ""
+        # There may be no commands to run, as in front of a coding agent.
+        mark = "! " if found["wrong"] else ""
         yield f"{mark}sandbox: {found['problem']}, so commands of `bash_exec` {so}"
         if found["required"]:
             yield f"  {WAYS}"

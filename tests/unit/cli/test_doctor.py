@@ -187,6 +187,9 @@ def test_a_sandbox_that_does_not_work_is_wrong_where_it_is_configured(
     assert "  install the package `bubblewrap`, or write `required = false`" in done.out
     assert "  bubblewrap: does not work here: `bwrap` is not installed" in done.out
     assert "    switch Landlock on by the kernel's parameter `lsm=`" in done.out
+    assert run("hook", "claude-code", "--install", "--policy", rules).code == 0
+    hooked = run("doctor", rules)
+    assert (hooked.code, "\nsandbox: `best` does not work here" in hooked.out) == (0, True)
     (rules / "placet.toml").write_text('[sandbox]\ndriver = "best"\nrequired = false\n')
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "! `bash` is not installed here, so `bash_exec` runs nothing" in run("doctor", rules).out
