@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
+from itertools import islice, product
+from shlex import quote
 from typing import Any, TypeAlias
 
 from policy.catalog import Resource
 from policy.checks import checked
 from policy.evaluation import ABSENT
 from policy.model import EMPTY
+from policy.programs import NO_PROFILES, Profiles
+from policy.symbolic.filled_patterns import filled_patterns
 from policy.symbolic.situation import HOME, WORKSPACE
 
 Arguments: TypeAlias = dict[str, Any]
@@ -49,12 +52,15 @@ def argument_samples(
     *,
     suggested: Mapping[str, Iterable[str]],
     texts: Mapping[str, tuple[str, ...]] = EMPTY,
+    profiles: Profiles = NO_PROFILES,
 ) -> Iterator[Arguments]:
     """Yield values of the fields that are resources; those of one field come first.
 
     `suggested` are resources for each verb that are tried before others. `texts` are strings with
-    which conditions compare each field: also spellings of other paths begin with them.
+    which conditions compare each field: also spellings of other paths begin with them. What the
+    first test is about, commands with a wildcard are given as words.
     """
+    tests = tuple(tests)
     named = {verb: dict.fromkeys(texts) for verb, texts in suggested.items()}
     asked = tuple(test for test in tests if test.operand is not None)
     for word in (_WORD, _OTHER_WORD):
@@ -69,6 +75,7 @@ def argument_samples(
         for text in (
             *compared[:_COMPARED],
             *_samples_for(resource.verb, named),
+            *_filled(resource.verb, named, profiles, (*_quoted(compared), *_words(tests, named))),
             *_spelled_from(compared, tuple(named.get(resource.verb, ()))),
         ):
             spelled = f"file://{text}" if resource.uri and text.startswith("/") else text
@@ -117,6 +124,29 @@ def _samples_for(verb: str, named: dict[str, dict[str, None]]) -> Iterator[str]:
             yield from (command.format(text) for text in texts if " " not in text)
         yield from _longer_commands(tuple(named.get(verb, ())), tuple(named.get("writes", ())))
     yield from _ELSEWHERE.get(verb, ())
+
+
+def _filled(
+    verb: str, named: dict[str, dict[str, None]], profiles: Profiles, given: tuple[str, ...]
+) -> Iterator[str]:
+    if verb == "runs":
+        yield from filled_patterns(named.get(verb, ()), profiles, word=_WORD, given=given)
+
+
+def _words(
+    tests: Iterable[checked.ResourceTest], named: dict[str, dict[str, None]]
+) -> tuple[str, ...]:
+    """Return paths or URLs that the first test of some is about, and one that none is about."""
+    about = next((test for test in tests if test.verb in _COMMANDS), None)
+    if about is None:
+        return ()
+    own = () if about.operand is None else islice(_texts_in(about.operand, _WORD), 1)
+    hinted = tuple(named.get(about.verb, ()))[:1]
+    return tuple(dict.fromkeys((*own, *_ELSEWHERE[about.verb], *hinted)))
+
+
+def _quoted(compared: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(quote(text) for text in compared[:1])
 
 
 def _longer_commands(commands: tuple[str, ...], written: tuple[str, ...]) -> Iterator[str]:

@@ -22,6 +22,7 @@ from policy.evaluation import (
 )
 from policy.layers import applies_to
 from policy.program import RulePlan
+from policy.programs import NO_PROFILES
 from policy.solving import Clauses, Model
 from policy.symbolic.all_calls import NAME, ROLE
 from policy.symbolic.evaluated_tests import EvaluatedTests
@@ -67,6 +68,8 @@ class ShownCalls:
         self._suggested = suggested
         self._layers = tuple(layers)
         self._base = Situation(spec=spec, base=accepted_input(spec))
+        declared = tuple(declared)
+        self._profiles = declared[0].profiles if declared else NO_PROFILES
         self._resources = tuple({r: None for each in declared for r in each.resources})
         self._of_resources = {("input", resource.steps[0]) for resource in self._resources}
         self._tests: dict[Subject, list[checked.Test]] = {NAME: [], ROLE: []}
@@ -196,7 +199,9 @@ class ShownCalls:
             found = (test for test in tests if isinstance(test, checked.ResourceTest))
             hinted = {s[1]: value for s, value in self._suggested.items() if s[0] == "call"}
             texts = {field[1]: tuple(self._texts_of(field, tests)) for field in self._of_resources}
-            yield from argument_samples(self._resources, found, suggested=hinted, texts=texts)
+            yield from argument_samples(
+                self._resources, found, suggested=hinted, texts=texts, profiles=self._profiles
+            )
         elif subject == ("now",):
             yield from _distinct((*self._more(subject), *times(tests)))
         elif subject[0] == "input" and len(subject) > 1:

@@ -119,3 +119,32 @@ def test_commands_that_may_run_all_the_same_are_not_excluded(allowed: str, claim
     rules = (f"allow bash_exec when runs only {allowed}",)
     (found,) = _proofs(rules, ((f'never allow bash_exec when runs "{claimed}"', ""),))
     assert found.status != "holds"
+
+
+# One pattern with a wildcard, and claims that an everyday command of it breaks.
+_GIT = 'git: allow bash_exec when runs only "git *"'
+_FILLED = (
+    (_GIT, 'never allow bash_exec when reads "**/.env"', "/.env"),
+    (_GIT, "never allow bash_exec when connects to anything", "https://elsewhere.example/"),
+    (_GIT, 'never allow bash_exec when writes outside "/tmp/**"', "git "),
+    (_GIT, 'always deny bash_exec when input.command contains "rm -rf /"', "'rm -rf /'"),
+    (
+        f"{_GIT} and reads only workspace",
+        'never allow bash_exec when reads "**/.env"',
+        "/.env",
+    ),
+    (
+        'tee: allow bash_exec when runs only "tee *" and writes only "/srv/**"',
+        'never allow bash_exec when writes "/srv/x"',
+        "tee /srv/x",
+    ),
+)
+
+
+@pytest.mark.parametrize(("rule", "claim", "shown"), _FILLED)
+def test_a_pattern_filled_in_with_what_a_claim_names_breaks_it(
+    rule: str, claim: str, shown: str
+) -> None:
+    (found,) = _proofs((rule,), ((claim, "broken"),))
+    assert found.counterexample is not None
+    assert shown in found.counterexample.situation.input["command"]

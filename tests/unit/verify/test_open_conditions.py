@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from policy.catalog import builtin_catalog
+from policy.generation import shipped_profiles
 from policy.verify import (
     LayerClaim,
     answer_of,
@@ -17,24 +18,25 @@ from policy.verify import (
 from tests.laws.engine import build_over
 from tests.laws.policies import GLOBAL, PolicyText
 
-GIT = 'git: allow bash_exec when runs only "git *" and input.timeout <= 30'
+LOOK = 'look: allow bash_exec when runs only "ls *" and input.timeout <= 30'
 FETCH = "fetch: allow web_fetch when input.url in results(file_read) and connects to anything"
 
 
 def _claim(*statements: str) -> LayerClaim:
     lines = ("policy for every agent", "default deny", *statements)
-    built = build_over(PolicyText(files=((GLOBAL, lines),)), builtin_catalog())
+    text = PolicyText(files=((GLOBAL, lines),))
+    built = build_over(text, builtin_catalog(), profiles=shipped_profiles())
     (claim,) = claims_of(built.program)
     return claim
 
 
 def test_open_conditions_are_those_of_the_claim_and_of_rules_that_match() -> None:
-    other = 'list: allow bash_exec when runs only "ls *" and input.timeout > 90'
+    other = 'count: allow bash_exec when runs only "wc *" and input.timeout > 90'
     claim = 'prove never allow bash_exec when writes "/etc/**" and input.timeout <= 20'
-    found = answer_to(_claim(GIT, other, claim).questions()[0])
+    found = answer_to(_claim(LOOK, other, claim).questions()[0])
     assert [(one.text, one.why, one.rule) for one in found.open_conditions] == [
         ('writes "/etc/**"', "script", ""),
-        ('runs only "git *"', "commands", "git"),
+        ('runs only "ls *"', "commands", "look"),
     ]
 
 
@@ -50,7 +52,7 @@ def test_what_came_before_is_named_as_such() -> None:
 
 def test_the_rule_that_is_proposed_decides_the_claim() -> None:
     text = 'prove never allow bash_exec when writes "/etc/**" unless input.timeout > 100'
-    asked = _claim(GIT, text)
+    asked = _claim(LOOK, text)
     question = asked.questions()[0]
     proof = asked.proof({"bash_exec": answer_to(question)})
     rule = deciding_rule(proof)
@@ -60,22 +62,22 @@ def test_the_rule_that_is_proposed_decides_the_claim() -> None:
     assert problem.help is not None
     assert rule in problem.help
     assert '`writes "/etc/**"` in the claim' in problem.message
-    decided = _claim(GIT, rule, text)
+    decided = _claim(LOOK, rule, text)
     assert answer_to(decided.questions()[0]).status == "holds"
 
 
 def test_a_kept_answer_names_the_places_that_rules_have_now() -> None:
     text = 'prove never allow bash_exec when writes "/etc/**"'
-    before, after = _claim(GIT, text), _claim("# moved", GIT.replace("git:", "vcs:"), text)
+    before, after = _claim(LOOK, text), _claim("# moved", LOOK.replace("look:", "list:"), text)
     found = answer_to(before.questions()[0])
     kept = answer_of(after.questions()[0], answer_record(found))
     assert kept is not None
     assert [(one.rule, one.place) for one in found.open_conditions] == [
         ("", f"{GLOBAL}:4"),
-        ("git", f"{GLOBAL}:3"),
+        ("look", f"{GLOBAL}:3"),
     ]
     assert [(one.rule, one.place) for one in kept.open_conditions] == [
         ("", f"{GLOBAL}:5"),
-        ("vcs", f"{GLOBAL}:4"),
+        ("list", f"{GLOBAL}:4"),
     ]
     assert replace(kept, open_conditions=found.open_conditions) == found
