@@ -48,8 +48,8 @@ def command(
 
     OLD and NEW are folders, `.policy` files, or git:REVISION, which is the other one's folder as it
     is in that revision; git:REVISION:PATH names another folder or file. For each tool and layer
-    that a changed statement concerns, calls are same, tighter, looser or both, each shown by a call
-    that both policies have decided. What is not known is undecided.
+    that a change concerns, calls are same, tighter, looser or both, each shown by a call that both
+    policies have decided. Where it is not known whether some are looser, they are undecided.
 
     \b
     Examples:

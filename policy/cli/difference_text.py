@@ -16,7 +16,7 @@ _LONGEST_CALL = 400  # characters
 _LONGEST_COMMENT = 60_000
 _HEAD_OF_CALLS = ("| | tool | layer | call | was | now |", "|---|---|---|---|---|---|")
 _HEAD_OF_CHANGES = ("| | what | layer | change |", "|---|---|---|---|")
-_ORDER = ("looser", "both", "undecided", "tighter", "same")
+_ORDER = ("looser", "both", "undecided", "tighter", "not-looser", "same")
 _NO_CALL = {
     "looser": "whether a call is decided less strictly is undecided",
     "tighter": "whether a call is decided more strictly is undecided",
@@ -28,7 +28,9 @@ def text(found: Difference) -> str:
     """Return a difference for people at a terminal."""
     lines: list[str] = []
     for one in _changed(found):
-        lines.append(f"{_status(one):<9} {visible(one.tool, 100)}, {visible(one.layer.title, 200)}")
+        lines.append(
+            f"{_words(_status(one)):<9} {visible(one.tool, 100)}, {visible(one.layer.title, 200)}"
+        )
         for what, answer in _shown(one):
             witness = answer.witness
             if witness is None:
@@ -86,7 +88,7 @@ def record(found: Difference) -> dict[str, Any]:
             {
                 "tool": one.tool,
                 "layer": one.layer.title,
-                "status": one.status,
+                "status": _status(one),
                 "looser": _answer(one.looser),
                 "tighter": _answer(one.tighter),
                 "approval": {**_answer(one.approval), "direction": one.approvals},
@@ -114,10 +116,14 @@ def _changed(found: Difference) -> list[ToolDifference]:
 
 
 def _status(one: ToolDifference) -> str:
-    if one.status in ("same", "tighter"):
+    if one.status in ("same", "tighter", "not-looser"):
         # What a verdict hides: another approval.
         return {"none": one.status, "unclear": "undecided"}.get(one.approvals, one.approvals)
     return one.status
+
+
+def _words(status: str) -> str:
+    return status.replace("-", " ")
 
 
 def _shown(one: ToolDifference) -> Iterator[tuple[str, Answer]]:
@@ -151,7 +157,7 @@ def _summary(found: Difference) -> str:
     names = {one.tool for one in found.tools if _status(one) != "same"}
     same = found.same + len({one.tool for one in found.tools} - names)
     counts = ", ".join(
-        f"{rows[status]} {status}" for status in _ORDER if rows[status] and status != "same"
+        f"{rows[status]} {_words(status)}" for status in _ORDER if rows[status] and status != "same"
     )
     changed = f"{counted(len(names), 'tool')} changed ({counts})" if counts else "no tool changed"
     others = f", {counted(len(found.changes), 'other change')}" if found.changes else ""

@@ -9,7 +9,7 @@ from policy.symbolic.reading import Reading
 from policy.symbolic.rewritten_input import tests_of_changes
 from policy.symbolic.set_relations import includes
 from policy.symbolic.shown_calls import ShownCalls
-from policy.symbolic.situation import Situation, Values, demands_too_much
+from policy.symbolic.situation import Situation, Values, accepted_input, demands_too_much
 from policy.symbolic.subjects import RESOURCES, Subject
 from policy.symbolic.truths import Truths, unknown
 from policy.symbolic.verdicts import (
@@ -43,6 +43,7 @@ __all__ = [
     "VerdictLiterals",
     "Violation",
     "WhyOpen",
+    "accepted_input",
     "always_denied",
     "command_set",
     "demands_too_much",

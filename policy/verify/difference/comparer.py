@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _EVERYBODY = LayerKey(kind="every")
 _NOT_FOUND = Answer(found="no")
+_REWRITTEN = "rewrites of the tool changed"
 _MOST_NAMED = 5  # programs
 
 
@@ -217,6 +218,11 @@ def _answer(question: Question, way: Way, key: LayerKey, *, because: str) -> Ans
 
     `because` is why neither may be found.
     """
+    if way in question.left_open(key):
+        shown = question.witness(way, key) or question.rewritten_witness(way, key)
+        if shown is None:
+            return Answer(found="undecided", because=because or _REWRITTEN)
+        return Answer(found="yes", witness=shown)
     shown = question.witness(way, key) if question.is_large else None
     if shown is None:
         if question.is_surely_excluded(way, key):

@@ -12,7 +12,7 @@ from policy.verify.difference.changes import Change, Direction
 from policy.verify.difference.witness import Witness, approval_direction
 
 Found: TypeAlias = Literal["yes", "no", "undecided"]
-Status: TypeAlias = Literal["same", "tighter", "looser", "both", "undecided"]
+Status: TypeAlias = Literal["same", "tighter", "not-looser", "looser", "both", "undecided"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,11 @@ class ToolDifference:
 
     @property
     def status(self) -> Status:
-        """What is known of the verdicts; `undecided` unless it is known whether one is looser."""
+        """What is known of the verdicts.
+
+        `undecided` means whether one is looser, `not-looser` that only whether one is tighter is
+        not known.
+        """
         match self.looser.found, self.tighter.found:
             case "yes", "yes":
                 return "both"
@@ -54,7 +58,7 @@ class ToolDifference:
             case _, "yes":
                 return "tighter"
             case _, "undecided":
-                return "undecided"
+                return "not-looser"
             case _:
                 return "same"
 

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from policy.checks import LayerKey, checked
 from policy.model import Reason
+from policy.program import LayerPlan, RewritePlan
 from policy.solving import Clauses, Model, Search, Unsatisfiable
 from policy.symbolic import (
     AllCalls,
@@ -22,6 +23,7 @@ from policy.symbolic import (
     ShownCalls,
     Situation,
     Subject,
+    accepted_input,
     plans_in,
 )
 from policy.verify.difference.formula import WAYS, Formula, Way, are_alike
@@ -40,6 +42,8 @@ _MOST_LEARNED = 8  # common rules from one of them
 _LARGE = 10
 # How many common rules are read exactly at most, to prove that there is no difference.
 _MOST_READ = 200
+# Values of a field that a rewrite changes: it may suit one, and deny the others.
+_OF_EACH_TYPE: tuple[Any, ...] = ("a", 1, 1_000_000_000, -1_000_000_000, True, (), None)
 
 
 _Reading = TypeVar("_Reading", AllCalls, ShownCalls)
@@ -115,6 +119,36 @@ class Question:
             # Values with which a call may differ as these rules say, too.
             self._has_none(way, layer, exactly=self._exactly)
         return None
+
+    def left_open(self, layer: LayerKey) -> frozenset[Way]:
+        """Return how calls may differ because of a layer's rewrites, which no formula reads.
+
+        A call that is rewritten gets the stricter verdict of both inputs. So a first rewrite of a
+        tool is never looser, and the absence of the last one never tighter.
+        """
+        if all(self._keys.of(each, plan) in self._common for each, plan in self._rewrites(layer)):
+            return frozenset()
+        before, after = (any(each.rewrites for each in side.layers) for side in self._sides)
+        found: dict[Way, bool] = {"looser": before, "tighter": after, "approval": before}
+        return frozenset(way for way, is_open in found.items() if is_open)
+
+    def rewritten_witness(self, way: Way, layer: LayerKey) -> Witness | None:
+        """Return a call that differs this way by its value of a field that rewrites change."""
+        fields = dict.fromkeys(
+            str(change.steps[0])
+            for _, plan in self._rewrites(layer)
+            for change in plan.rule.changes
+            if change.steps
+        )
+        decide = self._decide(way, layer)
+        base = Situation(spec=self._spec, base=accepted_input(self._spec))
+        calls = (base.having({("input", name): one}) for name in fields for one in _OF_EACH_TYPE)
+        return next(filter(None, map(decide, calls)), None)
+
+    def _rewrites(self, layer: LayerKey) -> Iterator[tuple[LayerPlan, RewritePlan]]:
+        for each in (side.layer(layer) for side in self._sides):
+            if each is not None:
+                yield from ((each, plan) for plan in each.rewrites)
 
     def _forget_shown(self) -> None:
         if self._shown_calls is not None:

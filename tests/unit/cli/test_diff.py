@@ -267,3 +267,31 @@ def test_the_digest_is_that_of_this_very_difference(tmp_path: Path) -> None:
         ran = _diff(tmp_path / str(number), edit, more=("--format", "json"))
         records.append(json.loads(ran.out)["digest"])
     assert records[0] == records[1] != records[2]
+
+
+RESULTS = """\
+policy for every agent
+
+default deny
+a: allow file_list
+b: allow web_fetch when input.url in results(file_list)
+"""
+
+
+@pytest.mark.parametrize("more", [(), ("--format", "json"), ("--format", "markdown")])
+def test_what_can_only_be_stricter_is_not_undecided(tmp_path: Path, more: tuple[str, ...]) -> None:
+    old, new = tmp_path / "old.policy", tmp_path / "new.policy"
+    old.write_text(RESULTS)
+    new.write_text(RESULTS.replace("(file_list)", "(file_list) and length(input.url) < 900"))
+    ran = run("diff", old, new, *more)
+    assert ran.code == 0
+    if more[1:] == ("json",):
+        assert {row["status"] for row in ran.record["tools"]} == {"not-looser"}
+        assert ran.record["may_loosen"] is False
+    else:
+        assert "1 tool changed (1 not looser)" in ran.out
+
+
+def test_the_status_in_json_is_that_of_the_text(tmp_path: Path) -> None:
+    ran = _diff(tmp_path, (" two people", ""), more=("--format", "json"))
+    assert (ran.code, _rows(ran)["file_write"]["status"]) == (1, "looser")
