@@ -53,7 +53,7 @@ steps_option = click.option(
     "--steps",
     type=click.IntRange(min=1),
     help="Conflicts that the search may meet for each question; the default is `[reload] steps` "
-    "of the policy, for a comparison of the new one.",
+    "of the policy.",
 )
 call_option = click.option(
     "--call",

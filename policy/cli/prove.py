@@ -25,13 +25,16 @@ from policy.cli.loading import (
 )
 from policy.cli.options import catalog_option, path_argument, steps_option
 from policy.cli.progress import progress_line
-from policy.diagnostics import Diagnostic, Severity, display_name, visible
+from policy.diagnostics import Diagnostic, Severity, display_name, nearest, visible
 from policy.generation import Built, Generation, Snapshot, no_collecting, read_folder, with_file
 from policy.model import Reason, Span
 from policy.verify import Proof, deciding_rule, open_lines, problem_of, prove, why_undecided
 
 _UNPROVED = frozenset({"invariant-broken", "invariant-undecided"})
 _TITLE = "breaks: {}"
+_HEADER = "policy for every agent"
+# What keeps claims besides rules.
+_MECHANISMS = frozenset({"confirmation", "default", "identity", "none", "pin", "schema"})
 _FOR_EVERY_AGENT = re.compile(r"^policy for every agent\b", re.MULTILINE)
 
 
@@ -42,7 +45,7 @@ _FOR_EVERY_AGENT = re.compile(r"^policy for every agent\b", re.MULTILINE)
 @click.option(
     "--write-tests",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the calls that break claims to a file, as tests for the rule files.",
+    help="Write the calls that break claims to a file of tests, to put beside the rule files.",
 )
 @click.option(
     "--claim",
@@ -76,7 +79,8 @@ def command(
     """Prove the `prove` and `assume` statements of the policy at PATH.
 
     A claim holds for every possible call, or a call that breaks it is shown, or it is undecided.
-    The exit status is 0 if every claim holds, an `assume` may be undecided, and 1 otherwise.
+    The exit status is 0 if every claim holds, an `assume` may be undecided, 1 otherwise, and 2 for
+    a `--claim` that cannot be read or a `--rule` that there is not.
 
     \b
     Examples:
@@ -94,8 +98,11 @@ def command(
         show_dead_rules(_sound(_built(path, catalog_file, ()), path), path, steps, format)
         return
     built = _built(path, catalog_file, claims)
+    if claims:
+        _expect_claims(built, path)
     proofs = _proofs(built, path, steps, _first_line_of_claims(path) if claims else 0)
     if rule is not None:
+        _expect_rule(_sound(built, path), rule)
         proofs = tuple(proof for proof in proofs if _rests_on(proof, rule))
     if write_tests is not None:
         _write(write_tests, proofs)
@@ -106,7 +113,7 @@ def command(
     elif format == "json":
         click.echo(as_json({"claims": [_record(proof) for proof in proofs]}))
     else:
-        _print(proofs, before=prefix(path))
+        _print(proofs, before=prefix(path), rule=rule)
     unknown = _unknown_tools(built, proofs)
     if unknown and format != "sarif":
         click.echo(show(built, path, diagnostics=unknown), err=True)
@@ -159,6 +166,30 @@ def _first_line_of_claims(path: Path) -> int:
     snapshot = read_folder(path)
     content = snapshot.files[_global_file(snapshot)].content.decode("utf-8", errors="replace")
     return content.rstrip("\n").count("\n") + 2
+
+
+def _expect_claims(built: Built, path: Path) -> None:
+    """End the command if a claim of the command line is wrong."""
+    name, first = _global_file(read_folder(path)), _first_line_of_claims(path)
+    for found in built.diagnostics:
+        is_error = found.severity is Severity.ERROR and found.code not in _UNPROVED
+        span = found.span
+        if is_error and span is not None and span.file == name and span.line >= first:
+            raise click.BadParameter(f"{visible(found.message)}.", param_hint="--claim")
+
+
+def _expect_rule(generation: Generation, rule: str) -> None:
+    """End the command if nothing that can keep a claim has this name."""
+    layers = generation.program.policy.layers
+    rules = (one.id for layer in layers for one in layer.rules)
+    rewrites = (one.id for layer in layers for one in layer.rewrites)
+    names = {*_MECHANISMS, *rules, *rewrites}
+    if rule not in names:
+        near = nearest(rule, names)
+        hint = f"; did you mean `{visible(near, 60)}`?" if near else "."
+        raise click.BadParameter(
+            f"no rule is called `{visible(rule, 60)}`{hint}", param_hint="--rule"
+        )
 
 
 def _proofs(built: Built, path: Path, steps: int | None, first: int) -> tuple[Proof, ...]:
@@ -218,13 +249,16 @@ def _is_within(inner: Span, outer: Span) -> bool:
     return inner.file == outer.file and outer.start <= inner.start < outer.end
 
 
-def _print(proofs: tuple[Proof, ...], *, before: str) -> None:
+def _print(proofs: tuple[Proof, ...], *, before: str, rule: str | None) -> None:
     for proof in proofs:
         span = proof.invariant.span
         place = f"{display_name(span.file, root=before)}:{span.line}"
         click.echo(f"{proof.status:<9} {visible(place)}  {visible(proof.invariant.text, 300)}")
         for line in _reasons(proof):
             click.echo(f"          {line}")
+    if not proofs and rule is not None:
+        click.echo(f"`{visible(rule, 60)}` keeps and breaks no claim", err=True)
+        return
     if not proofs:
         click.echo(
             "there are no claims; a statement such as `prove never allow * when "
@@ -282,7 +316,9 @@ def _rule(reason: Reason) -> str:
 
 def _basis_names(proof: Proof) -> list[str]:
     return [
-        f"{visible(basis.rule, 60)} ({visible(basis.place)})" if basis.place else basis.rule
+        f"{visible(basis.rule, 60)} ({visible(basis.place)})"
+        if basis.place not in ("", basis.rule)
+        else visible(basis.rule, 60)
         for basis in proof.basis
     ]
 
@@ -331,6 +367,7 @@ def _write(file: Path, proofs: tuple[Proof, ...]) -> None:
         if proof.counterexample is not None
     ]
     try:
-        file.write_text("\n\n".join(tests) + "\n" if tests else "", encoding="utf-8")
+        text = "\n\n".join((_HEADER, *tests))
+        file.write_text(f"{text}\n" if tests else "", encoding="utf-8")
     except OSError as error:
         exit_with(f"{file} cannot be written: {error.strerror or error}")

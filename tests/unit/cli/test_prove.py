@@ -80,14 +80,13 @@ def test_a_claim_that_is_broken_is_shown_with_a_test(tmp_path: Path, claim: str,
 
 def test_the_tests_that_are_written_fail_until_the_policy_is_mended(tmp_path: Path) -> None:
     claim = "prove never allow bash_exec when input.timeout > 20"
-    tests = tmp_path / "tests.txt"
+    tests = tmp_path / "broken.policy"
     ran = _prove(tmp_path, claim, more=("--write-tests", str(tests)))
     assert ran.code == 1
-    written = tests.read_text()
-    failing = _rules(tmp_path, BASE + written)
-    assert "1 failed" in run("test", failing).out
-    mended = _rules(tmp_path, BASE.replace("<= 30", "<= 20") + written)
-    assert run("test", mended).out == "1 passed, 0 failed\n"
+    for rules, said in ((BASE, "1 failed"), (BASE.replace("<= 30", "<= 20"), "1 passed, 0 failed")):
+        folder = _rules(tmp_path, rules)
+        (folder / "broken.policy").write_text(tests.read_text())
+        assert said in run("test", folder).out
 
 
 def test_an_undecided_claim_is_an_error_and_an_undecided_assumption_is_not(tmp_path: Path) -> None:
@@ -150,8 +149,25 @@ def test_a_claim_on_the_command_line_is_proved_of_the_policy(tmp_path: Path) -> 
 @pytest.mark.parametrize("claim", ["never allo file_write", "never allow *\nallow *"])
 def test_a_claim_that_is_none_proves_nothing(tmp_path: Path, claim: str) -> None:
     ran = run("prove", _rules(tmp_path, BASE), "--claim", claim)
-    assert ran.code != 0
+    assert ran.code == 2
     assert "hold" not in ran.out
+    assert "--claim" in ran.err
+
+
+def test_a_rule_that_there_is_not_is_wrong_usage(tmp_path: Path) -> None:
+    ran = _prove(tmp_path, "prove never allow file_write", more=("--rule", "guest"))
+    assert ran.code == 2
+    assert "no rule is called `guest`; did you mean `guests`?" in ran.err
+    ran = _prove(tmp_path, "prove never allow file_write", more=("--rule", "guests"))
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err == "`guests` keeps and breaks no claim\n"
+
+
+def test_the_place_of_an_unnamed_rule_is_printed_once(tmp_path: Path) -> None:
+    rules = BASE.replace("guests: ", "")
+    claim = 'prove never allow bash_exec when session.role == "guest"'
+    ran = run("prove", _rules(tmp_path, f"{rules}{claim}\n"))
+    assert ran.out.splitlines()[1].strip() == "kept by global.policy:7"
 
 
 def test_the_claims_that_a_rule_keeps_or_breaks_are_shown_alone(tmp_path: Path) -> None:
@@ -245,14 +261,16 @@ def test_tests_that_are_written_mean_the_calls_that_were_shown(tmp_path: Path) -
     run("prove", rules, "--write-tests", written)
     text = (rules / "global.policy").read_text(encoding="utf-8")
     without = "".join(line for line in text.splitlines(True) if not line.startswith("prove"))
-    tests = written.read_text(encoding="utf-8")
-    ran = run("test", _rules(tmp_path, without + tests))
-    assert ran.out.endswith(f"0 passed, {len(HOSTILE) + 1} failed\n"), ran.err
+    count = len(HOSTILE) + 1
     mended = without.replace("some: allow", "some: deny")
-    assert (
-        run("test", _rules(tmp_path, mended + tests)).out
-        == f"{len(HOSTILE) + 1} passed, 0 failed\n"
-    )
+    for text, said in (
+        (without, f"0 passed, {count} failed"),
+        (mended, f"{count} passed, 0 failed"),
+    ):
+        folder = _rules(tmp_path, text)
+        (folder / "written.policy").write_bytes(written.read_bytes())
+        ran = run("test", folder)
+        assert ran.out.endswith(f"{said}\n"), ran.err
 
 
 @pytest.mark.parametrize("tools", ["nosuchthing", "bash_exec, nosuchthing", "mcp nobody/*"])
