@@ -111,7 +111,7 @@ async def test_roots_that_a_server_wants_at_its_start_are_asked_for_with_the_nex
         asking("handshake", tmp_path, mode="asks for roots", more=shared) as g,
         g.client(**user.callbacks) as client,
     ):
-        await until(noted.exists)
+        await until(lambda: noted.exists() and noted.read_text().endswith("\n"))
         assert "no call is running" in noted.read_text()
         assert user.asked == []
 

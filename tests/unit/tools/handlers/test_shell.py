@@ -159,7 +159,7 @@ async def test_a_shell_that_is_not_there_is_a_failure_of_the_tool(tmp_path: Path
     workspace = tmp_path / "work"
     workspace.mkdir()
     ctx = ExecutionContext(workspace=str(workspace), env={"PATH": str(nowhere)})
-    with pytest.raises(Execution, match="could not be started"):
+    with pytest.raises(Execution, match="`bash` is not installed"):
         await bash_exec(Limits())({"command": "true"}, ctx)
 
 
