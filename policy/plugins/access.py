@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from policy.capabilities import ANY_PATH, PluginAccess
 from policy.generation import Network, Reach
+from policy.sandbox import is_within
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +46,7 @@ def _narrower(one: Network, other: Network) -> Network:
 def _shared(needed: Iterable[str], granted: Iterable[str]) -> Iterator[str]:
     wanted = [path if path == ANY_PATH else os.path.normpath(path) for path in needed]
     for path in map(os.path.normpath, granted):
-        if any(one == ANY_PATH or _is_within(path, one) for one in wanted):
+        if any(one == ANY_PATH or is_within(path, (one,)) for one in wanted):
             yield path
         else:
-            yield from (one for one in wanted if one != ANY_PATH and _is_within(one, path))
-
-
-def _is_within(path: str, folder: str) -> bool:
-    """Return whether a path is a folder or below it; those below the home folder are apart."""
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
+            yield from (one for one in wanted if one != ANY_PATH and is_within(one, (path,)))

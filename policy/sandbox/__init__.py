@@ -3,6 +3,7 @@
 from policy.sandbox.bubblewrap import Bubblewrap
 from policy.sandbox.choosing import driver_named, name_in_use
 from policy.sandbox.confined_program import ConfinedProgram, refused_connections
+from policy.sandbox.containment import is_within
 from policy.sandbox.control_groups import counts_processes, weak_limit
 from policy.sandbox.denials import SandboxDenial, denial_of
 from policy.sandbox.docker import docker_command
@@ -73,6 +74,7 @@ __all__ = [
     "fix_for",
     "folder_of_system",
     "is_public",
+    "is_within",
     "name_in_use",
     "note_of_own_address",
     "open_one",

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from policy.diagnostics import visible
-from policy.sandbox.plan import SandboxPlan, is_within
+from policy.sandbox.containment import is_within
+from policy.sandbox.plan import SandboxPlan
 from policy.sandbox.system_files import ETC, SCRATCH, SYSTEM
 
 CODE = "denied-by-sandbox"

@@ -15,9 +15,9 @@ from typing import TypeAlias
 
 from policy.environment import LetterCase
 from policy.model import ResourceSet
+from policy.sandbox.containment import is_within
 from policy.values import (
     PathContext,
-    PlainPath,
     Unreadable,
     compile_name_glob,
     fixed_part,
@@ -73,11 +73,11 @@ class NameSearch:
         for glob in (glob for each in self._sets for glob in _searched_globs(each)):
             head = os.path.realpath(fixed_part(glob)[0]) if glob.startswith("/") else "/"
             for folder in self._folders:
-                if _holds(folder, head):
+                if is_within(head, (folder,)):
                     yield head
-                elif _holds(head, folder):
+                elif is_within(folder, (head,)):
                     yield folder
-            if any(_holds(folder, head) for folder in self._if_named):
+            if is_within(head, self._if_named):
                 yield head
 
     def finds(self, path: str) -> bool:
@@ -176,16 +176,12 @@ def _is_by_name(resources: ResourceSet) -> bool:
     return all(segments[:-1] == ("**",) for segments in found)
 
 
-def _holds(folder: str, path: str) -> bool:
-    return PlainPath(path=folder, tree=True).covers(PlainPath(path=path, tree=False))
-
-
 def outermost(places: Iterable[str]) -> Iterator[str]:
     """Yield the places that are in no other one, each once."""
     last = None
     # A folder comes before what is in it: `/` sorts before what names have.
     for place in sorted(set(places), key=path_segments):
-        if last is None or not _holds(last, place):
+        if last is None or not is_within(place, (last,)):
             yield place
             last = place
 

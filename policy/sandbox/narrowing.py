@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from policy.model import Bound, Confinement, NamedResources, ResourceSet
+from policy.sandbox.containment import is_within
 from policy.sandbox.name_search import NamedPath, NameSearch, NotSearched, outermost, search_all
 from policy.sandbox.system_view import NO_SYSTEM, SystemView
 from policy.values import PlainPath, plain_bound, plain_paths
@@ -78,12 +79,11 @@ def narrowed_paths(
     needed = system.needed_in(of_system)
     if needed is not None:
         return f"rules deny to read {needed}, without which no program starts"
-    hidden = [PlainPath(path=one.path, tree=True) for one in masked]
+    hidden = [one.path for one in masked]
     read, written = (
-        {path for path in paths if not any(one.covers(_tree(path)) for one in hidden)}
-        for paths in (read, written)
+        {path for path in paths if not is_within(path, hidden)} for paths in (read, written)
     )
-    masked = tuple(one for one in masked if _is_in(one.path, (*read, *written)))
+    masked = tuple(one for one in masked if is_within(one.path, (*read, *written)))
     return NarrowedPaths(
         reads=tuple(sorted(read - written)),
         writes=tuple(sorted(written)),
@@ -119,16 +119,12 @@ def _leads_over_link_in(path: str, folders: tuple[str, ...], *, links: int = 0) 
         reached = os.path.join(inside, part)
         if not os.path.islink(reached):
             continue
-        if links >= _MOST_LINKS or any(_holds(folder, inside) for folder in folders):
+        if links >= _MOST_LINKS or is_within(inside, folders):
             return True
         target = os.path.normpath(os.path.join(inside, os.readlink(reached)))
         if _leads_over_link_in(target, folders, links=links + 1):
             return True
     return False
-
-
-def _holds(folder: str, path: str) -> bool:
-    return PlainPath(path=folder, tree=True).covers(PlainPath(path=path, tree=False))
 
 
 def _within(paths: Iterable[str], permitted: tuple[PlainPath, ...] | None) -> tuple[str, ...]:
@@ -207,16 +203,7 @@ def _taken_away(*asked: _Asked, search: int) -> list[tuple[NamedPath, ...]]:
 
 def _touches(path: str, mounted: Iterable[str]) -> bool:
     """Return whether a path is in a mounted one, or holds one."""
-    whole = _tree(path)
-    return any(whole.covers(root) or root.covers(whole) for root in map(_tree, mounted))
-
-
-def _is_in(path: str, mounted: Iterable[str]) -> bool:
-    return any(_tree(root).covers(_tree(path)) for root in mounted)
-
-
-def _tree(path: str) -> PlainPath:
-    return PlainPath(path=path, tree=True)
+    return any(is_within(path, (root,)) or is_within(root, (path,)) for root in mounted)
 
 
 def _plain(resources: ResourceSet) -> Iterator[PlainPath]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from policy.evaluation import Floor
 from policy.generation import Network, ProcessLimits, Reach, SandboxSettings
 from policy.model import Confinement
+from policy.sandbox.containment import is_within
 from policy.sandbox.name_search import outermost
 from policy.sandbox.narrowing import narrowed_paths
 from policy.sandbox.system_view import NO_SYSTEM, folder_of_system, in_system, system_view
@@ -219,8 +220,3 @@ def _between(path: str, roots: Collection[str]) -> Iterator[str]:
     while is_within(path := os.path.dirname(path), roots):
         if path not in roots:
             yield path
-
-
-def is_within(path: str, folders: Iterable[str]) -> bool:
-    """Return whether a path is one of some folders, or in one."""
-    return any(path == each or path.startswith(each.rstrip("/") + "/") for each in folders)

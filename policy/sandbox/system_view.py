@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from glob import glob
 
+from policy.sandbox.containment import is_within
 from policy.sandbox.etc_files import etc_paths
 from policy.sandbox.system_files import ETC, SYSTEM
 
@@ -44,16 +45,16 @@ class SystemView:
         """Return the parts of the system that are among some paths, or in them."""
         found: set[str] = set()
         for path in taken:
-            if any(_holds(each, path) for each in self.paths):
+            if is_within(path, self.paths):
                 found.add(path)
             else:
-                found |= {each for each in self.paths if _holds(path, each)}
+                found |= {each for each in self.paths if is_within(each, (path,))}
         return tuple(sorted(found))
 
     def needed_in(self, hidden: Iterable[str]) -> str | None:
         """Return one of some paths that holds what every program needs; None if none does."""
         return next(
-            (path for path in hidden if any(_holds(path, one) for one in self.needed)), None
+            (path for path in hidden if any(is_within(one, (path,)) for one in self.needed)), None
         )
 
 
@@ -77,19 +78,15 @@ def system_view() -> SystemView:
 
 def folder_of_system(path: str) -> str | None:
     """Return the folder of the system that a path without links is in, None if it is in none."""
-    return next((each for each in _folders() if _holds(each, path)), None)
+    return next((each for each in _folders() if is_within(path, (each,))), None)
 
 
 def in_system(paths: Iterable[str]) -> tuple[str, ...]:
     """Return those of some paths without links that are in a folder of the system."""
     folders = _folders()
-    return tuple(path for path in paths if any(_holds(each, path) for each in folders))
+    return tuple(path for path in paths if is_within(path, folders))
 
 
 def _folders() -> tuple[str, ...]:
     found = (os.path.realpath(path) for path in SYSTEM if os.path.isdir(path))
     return tuple(dict.fromkeys(found))
-
-
-def _holds(folder: str, path: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
