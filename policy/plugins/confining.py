@@ -12,7 +12,7 @@ from policy.model import ConfinedVerb, Confinement, GenerationId, SandboxTier
 from policy.plugins.access import SharedAccess
 from policy.plugins.connections import CallConnections
 from policy.runtime import Threads
-from policy.sandbox import CannotConfine, SandboxPlan, plan_of
+from policy.sandbox import CannotConfine, SandboxPlan, plan_of, unenforced
 
 _FRESH, _MOST_PLANS = 1.0, 100  # seconds, and how many are kept
 _THREADS = Threads("looking for what rules keep from plugins", most=4)
@@ -74,11 +74,9 @@ class PluginSandbox:
 
         None: what the plugin may touch at most.
         """
-        relied_on = set(() if confinement is None else confinement.relied_on)
-        missing = relied_on - self.tier.enforces
-        if missing:
-            verbs = " and ".join(sorted(missing))
-            raise CannotConfine(f"rules allow it only if a sandbox limits what it {verbs}")
+        problem = unenforced(confinement, self.tier)
+        if problem is not None:
+            raise CannotConfine(problem)
         home, now = os.path.expanduser("~"), self.in_force()
         plan = plan_of(
             self.access.reach,

@@ -33,7 +33,7 @@ from policy.sandbox.plan_bounds import exceeded_verb
 from policy.sandbox.seatbelt import seatbelt_command
 from policy.sandbox.system_files import SYSTEM
 from policy.sandbox.system_view import folder_of_system
-from policy.sandbox.tier import tier_of
+from policy.sandbox.tier import tier_of, unenforced
 
 __all__ = [
     "SYSTEM",
@@ -85,5 +85,6 @@ __all__ = [
     "refused_connections",
     "seatbelt_command",
     "tier_of",
+    "unenforced",
     "weak_limit",
 ]

@@ -33,6 +33,7 @@ from policy.sandbox import (
     plan_of,
     protected_paths,
     tier_of,
+    unenforced,
 )
 from policy.service.in_flight import enclosing_call
 from policy.service.sandbox_connections import connections_of_running_call
@@ -194,12 +195,9 @@ def _installing(
 
 def _require_enforced(confinement: Confinement | None, settings: SandboxSettings) -> None:
     """Raise for a call that is allowed because of a sandbox that an edit has taken away."""
-    tier = tier_of(settings, tools=frozenset())
-    enforced = frozenset[str]() if tier is None else tier.enforces
-    missing = () if confinement is None else set(confinement.relied_on) - enforced
-    if missing:
-        verbs = " and ".join(sorted(missing))
-        raise SandboxMissing(f"rules allow it only if a sandbox limits what it {verbs}")
+    problem = unenforced(confinement, tier_of(settings, tools=frozenset()))
+    if problem is not None:
+        raise SandboxMissing(problem)
 
 
 def require_not_of_system(workspaces: str) -> None:
