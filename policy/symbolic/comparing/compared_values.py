@@ -5,7 +5,7 @@ They are read together: what one says of a number, a string or a list counts for
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -17,11 +17,11 @@ from policy.symbolic.comparing.comparisons import Comparisons, equalities_of
 from policy.symbolic.comparing.element_truths import ElementTruths
 from policy.symbolic.comparing.elements import Elements, put_together
 from policy.symbolic.comparing.equal_texts import EqualTexts, Text
-from policy.symbolic.comparing.field_quantities import FieldQuantities
+from policy.symbolic.comparing.field_quantities import FieldChoices, FieldQuantities
 from policy.symbolic.comparing.quantities import is_closed
 from policy.symbolic.comparing.suggested_values import suggested_values
 from policy.symbolic.comparing.windows import Windows
-from policy.symbolic.reading import Choice, Reading, Scope
+from policy.symbolic.reading import Reading, Scope
 from policy.symbolic.subjects import Subject
 from policy.symbolic.truths import Truths, any_of
 
@@ -29,24 +29,8 @@ _NOW: Subject = ("now",)
 _AN_EVENING = datetime(2026, 6, 1, 18, 30, tzinfo=UTC)
 
 
-class Fields(Reading, Protocol):
+class Fields(Reading, FieldChoices, Protocol):
     """A reading that has chosen values which stand for all values of a field or fact."""
-
-    def choices_of_value(self, subject: Subject) -> Sequence[Choice]:
-        """Return the values of which one stands for that of the call, none if there are none."""
-        ...
-
-    def constants_with(self, subject: Subject) -> Sequence[Any]:
-        """Return the constants by which the values were told apart."""
-        ...
-
-    def is_listed(self, subject: Subject) -> bool:
-        """Return whether the values are all that there are."""
-        ...
-
-    def is_text(self, subject: Subject) -> bool:
-        """Return whether strings are not told apart by the choices."""
-        ...
 
     def text_of(self, subject: Subject) -> Text | None:
         """Return the string that a field or fact may be; None if it is not modelled as one."""

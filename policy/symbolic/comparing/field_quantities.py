@@ -220,25 +220,25 @@ class FieldQuantities:
         found = self._all.unknown(whole=self._has_whole_numbers(steps))
         for kind in _JSON_ALONE:
             self._clauses.require(-getattr(found, kind))
-        infos = [self._view.lookup(steps[: count + 1]) for count in range(len(steps))]
-        if not all(_is_object(info) for info in infos[:-1]):
+        info = self._declared(steps)
+        if info is None:
             return found
         # No list and no other value is on the way, so that the schema is that of the value.
         self._clauses.require(-found.unclear)
-        types = infos[-1].types
-        if infos[-1].known and types <= {"integer", "number"} and infos[-1].required:
+        if info.known and info.types <= {"integer", "number"} and info.required:
             self._clauses.require(-found.absent)
-        if infos[-1].known and not types & {"integer", "number", "any"}:
+        if info.known and not info.types & {"integer", "number", "any"}:
             self._clauses.require(-found.number)
         return found
 
     def _has_whole_numbers(self, steps: tuple[str, ...]) -> bool:
-        for count in range(1, len(steps)):
-            info = self._view.lookup(steps[:count])
-            if not _is_object(info):
-                return False
-        info = self._view.lookup(steps)
-        return info.known and not info.types & {"number", "any"}
+        info = self._declared(steps)
+        return info is not None and info.known and not info.types & {"number", "any"}
+
+    def _declared(self, steps: tuple[str, ...]) -> FieldInfo | None:
+        """Return what the schema declares of a field; None where it may be in something else."""
+        *above, field = (self._view.lookup(steps[: count + 1]) for count in range(len(steps)))
+        return field if all(map(_is_object, above)) else None
 
 
 def path_of(value: checked.Value) -> Subject | None:
