@@ -79,7 +79,7 @@ async def _ended(child: ChildProcess) -> str:
         async with asyncio.timeout(_LAST_MOMENT):
             code = await child.wait()
     except TimeoutError:
-        return f"the server has closed its output{_last_words(child)}"
+        return f"the server has closed its input or output{_last_words(child)}"
     how = f"by signal {-code}" if code < 0 else f"with exit status {code}"
     return f"the server has ended {how}{_last_words(child)}"
 

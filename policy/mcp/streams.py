@@ -70,6 +70,9 @@ async def message_streams(
                 async for message in from_client:
                     text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
                     await send(text)
+            except ConnectionError:  # found here before the reader comes to the end
+                lost(await ended())
+                to_client.close()
             except Exception as error:  # noqa: BLE001 - whatever ends a transport
                 lost(text_of(error))
                 # No answer can come: those who wait for one are told so.
