@@ -9,7 +9,7 @@ from typing import Any
 from policy.cli.loading import counted
 from policy.decision import Decision, approval_words
 from policy.diagnostics import visible
-from policy.verify import Answer, Difference, ToolDifference
+from policy.verify import CallDifference, Difference, ToolDifference
 
 _LONGEST_CALL = 400  # characters
 # A comment on GitHub has at most 65,536 characters.
@@ -126,7 +126,7 @@ def _words(status: str) -> str:
     return status.replace("-", " ")
 
 
-def _shown(one: ToolDifference) -> Iterator[tuple[str, Answer]]:
+def _shown(one: ToolDifference) -> Iterator[tuple[str, CallDifference]]:
     answers = (("looser", one.looser), ("tighter", one.tighter), ("approval", one.approval))
     for what, answer in answers:
         if answer.found != "no":
@@ -164,7 +164,7 @@ def _summary(found: Difference) -> str:
     return f"{changed}, {same} the same{others}"
 
 
-def _row(one: ToolDifference, what: str, answer: Answer) -> str:
+def _row(one: ToolDifference, what: str, answer: CallDifference) -> str:
     start = f"| {what} | {_code(one.tool)} | {_code(one.layer.title)} |"
     witness = answer.witness
     if witness is None:
@@ -188,7 +188,7 @@ def _code(text: str) -> str:
     return f"<code>{''.join(plain)}</code>"
 
 
-def _answer(answer: Answer) -> dict[str, Any]:
+def _answer(answer: CallDifference) -> dict[str, Any]:
     witness = answer.witness
     if witness is None:
         because = {"because": answer.because} if answer.because else {}

@@ -24,7 +24,6 @@ from policy.layers import applies_to
 from policy.program import RulePlan
 from policy.programs import NO_PROFILES
 from policy.solving import Clauses, Model
-from policy.symbolic.all_calls import NAME, ROLE
 from policy.symbolic.evaluated_tests import EvaluatedTests
 from policy.symbolic.field_values import accepted_values, bounds_in
 from policy.symbolic.known_truths import KnownTruths, Row
@@ -32,7 +31,7 @@ from policy.symbolic.reading import Choice, Scope, choices, compiled, fixed, tab
 from policy.symbolic.resource_samples import argument_samples
 from policy.symbolic.samples import complete_samples, guessed_samples, is_strange, times
 from policy.symbolic.situation import NOTHING, SETTABLE, Situation, Values, accepted_input
-from policy.symbolic.subjects import RESOURCES, Subject, subjects_of
+from policy.symbolic.subjects import NAME, RESOURCES, ROLE, Subject, subjects_of
 from policy.symbolic.truths import Truths
 
 _MOST_VALUES = 60  # of one field or fact

@@ -18,8 +18,10 @@ _Node = TypeVar("_Node", checked.Test, checked.Value)
 RESOURCES: Subject = ("call",)
 HISTORY: Subject = ("history",)
 ALL_INPUT: Subject = ("input",)
+NAME: Subject = ("agent", "name")
+ROLE: Subject = ("session", "role")
 # Facts that are the same caller's role.
-_SAME: dict[Subject, Subject] = {("agent", "roles"): ("session", "role")}
+_SAME: dict[Subject, Subject] = {("agent", "roles"): ROLE}
 
 # Constants that are equal to none of another type.
 _EQUAL_ALONE = (str, Decimal, datetime, timedelta)

@@ -3,7 +3,7 @@
 from policy.verify.code_on_the_command_line import EXAMPLE, restricts_unseen_code
 from policy.verify.coverage import unreached_rules
 from policy.verify.difference import (
-    Answer,
+    CallDifference,
     Change,
     Difference,
     Direction,
@@ -42,7 +42,7 @@ from policy.verify.proposal.proposer import Edit, Judge, NoProposal, Proposal, S
 __all__ = [
     "EXAMPLE",
     "STEPS",
-    "Answer",
+    "CallDifference",
     "Change",
     "ClaimQuestion",
     "Counterexample",

@@ -29,8 +29,8 @@ _NOW: Subject = ("now",)
 _AN_EVENING = datetime(2026, 6, 1, 18, 30, tzinfo=UTC)
 
 
-class Fields(Reading, FieldChoices, Protocol):
-    """A reading that has chosen values which stand for all values of a field or fact."""
+class Fields(FieldChoices, Protocol):
+    """The values of fields and facts, with those that are strings."""
 
     def text_of(self, subject: Subject) -> Text | None:
         """Return the string that a field or fact may be; None if it is not modelled as one."""
@@ -38,14 +38,16 @@ class Fields(Reading, FieldChoices, Protocol):
 
 
 class ComparedValues:
-    """The comparisons of one call, whose fields and facts are read as `fields`.
+    """The comparisons of one call, whose fields and facts have the values of `fields`.
 
-    `tests` are all that will be asked about.
+    `reading` reads the tests that they consist of; `tests` are all windows that will be asked
+    about.
     """
 
     def __init__(
         self,
         clauses: Clauses,
+        reading: Reading,
         fields: Fields,
         *,
         tests: Iterable[checked.Test],
@@ -54,7 +56,7 @@ class ComparedValues:
         call: Evaluation,
     ) -> None:
         self._clauses = clauses
-        self._fields = fields
+        self._reading = reading
         self._elements = elements
         self._view = view
         self._numbers = Inequalities(clauses)
@@ -66,7 +68,7 @@ class ComparedValues:
             clauses, self._numbers, self._quantities.all, self._equal_texts
         )
         self._windows = Windows(clauses, self._quantities.all, tests=tests, call=call)
-        self._element_truths = ElementTruths(clauses, elements, self._quantities.all, fields)
+        self._element_truths = ElementTruths(clauses, elements, self._quantities.all, reading)
 
     def truth_of(self, test: checked.Test, scope: Scope) -> Truths | None:
         """Return the truth of a test; None if it is not about values that are compared."""
@@ -76,7 +78,7 @@ class ComparedValues:
             return self._windows.truth_of(test, scope)
         equalities = equalities_of(test)
         if equalities:
-            return any_of(self._clauses, [self._fields.leaf(one, scope) for one in equalities])
+            return any_of(self._clauses, [self._reading.leaf(one, scope) for one in equalities])
         return self._element_truths.truth_of(test, scope)
 
     @property

@@ -8,12 +8,12 @@ from policy.verify.difference.comparer import (
     concerns_calls,
     digest_of_unknown,
 )
-from policy.verify.difference.difference import Answer, Difference, ToolDifference
+from policy.verify.difference.difference import CallDifference, Difference, ToolDifference
 from policy.verify.difference.tightening import only_tightens
 from policy.verify.difference.witness import Witness
 
 __all__ = [
-    "Answer",
+    "CallDifference",
     "Change",
     "Compared",
     "Difference",

@@ -16,7 +16,7 @@ Status: TypeAlias = Literal["same", "tighter", "not-looser", "looser", "both", "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class CallDifference:
     """Whether some call differs in one way, and such a call if there is one.
 
     `because` is why it is undecided, empty where neither a proof nor a call was found.
@@ -37,9 +37,9 @@ class ToolDifference:
 
     tool: str
     layer: LayerKey
-    looser: Answer
-    tighter: Answer
-    approval: Answer
+    looser: CallDifference
+    tighter: CallDifference
+    approval: CallDifference
 
     @property
     def status(self) -> Status:

@@ -7,27 +7,23 @@ which the engines decide otherwise than expected is read exactly from then on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from policy.checks import LayerKey, checked
-from policy.model import Reason
-from policy.program import LayerPlan, RewritePlan
+from policy.checks import LayerKey
 from policy.solving import Clauses, Model, Search, Unsatisfiable
 from policy.symbolic import (
     AllCalls,
-    AnyPlan,
-    Reading,
     RuleReader,
     ShownCalls,
     Situation,
     Subject,
-    accepted_input,
-    plans_in,
 )
-from policy.verify.difference.formula import WAYS, Formula, Way, are_alike
-from policy.verify.difference.sides import PlanKey, PlanKeys, Side, tests_in
+from policy.verify.difference.changed_rewrites import left_open_by_rewrites, rewritten_calls
+from policy.verify.difference.common_rules import CommonRules
+from policy.verify.difference.formula import WAYS, Formula, Way
+from policy.verify.difference.sides import PlanKey, Side
 from policy.verify.difference.witness import (
     Witness,
     approval_direction,
@@ -37,14 +33,10 @@ from policy.verify.proof.replay import smallest
 
 _MOST_REPLAYS = 48  # calls that the engines decide for one question
 _IN_A_ROW = 12  # of them before common rules are read that turned out to matter
-_MOST_LEARNED = 8  # common rules from one of them
 # Changed rules of a tool from which on a call is sought before a proof that there is none.
 _LARGE = 10
 # How many common rules are read exactly at most, to prove that there is no difference.
 _MOST_READ = 200
-# Values of a field that a rewrite changes: it may suit one, and deny the others.
-_OF_EACH_TYPE: tuple[Any, ...] = ("a", 1, 1_000_000_000, -1_000_000_000, True, (), None)
-
 
 _Reading = TypeVar("_Reading", AllCalls, ShownCalls)
 
@@ -66,12 +58,7 @@ class Question:
         self._rows = rows
         self._steps = steps
         self._is_provable = alike or old.spec is None or new.spec is None
-        self._keys = PlanKeys(old, new)
-        plans = [self._keys.all_of(side) for side in self._sides]
-        self._placed = [{_place(plan): key for key, plan in each.items()} for each in plans]
-        self._order = tuple({**plans[0], **plans[1]})
-        like = {key for key in (layer.key for layer in old.layers) if _declare_alike(old, new, key)}
-        self._common = {key for key in plans[0].keys() & plans[1].keys() if key[0] in like}
+        self._rules = CommonRules(old, new)
         self._slots = max(old.program.slots, new.program.slots)
         self._view = new.program.catalog.views.of(spec.schema)
         # Values of fields and facts with which a call may differ.
@@ -92,7 +79,7 @@ class Question:
     @property
     def is_large(self) -> bool:
         """Whether so much changed that a difference is more likely than not."""
-        return len(self._order) - len(self._common) > _LARGE
+        return self._rules.others > _LARGE
 
     def is_surely_excluded(self, way: Way, layer: LayerKey) -> bool:
         """Return whether no call differs this way, whatever the rules do that both have."""
@@ -102,8 +89,8 @@ class Question:
         """Return whether no call differs this way, as common rules say; it takes longer."""
         return (
             self._is_modelled(layer)
-            and 0 < len(self._common) <= _MOST_READ
-            and self._has_none(way, layer, exactly=frozenset(self._common))
+            and 0 < len(self._rules.keys_of_both) <= _MOST_READ
+            and self._has_none(way, layer, exactly=self._rules.keys_of_both)
         )
 
     def witness(self, way: Way, layer: LayerKey) -> Witness | None:
@@ -121,34 +108,13 @@ class Question:
         return None
 
     def left_open(self, layer: LayerKey) -> frozenset[Way]:
-        """Return how calls may differ because of a layer's rewrites, which no formula reads.
-
-        A call that is rewritten gets the stricter verdict of both inputs. So a first rewrite of a
-        tool is never looser, and the absence of the last one never tighter.
-        """
-        if all(self._keys.of(each, plan) in self._common for each, plan in self._rewrites(layer)):
-            return frozenset()
-        before, after = (any(each.rewrites for each in side.layers) for side in self._sides)
-        found: dict[Way, bool] = {"looser": before, "tighter": after, "approval": before}
-        return frozenset(way for way, is_open in found.items() if is_open)
+        """Return how calls may differ because of a layer's rewrites."""
+        return left_open_by_rewrites(self._sides, layer, self._rules)
 
     def rewritten_witness(self, way: Way, layer: LayerKey) -> Witness | None:
         """Return a call that differs this way by its value of a field that rewrites change."""
-        fields = dict.fromkeys(
-            str(change.steps[0])
-            for _, plan in self._rewrites(layer)
-            for change in plan.rule.changes
-            if change.steps
-        )
-        decide = self._decide(way, layer)
-        base = Situation(spec=self._spec, base=accepted_input(self._spec))
-        calls = (base.having({("input", name): one}) for name in fields for one in _OF_EACH_TYPE)
-        return next(filter(None, map(decide, calls)), None)
-
-    def _rewrites(self, layer: LayerKey) -> Iterator[tuple[LayerPlan, RewritePlan]]:
-        for each in (side.layer(layer) for side in self._sides):
-            if each is not None:
-                yield from ((each, plan) for plan in each.rewrites)
+        calls = rewritten_calls(self._spec, self._sides, layer)
+        return next(filter(None, map(self._decide(way, layer), calls)), None)
 
     def _forget_shown(self) -> None:
         if self._shown_calls is not None:
@@ -170,8 +136,8 @@ class Question:
                 clauses,
                 self._spec,
                 self._view,
-                tests=self._tests(exactly),
-                layers=self._layers(),
+                tests=self._rules.tests(exactly),
+                layers=self._rules.layers,
                 slots=self._slots,
             )
             asked = self._all_calls[exactly] = self._asked(reading, exactly, exact=False)
@@ -208,7 +174,9 @@ class Question:
                 if found is not None:
                     if self._shows(found, way, layer):
                         return smallest(found, decide, asked.reading.values_of)
-                    replays.learned |= self._misjudged(found, formula.matching(model))
+                    replays.learned |= self._rules.misjudged(
+                        found, expected=formula.matching(model), exactly=self._exactly
+                    )
                 search.require(-seeking, *(-literal for literal in chosen))
             if replays.learned:
                 return None
@@ -221,8 +189,8 @@ class Question:
                 clauses,
                 self._spec,
                 self._view,
-                tests=self._tests(self._exactly),
-                layers=self._layers(),
+                tests=self._rules.tests(self._exactly),
+                layers=self._rules.layers,
                 declared=[each.declared for side in self._sides for each in side.layers],
                 slots=self._slots,
                 suggested=self._suggested,
@@ -234,23 +202,20 @@ class Question:
         self, reading: _Reading, exactly: frozenset[PlanKey], *, exact: bool
     ) -> _Asked[_Reading]:
         """Return a reading with the questions that will be asked of it."""
-        formula = self._formula(reading, exactly, exact=exact)
+        formula = Formula(
+            self._sides,
+            reading,
+            RuleReader(reading, exact=exact),
+            keys=self._rules.keys,
+            common=self._rules.keys_of_both,
+            exactly=exactly,
+        )
         asked = [(way, layer) for way in WAYS for layer in self._rows]
         wanted = {(way, layer): formula.differs(way, layer) for way, layer in asked}
         seeking = {one: reading.clauses.variable() for one in asked}
         search = Search(reading.clauses, steps=self._steps)
         return _Asked(
             reading=reading, formula=formula, wanted=wanted, seeking=seeking, search=search
-        )
-
-    def _formula(self, reading: Reading, exactly: Collection[PlanKey], *, exact: bool) -> Formula:
-        return Formula(
-            self._sides,
-            reading,
-            RuleReader(reading, exact=exact),
-            keys=self._keys,
-            common=self._common,
-            exactly=exactly,
         )
 
     def _decide(self, way: Way, layer: LayerKey) -> Callable[[Situation], Witness | None]:
@@ -264,49 +229,11 @@ class Question:
 
     def _shows(self, found: Witness, way: Way, layer: LayerKey) -> bool:
         """Return whether a call differs this way, by a rule that changed in the layer."""
-        return _differs(way, found) and self._is_about(found, layer)
-
-    def _is_about(self, found: Witness, layer: LayerKey) -> bool:
-        """Return whether a rule that changed in a layer matches a call, as far as rules tell."""
-        old, new = (side.layer(layer) for side in self._sides)
-        if old is None or new is None or not are_alike(old, new):
-            return True
-        if self._sides[0].spec != self._sides[1].spec:
-            return True
-        return any(
-            reason.layer == layer.title and placed.get(_place_of(reason)) not in self._common
-            for placed, decision in zip(self._placed, (found.before, found.after), strict=True)
-            for reason in decision.reasons
-            if reason.rule != "default"
-        )
+        return _differs(way, found) and self._rules.are_about(found, layer)
 
     def _replayed(self, situation: Situation, layer: LayerKey) -> Witness | None:
         old, new = (side.program for side in self._sides)
         return both_decisions(old, new, situation, layer)
-
-    def _misjudged(self, found: Witness, expected: frozenset[PlanKey]) -> set[PlanKey]:
-        """Return common rules, left open, that match a call against expectation or do not."""
-        matching = {
-            placed.get(_place_of(one))
-            for placed, decision in zip(self._placed, (found.before, found.after), strict=True)
-            for one in decision.reasons
-        }
-        left_open = self._common - self._exactly
-        wrong = (key for key in self._order if (key in matching) != (key in expected))
-        learned = [key for key in wrong if key in left_open]
-        return set(learned[:_MOST_LEARNED])
-
-    def _tests(self, exactly: Collection[PlanKey]) -> Iterator[checked.Test]:
-        """Yield the tests of the rules that are read."""
-        for side in self._sides:
-            for layer in side.layers:
-                for plan in plans_in(layer):
-                    key = self._keys.of(layer, plan)
-                    if key not in self._common or key in exactly:
-                        yield from tests_in(plan)
-
-    def _layers(self) -> tuple[LayerKey, ...]:
-        return tuple(dict.fromkeys(each.key for side in self._sides for each in side.layers))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,16 +264,3 @@ def _differs(way: Way, found: Witness) -> bool:
             return after > before
         case "approval":
             return approval_direction(found.before, found.after) != "none"
-
-
-def _declare_alike(old: Side, new: Side, key: LayerKey) -> bool:
-    left, right = old.layer(key), new.layer(key)
-    return left is not None and right is not None and left.declared.says_the_same(right.declared)
-
-
-def _place(plan: AnyPlan) -> tuple[object, ...]:
-    return _place_of(plan.reason)
-
-
-def _place_of(reason: Reason) -> tuple[object, ...]:
-    return reason.layer, reason.file, reason.line, reason.rule, reason.verdict

@@ -5,16 +5,9 @@ from __future__ import annotations
 import pytest
 
 from policy.catalog import Resource
+from tests.unit.verify.file_tools import COPY, READ, TEXT
 from tests.unit.verify.proving import proof, tool
 
-TEXT = {"type": "string"}
-READ = tool("read", {"path": TEXT}, Resource(verb="reads", steps=("path",)))
-COPY = tool(
-    "copy",
-    {"source": TEXT, "target": TEXT},
-    Resource(verb="reads", steps=("source",)),
-    Resource(verb="writes", steps=("target",)),
-)
 BOTH = tool(
     "both",
     {"one": TEXT, "other": TEXT},
