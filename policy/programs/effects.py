@@ -8,6 +8,7 @@ from policy.programs.arguments.http_redirects import HttpRedirects
 from policy.programs.found_paths import NOT_SEARCHED, FoundPaths
 from policy.programs.invocation import CommandEffect, HandedWord, Invocation, NewNames, Verb
 from policy.programs.nested_commands import ANY_WORDS, NestedCommands, Run
+from policy.programs.placeholders import NO_PLACEHOLDERS, OF_FIND, USUAL, Placeholders
 from policy.programs.profiles.profile import UNTIL_THE_END, Profile
 from policy.programs.profiles.registry import Profiles
 from policy.programs.profiles.variables import listed_folders
@@ -142,29 +143,38 @@ class CommandEffects:
         words: tuple[Word, ...],
         *,
         option: str,
-        stand_in: str | None,
+        placeholders: Placeholders | None,
         found: FoundPaths,
     ) -> None:
-        """Record the command that words form, after an optional `--`."""
+        """Record the command that words form, after an optional `--`.
+
+        `placeholders` are those that options name.
+        """
         if words and words[0].known and words[0].text == "--":
             words = words[1:]
         label = f"{self.name} {option}".rstrip()
         if role == "words-command...":
             self.run(self.nesting.joined(words, label=label, folder=self.folder))
             return
-        if role in UNTIL_THE_END:
-            stand_in = "{}"
         folder = self.folder
         if role == "argv-until-there":
-            # It runs in the folder of each file that is found.
+            # It runs in the folder of each file that is found, and is given its name: that of BSD
+            # without `./`, so that it may be an option.
             folder = (*folder, UNKNOWN_FOLDER)
+            found = NOT_SEARCHED
         more = role == "argv-more..."
+        if role in UNTIL_THE_END:
+            placeholders = OF_FIND
+        elif placeholders is None:
+            placeholders = USUAL if more else NO_PLACEHOLDERS
+        if not placeholders.spelled:
+            self.gap(f"which words of `{label}` stand for others is not known")
         searched = found != NOT_SEARCHED
         added = (replace(found.word(), many=True) if searched else ANY_WORDS,)
         # If nothing is found, the command runs without it.
         ends: tuple[tuple[Word, ...], ...] = ((),)
-        if more and stand_in is None:
-            ends = ((), added) if searched else (added,)
+        if more and placeholders.added:
+            ends = ((), added) if searched or placeholders is not USUAL else (added,)
         for end in ends:
             read = self.nesting.words(
                 words,
@@ -173,7 +183,7 @@ class CommandEffects:
                 assigns=role == "env-argv...",
                 fed=not more,
                 more=end,
-                stand_in=stand_in or ("{}" if more else None),
+                placeholders=placeholders,
                 found=found,
             )
             if read.command.words:

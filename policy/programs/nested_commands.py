@@ -12,6 +12,7 @@ from policy.programs.arguments.operand_roles import command_line_text
 from policy.programs.budget import COMMAND, Budget
 from policy.programs.found_paths import NOT_SEARCHED, FoundPaths
 from policy.programs.invocation import Invocation
+from policy.programs.placeholders import NO_PLACEHOLDERS, Placeholders
 from policy.shell import (
     Assignment,
     SimpleCommand,
@@ -64,22 +65,21 @@ class NestedCommands:
         assigns: bool = False,
         fed: bool = True,
         more: tuple[Word, ...] = (),
-        stand_in: str | None = None,
+        placeholders: Placeholders = NO_PLACEHOLDERS,
         found: FoundPaths = NOT_SEARCHED,
     ) -> Invocation:
         """Return the command that words form.
 
-        With `assigns`, assignments precede it; `more` words are appended. `stand_in` is the
-        placeholder that an unknown word, one of `found`, replaces. `fed`: it reads the input of the
-        command that runs it.
+        With `assigns`, assignments precede it; `more` words are appended. One of the paths in
+        `found` replaces `placeholders`. `fed`: it reads the input of the command that runs it.
         """
         text = command_line_text(words)
         variables, rest = _assignments(words) if assigns else ((), words)
         if variables:
             texts = [one.name for one in variables if not _is_number(one.value)]
             self.budget.share_texts(frozenset(texts))
-        if stand_in:
-            rest = tuple(_replaced(word, stand_in, found) for word in rest)
+        if placeholders is not NO_PLACEHOLDERS:
+            rest = tuple(placeholders.replaced(word, found) for word in rest)
         inner = SimpleCommand(
             words=(*rest, *more),
             assignments=variables,
@@ -186,14 +186,3 @@ def _assignments(
 
 def _is_number(value: Word) -> bool:
     return value.known and value.text.isdecimal()
-
-
-def _replaced(word: Word, stand_in: str, found: FoundPaths) -> Word:
-    if word.below_start is not None and stand_in in word.below_start:
-        return replace(word, below_start=None, many=True)
-    before, sign, _ = word.text.partition(stand_in)
-    if not sign:
-        return word
-    if word.text == stand_in:
-        return replace(found.word(), many=word.many)
-    return Word(before or found.root, "opaque", many=word.many)

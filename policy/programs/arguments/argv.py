@@ -158,6 +158,7 @@ class _ArgumentReader:
         self._has_sub = bool(profile.subcommands)
         self._stops = profile.style == "posix"
         self._runs = profile.runs_operands
+        self._until_end = profile.runs_until_end
         # The operand after which all words are for what it names: `go run . -v`.
         argued = profile.operands[-1:] == ("argument...",) and profile.style in ("words", "listed")
         self._named = len(profile.operands) - 2 if argued else -1
@@ -210,6 +211,10 @@ class _ArgumentReader:
         return True
 
     def _operand(self, word: Word, *, may_be_option: bool = False) -> None:
+        if self._until_end and word.known and word.text == ";":
+            # The command before it did not end where it seemed to: `find -ok rm {} + … ;`.
+            self._unknown(word)
+            return
         self.at += 1
         self._operands += 1
         if not may_be_option and word.shape != "known" and not word.number:
@@ -474,7 +479,16 @@ class _ArgumentReader:
         if option.role in UNTIL_THE_END:
             end = next((i for i in range(start, end) if self._ends_words(i)), end)
         self.at = min(end + (option.role in UNTIL_THE_END), len(self.words))
-        return (*first, *self.words[start:end])
+        words = self.words[start:end]
+        if option.role not in UNTIL_THE_END:
+            return (*first, *words)
+        if any(word.known and word.text == "+" for word in words):
+            # Some programs end the command at any `+`.
+            self.items.append(OptionItem(None, "+"))
+        if self.words[end : end + 1] and self.words[end].text == "+":
+            # All the names that fit into one command: `find . -exec rm {} +`.
+            words = (*words[:-1], replace(words[-1], many=True))
+        return (*first, *words)
 
     def _ends_words(self, index: int) -> bool:
         text = self.words[index].text

@@ -19,6 +19,7 @@ from policy.programs.arguments.operand_roles import possible_roles
 from policy.programs.arguments.search_tests import search_exclusions
 from policy.programs.found_paths import NOT_SEARCHED, FoundPaths
 from policy.programs.nested_commands import common_root
+from policy.programs.placeholders import Placeholders
 from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.registry import Profiles
 from policy.shell import Word
@@ -31,6 +32,13 @@ _CHOOSING = frozenset({"found-name", "found-otherwise"})
 _QUIET = frozenset({"text", "null-ended"}) | _CHOOSING
 # Those of one that searches in files: which files it takes.
 _TAKING = frozenset({"only-files", "leaves-files", "leaves-folders", "leaves-glob", "only-type"})
+# Those of one that searches what a file names, or that spells the paths differently.
+_ELSEWHERE = frozenset({"list", "respells-found"})
+
+_PLACEHOLDERS = frozenset({"placeholder", "placeholder-of-all"})
+# Roles of options that say how many unknown words, or lines of them, a command is given.
+_ADDING = frozenset({"added-words", "added-lines"})
+_SPLIT_OTHERWISE = frozenset({"otherwise-ended", "added-lines", "read"})
 
 
 def found_paths(items: Sequence[Item], profile: Profile, *, steered: bool = False) -> FoundPaths:
@@ -51,7 +59,7 @@ def found_paths(items: Sequence[Item], profile: Profile, *, steered: bool = Fals
 def reads_null_separated(items: Sequence[Item]) -> bool:
     """Return whether a program reads null-separated names from its input."""
     roles = {_role(item) for item in items}
-    return "null-ended" in roles and roles.isdisjoint({"otherwise-ended", "read"})
+    return "null-ended" in roles and roles.isdisjoint(_SPLIT_OTHERWISE)
 
 
 def printed_names(words: tuple[Word, ...], profiles: Profiles) -> FoundPaths:
@@ -92,7 +100,7 @@ def _prints_paths_alone(items: Sequence[Item], also: frozenset[str] = frozenset(
 def reads_words(items: Sequence[Item]) -> bool:
     """Return whether a program splits its input at blanks and ends of lines."""
     roles = {_role(item) for item in items}
-    return roles.isdisjoint({"null-ended", "otherwise-ended", "read"})
+    return roles.isdisjoint({"null-ended"} | _SPLIT_OTHERWISE)
 
 
 def printed_paths(line: Sequence[tuple[Word, ...]], profiles: Profiles) -> FoundPaths:
@@ -113,6 +121,30 @@ def printed_paths(line: Sequence[tuple[Word, ...]], profiles: Profiles) -> Found
     if not _prints_paths_alone(items, also=profile.paths_with):
         return NOT_SEARCHED
     return found_paths(items, profile, steered=profile.style != "words")
+
+
+def named_placeholders(items: Sequence[Item]) -> Placeholders | None:
+    """Return the placeholders that options of a program name, None if there are none.
+
+    Which one of several counts depends on the program. With some later options none does, and words
+    are added: `xargs -I{} -n2`.
+    """
+    wholes: list[str] = []
+    several = added = False
+    spelled = True
+    for item in items:
+        if not isinstance(item, OptionItem) or item.option is None:
+            continue
+        role, value = item.option.role, item.value
+        if role in _PLACEHOLDERS:
+            wholes.append((value.text if value else "") or "{}")
+            several = several or role == "placeholder-of-all"
+            spelled = spelled and (value is None or value.known)
+        elif wholes and role in _ADDING:
+            added = added or role == "added-lines" or value is None or value.text != "1"
+    if not wholes:
+        return None
+    return Placeholders(wholes=tuple(wholes), several=several, added=added, spelled=spelled)
 
 
 def _is_search(profile: Profile, items: Sequence[Item]) -> bool:
@@ -170,7 +202,7 @@ def _root(items: Sequence[Item], profile: Profile) -> str:
 
     An operand may be the name that is searched for (`fd NAME`), and an option give the folder.
     """
-    if any(_role(item).endswith("-tree") for item in items):
+    if any(_role(item).endswith("-tree") or _role(item) in _ELSEWHERE for item in items):
         return ""
     operands = [item for item in items if isinstance(item, OperandItem)]
     given = _given(items)

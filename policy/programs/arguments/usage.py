@@ -22,6 +22,7 @@ from policy.programs.arguments.link_following import followed_links, kept_links
 from policy.programs.arguments.operand_roles import argv_start, becomes_a_word, possible_roles
 from policy.programs.arguments.searches import (
     found_paths,
+    named_placeholders,
     printed_names,
     printed_paths,
     reads_null_separated,
@@ -30,6 +31,7 @@ from policy.programs.arguments.searches import (
 from policy.programs.effects import CommandEffects
 from policy.programs.found_paths import NOT_SEARCHED, FoundPaths, Search
 from policy.programs.invocation import CommandEffect, GivenOperand, GivenOption
+from policy.programs.placeholders import Placeholders
 from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.roles import PROGRAMS, bare_role, leads_elsewhere, verbs_of_role
 from policy.programs.words.approximate_paths import note_suffixes
@@ -131,7 +133,7 @@ class ArgumentUsage:
         """Record the options before a subcommand."""
         for item in parts.items:
             if isinstance(item, OptionItem):
-                self._note_option(item, profile, found=NOT_SEARCHED, stand_in=None)
+                self._note_option(item, profile, found=NOT_SEARCHED, placeholders=None)
 
     def _note_words(
         self, parts: ParsedArguments, roles: tuple[str, ...], profile: Profile
@@ -156,7 +158,7 @@ class ArgumentUsage:
                 words = (_named(items), *words)
         possible = _possible(items, roles, [item.word for item in operands])
         runs_found = any(isinstance(item, OptionItem) and item.words for item in items)
-        stand_in = _stand_in(parts) if runs or runs_found else None
+        placeholders = named_placeholders(items) if runs or runs_found else None
         found = NOT_SEARCHED
         if runs_found:
             found = found_paths(items, profile, steered=is_steered_by_variable(self.effects))
@@ -166,7 +168,7 @@ class ArgumentUsage:
         may_be_value = False
         for item in items:
             if isinstance(item, OptionItem):
-                self._note_option(item, profile, found=found, stand_in=stand_in)
+                self._note_option(item, profile, found=found, placeholders=placeholders)
                 may_be_value = _may_take_next(item)
             else:
                 self._note_operand(item, next(taken), profile, aside=may_be_value)
@@ -176,7 +178,7 @@ class ArgumentUsage:
         if not _INTO.isdisjoint(roles):
             self._write_into([item.word for item in operands])
         if runs:
-            self.effects.run_words(runs, words, option="", stand_in=stand_in, found=found)
+            self.effects.run_words(runs, words, option="", placeholders=placeholders, found=found)
             if not (self.effects.inner or self.effects.gaps):
                 runs = ""  # `env A=b` runs nothing
         return _certain_roles(operands, possible) | ({runs} - {""})
@@ -196,7 +198,12 @@ class ArgumentUsage:
         return found
 
     def _note_option(
-        self, item: OptionItem, profile: Profile, *, found: FoundPaths, stand_in: str | None
+        self,
+        item: OptionItem,
+        profile: Profile,
+        *,
+        found: FoundPaths,
+        placeholders: Placeholders | None,
     ) -> None:
         effects, option = self.effects, item.option
         inner = len(effects.inner)
@@ -212,7 +219,7 @@ class ArgumentUsage:
                 note_word(effects, option.role, item.value or Word(""), option=item.spelled)
         elif item.words:
             effects.run_words(
-                option.role, item.words, option=item.spelled, stand_in=stand_in, found=found
+                option.role, item.words, option=item.spelled, placeholders=placeholders, found=found
             )
         elif option.role in REDIRECTING:
             effects.redirects.option(option.role, item.value, option.name)
@@ -420,6 +427,8 @@ def _is_spelled_command(item: OptionItem) -> bool:
 
 
 def _may_end(word: Word) -> bool:
+    if word.known:
+        return False  # `{}`, which stands for all the names that are found
     return word.shape != "glob" or any(fnmatchcase(end, word.text) for end in (";", "+", "{}"))
 
 
@@ -505,11 +514,3 @@ def _is_name(word: Word) -> bool:
     Such a name has no slash, and neither has a part of it that is glued to an option.
     """
     return word.shape == "glob" and "/" not in word.text and not word.text.endswith("*")
-
-
-def _stand_in(parts: ParsedArguments) -> str | None:
-    """Return the placeholder that unknown words replace, if an option sets one."""
-    for item in parts.items:
-        if isinstance(item, OptionItem) and item.option and item.option.role == "placeholder":
-            return (item.value.text if item.value else "") or "{}"
-    return None

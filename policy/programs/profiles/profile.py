@@ -156,10 +156,11 @@ class Profile:
     sources: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
-    # Computed once, since every command needs them: whether some option is guarded, and whether
-    # operands may be a command.
+    # Computed once, since every command needs them: whether some option is guarded, whether
+    # operands may be a command, and whether an option takes a command up to `;`.
     has_guarded: bool = field(init=False, repr=False, compare=False)
     runs_operands: bool = field(init=False, repr=False, compare=False)
+    runs_until_end: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         guarded = any(option.guarded for option in self.options.values())
@@ -167,3 +168,5 @@ class Profile:
         listed = (self.operands, *(one.operands or () for one in self.variants))
         runs = any(role in MANY_WORDS for roles in listed for role in roles)
         object.__setattr__(self, "runs_operands", runs)
+        ends = any(option.role in UNTIL_THE_END for option in self.options.values())
+        object.__setattr__(self, "runs_until_end", ends)

@@ -117,8 +117,12 @@ def _other(effects: CommandEffects, role: str, word: Word, label: str) -> None:
             effects.may_do_anything(f"what `{label}` does is not known", runs=False)
         case (
             "placeholder"
+            | "placeholder-of-all"
+            | "added-words"
+            | "added-lines"
             | "found-name"
             | "found-otherwise"
+            | "respells-found"
             | "null-ended"
             | "otherwise-ended"
             | "link-target"
