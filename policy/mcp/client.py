@@ -52,7 +52,7 @@ class McpClient:
     `launcher` starts the programs of servers over stdio. `restarts` says when a session that has
     failed is opened again. `changed` is called when the server announces another list of tools in
     any session, or the session that would have heard of it is lost; `offers_changed` is the same
-    for resources and prompts. `protected` returns files that a confined server may not write.
+    for resources and prompts. `protected` returns what is kept from a confined server.
     """
 
     def __init__(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypeAlias
 
@@ -33,9 +33,19 @@ from policy.sandbox import (
 
 _LOG = logging.getLogger(__name__)
 _SUBJECT = "this server"
-# Returns the files that no program may write, by the policy in force.
-Protected: TypeAlias = Callable[[], Collection[str]]
-NOTHING_PROTECTED: Protected = tuple
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtectedPaths:
+    """Files that no server may write, and `private` folders: those with the files of sessions."""
+
+    files: Collection[str] = ()
+    private: Collection[str] = ()
+
+
+# Returns them by the policy in force.
+Protected: TypeAlias = Callable[[], ProtectedPaths]
+NOTHING_PROTECTED: Protected = ProtectedPaths
 
 
 def tier_of_server(server: McpServer) -> SandboxTier | None:
@@ -58,7 +68,7 @@ def _name_of(driver: ConfiningDriver) -> str:
 class ServerSandbox:
     """What one session's process of a server may touch, as it was when that was started.
 
-    `protected` returns the files that no program may write.
+    `protected` returns the paths that are kept from it.
     """
 
     def __init__(
@@ -116,8 +126,14 @@ class ServerSandbox:
 
     def _planned(self, program: ProgramToStart) -> SandboxPlan:
         reach = replace(self._reach, reads=(*self._reach.reads, *self._own))
+        protected = self._protected()
         self._plan = plan_of(
-            reach, folder=self._folder, home=self._home, workspace=None, kept=self._protected()
+            reach,
+            folder=self._folder,
+            home=self._home,
+            workspace=None,
+            kept=protected.files,
+            private=protected.private,
         )
         return self._plan
 

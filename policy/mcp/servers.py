@@ -14,7 +14,7 @@ from policy.mcp.errors import McpFailure
 from policy.mcp.offered import KEY_OF, Entries, Offered, OfferedKind
 from policy.mcp.resolved_program import program_of
 from policy.mcp.served_server import REGISTERING, LockOf, ProgramOf, ServedServer, ServerReport
-from policy.mcp.server_sandbox import NOTHING_PROTECTED, Protected
+from policy.mcp.server_sandbox import NOTHING_PROTECTED, Protected, ProtectedPaths
 from policy.mcp.standing import Standing, is_as_accepted
 from policy.model import Caller
 from policy.pins import (
@@ -226,9 +226,12 @@ async def configured_servers(
         generation = store.current
         return generation is not None and server in generation.settings.catalogue.servers
 
-    def protected() -> frozenset[str]:
+    private = () if service.root is None else (service.root,)
+
+    def protected() -> ProtectedPaths:
         generation = store.current
-        return frozenset() if generation is None else protected_paths(generation.floor)
+        files = () if generation is None else protected_paths(generation.floor)
+        return ProtectedPaths(files=files, private=private)
 
     servers = McpServers(
         service,

@@ -78,6 +78,7 @@ class ConfiguredPlugins:
         self._copies = copies_folder()
         self._loaded: dict[str, _Loaded] = {}
         self._changing = asyncio.Lock()
+        self._private = () if service.root is None else (service.root,)
         self._last = PlanInForce()
         self.registry = PluginRegistry(service, configured_grants(store), reloads=store)
 
@@ -160,12 +161,15 @@ class ConfiguredPlugins:
     def _in_force(self) -> PlanInForce:
         generation = self._store.current
         if generation is None:
-            return PlanInForce()
+            return PlanInForce(private=self._private)
         if self._last.generation == generation.id:
             return self._last
         search = generation.settings.sandbox.search
         self._last = PlanInForce(
-            generation=generation.id, protected=protected_paths(generation.floor), search=search
+            generation=generation.id,
+            protected=protected_paths(generation.floor),
+            private=self._private,
+            search=search,
         )
         return self._last
 

@@ -22,12 +22,14 @@ _THREADS = Threads("looking for what rules keep from plugins", most=4)
 class PlanInForce:
     """What each plan has to keep to by the policy in force.
 
-    `generation` is that policy, `protected` are files that no program may write, `search` is how
-    many files are looked at for those that rules name by wildcards.
+    `generation` is that policy, `protected` are files that no program may write, `private` are the
+    folders with the files of sessions, `search` is how many files are looked at for those that
+    rules name by wildcards.
     """
 
     generation: GenerationId | None = None
     protected: frozenset[str] = frozenset()
+    private: tuple[str, ...] = ()
     search: int = SandboxSettings().search
 
 
@@ -86,6 +88,7 @@ class PluginSandbox:
             kept=now.protected,
             confinement=confinement,
             search=now.search,
+            private=now.private,
             # A module has no programs or libraries.
             sees_system=self.folder is not None,
         )

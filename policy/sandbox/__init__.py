@@ -30,9 +30,9 @@ from policy.sandbox.network.opening import Dial, dial, is_public, open_one
 from policy.sandbox.network.target import Target, read_target
 from policy.sandbox.plan import CannotConfine, SandboxPlan, plan_of, protected_paths
 from policy.sandbox.plan_bounds import exceeded_verb
+from policy.sandbox.private_folders import problem_of_workspace
 from policy.sandbox.seatbelt import seatbelt_command
 from policy.sandbox.system_files import SYSTEM
-from policy.sandbox.system_view import folder_of_system
 from policy.sandbox.tier import tier_of, unenforced
 
 __all__ = [
@@ -72,13 +72,13 @@ __all__ = [
     "escapes",
     "exceeded_verb",
     "fix_for",
-    "folder_of_system",
     "is_public",
     "is_within",
     "name_in_use",
     "note_of_own_address",
     "open_one",
     "plan_of",
+    "problem_of_workspace",
     "protected_paths",
     "proxy_environment",
     "read_target",

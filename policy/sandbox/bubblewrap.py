@@ -16,13 +16,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from policy.generation import ProcessLimits
+from policy.sandbox.containment import is_within
 from policy.sandbox.driver import CPU_GRACE, ConfinedStart
 from policy.sandbox.etc_files import etc_files
 from policy.sandbox.pinned_paths import pinned
 from policy.sandbox.plan import CannotConfine, SandboxPlan
 from policy.sandbox.seccomp.filter_file import open_filter
 from policy.sandbox.seccomp.refusals import refusals
-from policy.sandbox.system_files import SCRATCH, SYSTEM
+from policy.sandbox.system_files import SYSTEM
 
 _SECONDS = 10.0
 _KERNEL = ("acpi", "bus", "fs", "irq", "mtrr", "scsi", "sys", "sysrq-trigger")
@@ -109,10 +110,12 @@ class Bubblewrap:
                     *etc.arguments,
                     *("--proc", "/proc", "--dev", "/dev"),
                     *_kernel_settings(),
+                    *_emptied(plan),
                     *_scratch(plan),
                     *_start_folder(plan),
                     *_mounts(plan, paths),
                     *("--args", str(hiding)),
+                    *(each for path in _private(plan) for each in ("--remount-ro", path)),
                     # Both are in memory, and have no size.
                     *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", plan.folder, "--"),
                     *_limited(plan.limits),
@@ -140,9 +143,21 @@ def _kernel_settings() -> Iterator[str]:
         yield from ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")
 
 
+def _emptied(plan: SandboxPlan) -> Iterator[str]:
+    """Yield empty folders in the place of those that the system does not show."""
+    for folder in _private(plan):
+        yield from ("--size", str(plan.limits.scratch), "--tmpfs", folder)
+
+
+def _private(plan: SandboxPlan) -> Iterator[str]:
+    """Yield the private folders, but for those that are mounted whole, or in an empty folder."""
+    over = (*plan.writes, *plan.reads, *plan.in_memory)
+    yield from (path for path in plan.private if not is_within(path, over))
+
+
 def _scratch(plan: SandboxPlan) -> Iterator[str]:
     """Yield empty folders in memory: those for temporary files, and the home folder."""
-    for folder in (*SCRATCH, plan.home):
+    for folder in plan.in_memory:
         yield from ("--size", str(plan.limits.scratch), "--tmpfs", folder)
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 from policy.diagnostics import visible
 from policy.sandbox.containment import is_within
 from policy.sandbox.plan import SandboxPlan
-from policy.sandbox.system_files import ETC, SCRATCH, SYSTEM
+from policy.sandbox.system_files import ETC, SYSTEM
 
 CODE = "denied-by-sandbox"
 # What a program could not do: `call` is a system call, `use` is a limit.
@@ -174,13 +174,18 @@ def _by_line(plan: SandboxPlan, tier: str, closed: Collection[str], line: str) -
         return
     readable = _readable(plan, tier)
     for path in _paths(line, text.index(error), plan.folder):
-        if not is_within(path, readable) or is_within(path, plan.masked):
+        if not is_within(path, readable) or _is_hidden(plan, path):
             yield Denied(verb="read", target=path)
             return
         writable = is_within(path, _writable(plan, tier)) and not is_within(path, plan.kept)
         if error not in _MISSING and (not writable or os.path.dirname(path) in closed):
             yield Denied(verb="write", target=path)
             return
+
+
+def _is_hidden(plan: SandboxPlan, path: str) -> bool:
+    private = is_within(path, plan.private) and not is_within(path, (*plan.reads, *plan.writes))
+    return private or is_within(path, plan.masked)
 
 
 def _paths(line: str, end: int, folder: str) -> Iterator[str]:
@@ -200,4 +205,4 @@ def _readable(plan: SandboxPlan, tier: str) -> tuple[str, ...]:
 
 
 def _writable(plan: SandboxPlan, tier: str) -> tuple[str, ...]:
-    return (*plan.writes, *((*SCRATCH, plan.home) if tier == "bubblewrap" else ()))
+    return (*plan.writes, *(plan.in_memory if tier == "bubblewrap" else ()))

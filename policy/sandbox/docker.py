@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from policy.generation import ProcessLimits
 from policy.sandbox.plan import CannotConfine, SandboxPlan
-from policy.sandbox.system_files import SCRATCH
 from policy.sandbox.unexpressed import require_expressible
 
 _ISOLATED = (
@@ -69,7 +68,7 @@ def _limits(limits: ProcessLimits) -> Iterator[str]:
 
 
 def _mounts(plan: SandboxPlan) -> Iterator[str]:
-    for folder in (*SCRATCH, plan.home):
+    for folder in plan.in_memory:
         yield _fields("type=tmpfs", f"target={folder}", f"tmpfs-size={plan.limits.scratch}")
     writable = {*plan.writes, *plan.immovable} - set(plan.kept)
     for path in sorted({*plan.reads, *writable, *plan.kept}):

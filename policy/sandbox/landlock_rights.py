@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 # <linux/landlock.h>: rights on files, and those on folders
 _EXECUTE, _WRITE_FILE, _READ_FILE, _TRUNCATE, _IOCTL = (1 << bit for bit in (0, 1, 2, 14, 15))
-_READ_FOLDER = 1 << 3
+# To list a folder; names are no content, and nothing in it is read by that.
+READ_FOLDER = 1 << 3
 # To make and remove files, folders, pipes and links in a folder, and to move them to another one;
 # sockets and devices are not made.
 _CHANGE_FOLDER = sum(1 << bit for bit in (4, 5, 7, 8, 10, 12, 13))
 _ON_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL
 _ALL = (1 << 16) - 1
-READ = _EXECUTE | _READ_FILE | _READ_FOLDER
+READ = _EXECUTE | _READ_FILE | READ_FOLDER
 WRITE = READ | _WRITE_FILE | _TRUNCATE | _CHANGE_FOLDER
 USE_DEVICE = _READ_FILE | _WRITE_FILE
 _TCP = 0b11

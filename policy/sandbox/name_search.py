@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -191,15 +191,18 @@ def outermost(places: Iterable[str]) -> Iterator[str]:
 _Looking: TypeAlias = tuple[tuple[NameSearch, bool], ...]
 
 
-def search_all(searches: Sequence[NameSearch], *, most: int) -> None:
+def search_all(searches: Sequence[NameSearch], *, most: int, private: Collection[str] = ()) -> None:
     """Find what is named, for all searches in one walk; raise NotSearched.
 
     `most` is how many files and folders are looked at. What a search has found, it does not look
-    into. A folder that cannot be listed counts as found: a program may be able to change that.
+    into. A folder that cannot be listed counts as found: a program may be able to change that. Into
+    a `private` folder it looks only where a folder that is searched is in it.
     """
     walk = _Walk(most)
     pending: list[tuple[str, _Looking]] = []
-    for place in outermost(place for each in searches for place in each.places()):
+    places = {place for each in searches for place in each.places()}
+    inside = {place for place in places if is_within(place, private)}
+    for place in (*outermost(places - inside), *outermost(inside)):
         below = tuple((each, each.names_below(place)) for each in searches if not each.finds(place))
         if below and os.path.isdir(place):
             pending.append((place, below))
@@ -216,7 +219,7 @@ def search_all(searches: Sequence[NameSearch], *, most: int) -> None:
                 if all_of_it or each.may_be_named(entry.name):
                     below = tuple(_not_found(entry, looking))
                     break
-            if below and entry.is_dir(follow_symlinks=False):
+            if below and entry.is_dir(follow_symlinks=False) and entry.path not in private:
                 pending.append((entry.path, below))
 
 

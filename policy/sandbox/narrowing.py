@@ -182,14 +182,15 @@ class _Asked:
         return NameSearch(self.sets, folders, if_named=self.system.paths)
 
     def touched_by(self, path: str) -> bool:
-        return _touches(path, (*self.mounted, *self.system.paths))
+        return _touches(path, self.mounted) or self.system.touched_by(path)
 
 
 def _taken_away(*asked: _Asked, search: int) -> list[tuple[NamedPath, ...]]:
     """Return what each of several groups of sets takes away of its paths."""
     searches = [one.search() for one in asked]
     if search:
-        search_all(searches, most=search)
+        private = {path for one in asked for path in one.system.private}
+        search_all(searches, most=search, private=private)
     taken = []
     for one, searched in zip(asked, searches, strict=True):
         found = {each.path: each for each in searched.found}

@@ -13,14 +13,14 @@ from contextlib import ExitStack, contextmanager
 from policy.sandbox.plan import CannotConfine
 
 # Each takes a descriptor of this process while a program starts.
-_MOST = 400
+MOST = 400
 
 
 @contextmanager
 def pinned(paths: Collection[str]) -> Iterator[Mapping[str, int]]:
     """Open each path in the block; raise CannotConfine for one that leads over a link."""
-    if len(paths) > _MOST:
-        raise CannotConfine(f"{len(paths)} folders and files are too many: at most {_MOST}")
+    if len(paths) > MOST:
+        raise CannotConfine(f"{len(paths)} folders and files are too many: at most {MOST}")
     with ExitStack() as opened:
         descriptors = {}
         for path in paths:

@@ -16,7 +16,9 @@ from policy.model import Confinement
 from policy.sandbox.containment import is_within
 from policy.sandbox.name_search import outermost
 from policy.sandbox.narrowing import narrowed_paths
-from policy.sandbox.system_view import NO_SYSTEM, folder_of_system, in_system, system_view
+from policy.sandbox.private_folders import private_folders, problem_of_workspace
+from policy.sandbox.system_files import PROGRAMS, SCRATCH
+from policy.sandbox.system_view import NO_SYSTEM, in_system, system_view
 
 # What is read-only in every folder that may be written: code in them runs without being called.
 # Settings of git name programs, too: `core.hooksPath`, `core.fsmonitor`.
@@ -36,6 +38,8 @@ _KEPT = (
 )
 # A sandbox has its own folders in these places.
 _OWN = ("/proc", "/dev", "/sys")
+# A home folder is not empty where it is, or holds, one of these: users of services have such ones.
+_NEVER_EMPTY = (*_OWN, "/etc", *PROGRAMS)
 
 
 class CannotConfine(Exception):
@@ -58,7 +62,8 @@ class SandboxPlan:
     for those above what is `masked`, unless that is found by its own name wherever it is. `unkept`
     would be kept, but do not exist: the program may make them. `folder` is where it starts, `home`
     its home folder, which is empty unless it is among the paths. `masked` cannot be read, in spite
-    of `reads` and `writes`.
+    of `reads` and `writes`. `private` are folders in those of the system, which hold nothing but
+    what the plan names in them.
     """
 
     reads: tuple[str, ...]
@@ -71,6 +76,14 @@ class SandboxPlan:
     network: Network
     limits: ProcessLimits
     masked: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
+
+    @property
+    def in_memory(self) -> tuple[str, ...]:
+        """The folders that are empty at first, in a sandbox with mounts of its own."""
+        home = os.path.normpath(self.home)
+        holds = any(is_within(one, (home,)) for one in _NEVER_EMPTY)
+        return SCRATCH if holds or is_within(home, _NEVER_EMPTY) else (*SCRATCH, self.home)
 
 
 def plan_of(
@@ -84,6 +97,7 @@ def plan_of(
     search: int = SandboxSettings().search,
     libraries: Iterable[str] = (),
     sees_system: bool = True,
+    private: Iterable[str] = (),
 ) -> SandboxPlan:
     """Return what a program may touch that starts in `folder`; raise CannotConfine.
 
@@ -91,18 +105,21 @@ def plan_of(
     without being called, such as `.git/hooks`, and those of `reads` are read-only also in a folder
     that may be written. A `confinement` narrows all of it; for what it names by wildcards, at most
     `search` files and folders are looked at. The `libraries` can be read whatever it says, as those
-    of the system; one that `sees_system` reads these.
+    of the system; one that `sees_system` reads these, but nothing in a `private` folder or in the
+    workspace beyond what is named.
     """
     kept = tuple(kept)
     writes = [_existing(path, home) for path in reach.writes]
     if workspace is not None:
-        writes.append(_workspace(_existing(workspace, home)))
+        workspace = _workspace(_existing(workspace, home))
+        writes.append(workspace)
     reads = [_existing(path, home) for path in reach.reads]
     masked: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
+    hidden = private_folders((*private, *(() if workspace is None else (workspace,))))
     if confinement is not None:
         takes_away = confinement.reads is not None and confinement.reads.without
-        system = system_view() if sees_system and takes_away else NO_SYSTEM
+        system = system_view(private=hidden) if sees_system and takes_away else NO_SYSTEM
         narrowed = narrowed_paths(reads, writes, confinement, search=search, system=system)
         if isinstance(narrowed, str):
             raise CannotConfine(narrowed)
@@ -110,7 +127,7 @@ def plan_of(
         kept, fixed = (*kept, *narrowed.kept), narrowed.fixed
     reads += [_existing(path, home) for path in libraries]
     if sees_system:
-        masked = (*masked, *_protected_in_system(kept, (*reads, *writes, *masked)))
+        masked = (*masked, *_protected_in_system(kept, (*reads, *writes, *masked, *hidden)))
     guarded = {*kept, *(path for each in writes for path in _run_without_call(each))}
     guarded |= set(reads) - set(writes)
     inside = sorted(path for path in guarded if is_within(path, writes))
@@ -129,6 +146,7 @@ def plan_of(
         network=_network(reach, confinement),
         limits=reach.limits,
         masked=masked,
+        private=hidden if sees_system else (),
     )
 
 
@@ -155,15 +173,10 @@ def _existing(path: str, home: str) -> str:
 
 
 def _workspace(path: str) -> str:
-    """Return a workspace; raise CannotConfine for one that every program may read.
-
-    Neither rules nor the workspaces of other sessions could be kept apart there.
-    """
-    folder = folder_of_system(path)
-    if folder is not None:
-        raise CannotConfine(
-            f"the workspace {path} is in {folder}, which every command may read: use another folder"
-        )
+    """Return a workspace; raise CannotConfine for one that holds programs of the system."""
+    problem = problem_of_workspace(path)
+    if problem is not None:
+        raise CannotConfine(problem)
     return path
 
 

@@ -36,7 +36,8 @@ def exceeded_verb(
         else:
             paths = (*plan.writes, *(plan.reads if verb == "reads" else ()))
             # What rules deny of the system is hidden in no server's sandbox, only in a command's.
-            system = system_view() if verb == "reads" and bound.without else NO_SYSTEM
+            takes_away = verb == "reads" and bound.without
+            system = system_view(private=plan.private) if takes_away else NO_SYSTEM
             within = _paths_are_within(paths, bound, writable=plan.writes, system=system)
         if not within:
             return verb

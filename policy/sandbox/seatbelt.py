@@ -55,7 +55,10 @@ def seatbelt_profile(plan: SandboxPlan) -> str:
 
 
 def _rules(plan: SandboxPlan) -> Iterator[str]:
-    yield _rule("allow file-read*", "subpath", (*_SYSTEM, *plan.reads))
+    yield _rule("allow file-read*", "subpath", _SYSTEM)
+    # Their metadata can be read, as everywhere: paths are looked up by it.
+    yield _rule("deny file-read-data file-read-xattr", "subpath", plan.private)
+    yield _rule("allow file-read*", "subpath", plan.reads)
     yield _rule("allow file-read* file-write-data file-ioctl", "literal", _DEVICES)
     yield _rule("allow file-read* file-write*", "subpath", plan.writes)
     # A folder that keeps its name may hold new files: they have paths of their own.

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 # Programs and what they load. Each is a folder or, on most machines, a link into /usr.
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store")
+# What is in them is run, or loaded, by programs that nothing confines.
+PROGRAMS = (
+    *("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"),
+    *(f"/usr/{name}" for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec")),
+    *(f"/usr/local/{name}" for name in ("bin", "sbin", "lib")),
+)
 # What programs look up to run at all: no keys, nothing of other services. `gitconfig` and `wgetrc`
 # could hold passwords, which do not belong there, since every user of the machine can read them.
 ETC = (

@@ -34,17 +34,26 @@ class SystemView:
     """Paths without links, each of which may be read with all that is in it.
 
     Of these, `searched` are looked through for what begins with wildcards; nothing that is `needed`
-    can be hidden.
+    can be hidden. What is in a `private` folder is no part of the system.
     """
 
     paths: tuple[str, ...]
     searched: tuple[str, ...]
     needed: tuple[str, ...]
+    private: tuple[str, ...] = ()
+
+    def touched_by(self, path: str) -> bool:
+        """Return whether a path is in a part of the system, or holds one."""
+        if is_within(path, self.private):
+            return False
+        return is_within(path, self.paths) or any(is_within(one, (path,)) for one in self.paths)
 
     def parts_in(self, taken: Iterable[str]) -> tuple[str, ...]:
         """Return the parts of the system that are among some paths, or in them."""
         found: set[str] = set()
         for path in taken:
+            if is_within(path, self.private):
+                continue
             if is_within(path, self.paths):
                 found.add(path)
             else:
@@ -61,8 +70,8 @@ class SystemView:
 NO_SYSTEM = SystemView(paths=(), searched=(), needed=())
 
 
-def system_view() -> SystemView:
-    """Return the view of this machine at this moment."""
+def system_view(*, private: tuple[str, ...] = ()) -> SystemView:
+    """Return the view of this machine at this moment, without what is in `private` folders."""
     of_etc = {path: os.path.realpath(path) for path in etc_paths()}
     folders = {*_folders()}
     single = {f"/etc/{name}" for name in ETC if not name.startswith(_CERTIFICATES)}
@@ -73,12 +82,8 @@ def system_view() -> SystemView:
         paths=tuple(sorted({*folders, *of_etc.values()})),
         searched=tuple(sorted(searched)),
         needed=tuple(sorted(needed)),
+        private=private,
     )
-
-
-def folder_of_system(path: str) -> str | None:
-    """Return the folder of the system that a path without links is in, None if it is in none."""
-    return next((each for each in _folders() if is_within(path, (each,))), None)
 
 
 def in_system(paths: Iterable[str]) -> tuple[str, ...]:

@@ -58,7 +58,7 @@ from policy.service.program_launcher import (
     ProgramLauncher,
     confinement_of_running_call,
     confining,
-    require_not_of_system,
+    require_apart_from_programs,
 )
 from policy.service.recording.events import Events
 from policy.service.recording.recorder import Recorder
@@ -181,7 +181,7 @@ def build_tool_service(
     folder, workspaces, place = given_folder, None, getattr(store, "path", None)
     if folder is None and settings.workspaces is not None:
         keep = settings.workspaces_keep
-        require_not_of_system(settings.workspaces)
+        require_apart_from_programs(settings.workspaces)
         workspaces = open_workspaces(settings.workspaces, policy=place, keep=keep)
     else:
         folder = folder or os.path.realpath(settings.workspace or os.getcwd())

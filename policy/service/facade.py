@@ -92,6 +92,11 @@ class GovernedService:
         )
         object.__setattr__(self, "context", context)
 
+    @property
+    def root(self) -> str | None:
+        """The folder that holds the files of all sessions: the workspace, or all workspaces."""
+        return self.workspace if self.workspaces is None else self.workspaces.root
+
     async def execute(self, name: str, input: Any) -> ToolOutput:
         """Run a tool for this caller; raise ToolError if that did not end in an output.
 

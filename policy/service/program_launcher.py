@@ -29,8 +29,8 @@ from policy.sandbox import (
     SandboxMissing,
     SandboxPlan,
     driver_named,
-    folder_of_system,
     plan_of,
+    problem_of_workspace,
     protected_paths,
     tier_of,
     unenforced,
@@ -148,7 +148,9 @@ class ProgramLauncher:
     def _plan(self, program: ProgramToStart) -> SandboxPlan:
         now = self._in_force()
         if program.installs is not None:
-            return _installing(program, program.installs, now.python, home=self._home)
+            return _installing(
+                program, program.installs, now.python, home=self._home, private=self._private()
+            )
         workspace = self._workspace
         if self._workspaces is not None:
             workspace = self._workspaces.containing(program.folder or "")
@@ -161,7 +163,13 @@ class ProgramLauncher:
             confinement=self._confinement(),
             search=now.settings.search,
             libraries=program.libraries,
+            private=self._private(),
         )
+
+    def _private(self) -> tuple[str, ...]:
+        """Return the folder of the workspace, or of those of all sessions."""
+        root = self._workspace if self._workspaces is None else self._workspaces.root
+        return () if root is None else (root,)
 
     def _connect(self, program: ProgramToStart) -> Connect:
         """Return what connects a program: by calls of its own if a call has started it."""
@@ -181,7 +189,12 @@ class ProgramLauncher:
 
 
 def _installing(
-    program: ProgramToStart, folder: str, python: PythonSettings, *, home: str
+    program: ProgramToStart,
+    folder: str,
+    python: PythonSettings,
+    *,
+    home: str,
+    private: tuple[str, ...],
 ) -> SandboxPlan:
     """Return what a program may touch that installs packages in a folder: that, and an index."""
     reach = Reach(
@@ -190,7 +203,7 @@ def _installing(
         network="hosts" if python.hosts else "none",
         limits=ProcessLimits(file_size=python.size),
     )
-    return plan_of(reach, folder=folder, home=home, workspace=None)
+    return plan_of(reach, folder=folder, home=home, workspace=None, private=private)
 
 
 def _require_enforced(confinement: Confinement | None, settings: SandboxSettings) -> None:
@@ -200,14 +213,11 @@ def _require_enforced(confinement: Confinement | None, settings: SandboxSettings
         raise SandboxMissing(problem)
 
 
-def require_not_of_system(workspaces: str) -> None:
-    """Raise WorkspaceUnusable for a folder in which sessions would read each other's files."""
-    root = os.path.realpath(os.path.expanduser(workspaces))
-    folder = folder_of_system(root)
-    if folder is not None:
-        raise WorkspaceUnusable(
-            f"{root} is in {folder}, which every command may read: name another folder"
-        )
+def require_apart_from_programs(workspaces: str) -> None:
+    """Raise WorkspaceUnusable for a folder of workspaces that holds programs of the system."""
+    problem = problem_of_workspace(os.path.realpath(os.path.expanduser(workspaces)))
+    if problem is not None:
+        raise WorkspaceUnusable(problem)
 
 
 def confinement_of_running_call() -> Confinement | None:

@@ -30,12 +30,15 @@ async def test_tests_run_and_find_no_secret(service: GovernedService) -> None:
 
 
 @needs_landlock
-async def test_where_a_secret_cannot_be_hidden_it_says_what_to_do(
+async def test_landlock_hides_files_and_for_a_folder_says_what_to_do(
     service: GovernedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("policy.sandbox.bubblewrap.PROGRAMS", str(tmp_path))
-    with pytest.raises(Execution, match=r"hide .*/\.env.*: a person .* `bubblewrap`") as refused:
+    found = (await service.execute("bash_exec", {"command": "make test"})).value
+    assert found["stdout"] == "done\n"
+    (tmp_path / "work" / ".env").unlink()
+    (tmp_path / "work" / ".env").mkdir()
+    said = r"hide .*/\.env .*: it is a folder; a person .* `bubblewrap`"
+    with pytest.raises(Execution, match=said) as refused:
         await service.execute("bash_exec", {"command": "make test"})
     assert refused.value.code == "sandbox-missing"
-    (tmp_path / "work" / ".env").unlink()
-    assert (await service.execute("bash_exec", {"command": "make test"})).value["exit_code"] == 0

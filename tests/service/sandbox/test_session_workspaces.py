@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import tempfile
 import threading
 from pathlib import Path
 from typing import Any
@@ -146,8 +147,28 @@ async def test_tools_that_write_do_not_run_in_a_full_workspace(tmp_path: Path) -
     await value_of(service.bound_to(BOB), "file_write", path="d", content="x")
 
 
-def test_workspaces_that_every_command_may_read_are_an_error(tmp_path: Path) -> None:
-    settings = '[service]\nworkspaces = "/usr/share/of-sessions"\n'
-    with pytest.raises(WorkspaceUnusable, match="/usr, which every command may read"):
+def test_workspaces_among_programs_of_the_system_are_an_error(tmp_path: Path) -> None:
+    settings = '[service]\nworkspaces = "/usr/local/lib/of-sessions"\n'
+    with pytest.raises(WorkspaceUnusable, match="programs of the system are there"):
         service_of(tmp_path, settings)
-    assert not os.path.exists("/usr/share/of-sessions")
+    assert not os.path.exists("/usr/local/lib/of-sessions")
+
+
+@needs_bubblewrap
+async def test_sessions_in_a_folder_of_the_system_do_not_see_each_other(tmp_path: Path) -> None:
+    try:
+        folder = tempfile.TemporaryDirectory(dir="/usr/src")
+    except OSError:
+        pytest.skip("nothing can be made in /usr/src")
+    with folder as root:
+        settings = CONFINED.replace("{}", f"{root}/all")
+        service = service_of(tmp_path, settings)
+        anna, bob = service.bound_to(ANNA), service.bound_to(BOB)
+        await value_of(anna, "file_write", path="note", content="hush")
+        code = (
+            f"import os; print(os.path.isfile('{anna.context.workspace}/note'), os.listdir('..'))"
+        )
+        mine = os.path.basename(str(bob.context.workspace))
+        for caller, said in ((bob, f"False ['{mine}']"), (anna, "True ")):
+            found = await value_of(caller, "code_exec", language="python", code=code)
+            assert found["stdout"].startswith(said)

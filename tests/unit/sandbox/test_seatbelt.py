@@ -62,6 +62,16 @@ def test_the_network_is_open_where_it_is_configured() -> None:
     assert ["allow", "network*"] in rules(seatbelt_profile(replace(PLAN, network="all")))
 
 
+def test_a_workspace_in_a_folder_of_the_system_is_read_as_far_as_it_is_named() -> None:
+    plan = replace(PLAN, private=("/opt/app",), reads=("/opt/app/src",))
+    names = [f"{each[0]}{each[-1]}" for each in rules(seatbelt_profile(plan))]
+    private, named = (
+        next(number for number, each in enumerate(names) if path in each)
+        for path in ("deny['subpath', ('string', '/opt/app')]", "/opt/app/src")
+    )
+    assert private < named
+
+
 @given(st.text(min_size=1))
 def test_no_path_breaks_out_of_its_string(name: str) -> None:
     path = f"/srv/{name}"
@@ -72,7 +82,7 @@ def test_no_path_breaks_out_of_its_string(name: str) -> None:
         assert not name.isprintable()
         return
     usual = rules(seatbelt_profile(replace(PLAN, reads=())))
-    assert len(found) == len(usual)
+    assert len(found) == len(usual) + 1
     (more,) = [each for each in found if each not in usual]
     assert more[-1] == ["subpath", ("string", path)]
 
