@@ -24,7 +24,7 @@ _NOWHERE = Span(Source(name="", text=""), 0, 0)
 class Counterexample:
     """A call that breaks a claim, and the decision on it.
 
-    `unclear`: a condition of the claim is indeterminate for the call, which counts as met.
+    `unclear`: a condition of the claim is indeterminate for the call, which is treated as a match.
     """
 
     situation: Situation
