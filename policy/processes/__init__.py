@@ -2,7 +2,7 @@
 
 from policy.processes.child_process import ChildProcess, named_environment
 from policy.processes.demand_pool import DemandPool
-from policy.processes.isolation import isolated
+from policy.processes.isolation import interpreter_of, isolated
 from policy.processes.kept_output import KeptOutput
 from policy.processes.launcher import (
     Beside,
@@ -30,6 +30,7 @@ __all__ = [
     "RestartLimits",
     "SupervisedLauncher",
     "Unavailable",
+    "interpreter_of",
     "isolated",
     "lines",
     "named_environment",

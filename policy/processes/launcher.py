@@ -7,7 +7,6 @@ import errno
 import os
 import shutil
 import signal
-import sys
 from asyncio.subprocess import Process
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,9 +14,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from policy.processes import supervisor
+from policy.processes.isolation import interpreter_of
 
-# Without the environment or site-packages, so that it starts fast and loads only this file.
-_SUPERVISED = ("-I", "-S", supervisor.__file__)
 # How long the supervisor may take to end what was started; longer than its own patience.
 _GRACE = 4.0
 _ENDING: set[asyncio.Task[None]] = set()
@@ -113,8 +111,7 @@ class SupervisedLauncher:
         watched, life = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                *_SUPERVISED,
+                *interpreter_of(supervisor.__file__),
                 *_settings(watched, program),
                 *program.arguments,
                 cwd=program.folder,

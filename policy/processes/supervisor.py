@@ -1,8 +1,10 @@
 """Runs one command and ends everything that it started; a separate program.
 
-    python -I -S supervisor.py DESCRIPTOR [--descriptor=NUMBER]... [--group=FOLDER]...
-        [--temporary=FOLDER]... [--no-core] [--beside=FILE [--beside-number=NUMBER]...
-        [--beside-descriptor=NUMBER]...] -- PROGRAM ARGUMENT...
+Its arguments:
+
+    DESCRIPTOR [--descriptor=NUMBER]... [--group=FOLDER]... [--temporary=FOLDER]... [--no-core]
+        [--beside=FILE [--beside-number=NUMBER]... [--beside-descriptor=NUMBER]...]
+        -- PROGRAM ARGUMENT...
 
 The descriptor is a pipe whose other end the server holds and never writes to. Where it closes, the
 server is gone (killed with -9, too) or wants the command ended, and every process that descends
@@ -30,7 +32,7 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, NoReturn
+    from typing import NoReturn
 
 _PATIENCE = 2.0  # seconds; some cannot be killed: of another user, or stuck in the kernel
 _PAUSES = (0.0005, 0.001, 0.002)  # the last one from then on
@@ -39,11 +41,11 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
 
-def main(server: int, settings: Settings, command: list[str]) -> NoReturn:
-    """Run `command` to its end and exit with its exit status.
-
-    `server` is the descriptor that closes when the server ends.
-    """
+def run(arguments: list[str]) -> NoReturn:
+    """Run a command to its end and exit with its exit status."""
+    end = arguments.index("--")
+    server, settings = int(arguments[0]), Settings(arguments[1:end])
+    command = arguments[end + 1 :]
     os.set_inheritable(server, False)  # noqa: FBT003 - so the system has it
     _set_process(_PR_SET_CHILD_SUBREAPER, 1)
     woken = _woken_by_children()
@@ -105,11 +107,9 @@ def _become(command: list[str], supervisor: int, settings: Settings) -> NoReturn
 def _run_beside(file: str, numbers: list[int]) -> NoReturn:
     try:
         _set_process(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        with open(file, "rb") as source:
-            code = compile(source.read(), file, "exec")
-        names: dict[str, Any] = {"__name__": "beside"}
-        exec(code, names)  # noqa: S102 - a file of Placet's own
-        names["main"](*numbers)
+        folder, name = os.path.split(file)
+        sys.path.append(folder)
+        __import__(name.removesuffix(".py")).main(*numbers)
     finally:
         os._exit(0)
 
@@ -200,10 +200,13 @@ def _remove(settings: Settings) -> None:
             except OSError:
                 # It is busy until its last process has gone.
                 time.sleep(_PAUSES[-1])
-    if settings.temporary:
-        import shutil
+    for folder in settings.temporary:
+        try:
+            os.rmdir(folder)
+        except OSError:
+            # It imports a lot, and most folders have stayed empty.
+            import shutil
 
-        for folder in settings.temporary:
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -269,13 +272,11 @@ def _set_process(option: int, value: int) -> None:
     if not sys.platform.startswith("linux"):
         return
     try:
-        import ctypes
+        # What `ctypes` is made of: that one sets up a type for each of C, which takes 4 ms.
+        import _ctypes
 
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+        own = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # what this process has loaded
+        prctl = _ctypes.dlsym(own, "prctl")
+        _ctypes.call_function(prctl, (option, value, 0, 0, 0))
     except (ImportError, OSError, AttributeError):
         return
-
-
-if __name__ == "__main__":
-    end = sys.argv.index("--")
-    main(int(sys.argv[1]), Settings(sys.argv[2:end]), sys.argv[end + 1 :])

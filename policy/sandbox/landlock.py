@@ -13,13 +13,13 @@ import os
 import shutil
 import stat
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 
 from policy.generation import ProcessLimits
+from policy.processes import interpreter_of
 from policy.sandbox import landlock_start
 from policy.sandbox.driver import CPU_GRACE, ConfinedStart
 from policy.sandbox.landlock_grants import closed_folders, granted_rights, system_rights
@@ -124,7 +124,7 @@ def _started(
             *(f"--limit={name}:{soft}:{hard}" for name, (soft, hard) in limits.items()),
             *(() if temporary is None else (f"--variable=TMPDIR={temporary}",)),
         )
-        helper = (sys.executable, "-I", "-S", landlock_start.__file__)
+        helper = interpreter_of(landlock_start.__file__)
         yield ConfinedStart(
             arguments=(*helper, folder, str(seccomp), *options, "--", *program),
             descriptors=(seccomp, *paths.values()),

@@ -1,7 +1,9 @@
 """Restricts itself, then becomes the program that is to be confined; a program of its own.
 
-    python -I -S landlock_start.py FOLDER FILTER --handled=NUMBER... [--path=DESCRIPTOR:RIGHTS]...
-        [--limit=NAME:SOFT:HARD]... [--variable=NAME=VALUE]... -- PROGRAM ARGUMENT...
+Its arguments:
+
+    FOLDER FILTER --handled=NUMBER... [--path=DESCRIPTOR:RIGHTS]... [--limit=NAME:SOFT:HARD]...
+        [--variable=NAME=VALUE]... -- PROGRAM ARGUMENT...
 
 It starts in FOLDER, with the filter of system calls in the descriptor FILTER. `--handled` is what
 Landlock restricts: rights on files, TCP, and scopes; `--path` grants rights on what is open there.
@@ -16,7 +18,6 @@ import ctypes
 import os
 import resource
 import struct
-import sys
 import warnings  # noqa: F401 - `execvpe` imports it, when no file of Python can be read any more
 
 TYPE_CHECKING = False
@@ -53,8 +54,10 @@ class Settings:
         self.variables = {name: value for name, _, value in variables}
 
 
-def main(settings: Settings, program: list[str]) -> NoReturn:
-    """Restrict this process for good, and become the program."""
+def run(arguments: list[str]) -> NoReturn:
+    """Restrict this process for good, and become the program that is named after `--`."""
+    end = arguments.index("--")
+    settings, program = Settings(*arguments[:end]), arguments[end + 1 :]
     try:
         os.chdir(settings.folder)
         _drop_capabilities()
@@ -100,8 +103,3 @@ def _require(answer: int) -> int:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
     return answer
-
-
-if __name__ == "__main__":
-    end = sys.argv.index("--")
-    main(Settings(*sys.argv[1:end]), sys.argv[end + 1 :])
