@@ -48,6 +48,7 @@ class GivenOperand:
     `script`: the name of a file that is run as code; `file` is that file, once the folder of the
     call is known.
     `may_be_option`: an unknown word (`$x`, `*.txt`) that may be an option which no `*` covers.
+    `no_option`: it is none, as it stands behind all options: `-- "$x"`.
     `aside`: it may be an option or a setting for code that is not known, or one of several targets:
     a pattern that restricts matches the command without it, too.
     """
@@ -55,6 +56,7 @@ class GivenOperand:
     word: Word
     guarded: bool = False
     may_be_option: bool = False
+    no_option: bool = False
     aside: bool = False
     script: bool = False
     file: ProgramFile | None = field(default=None, compare=False, repr=False)

@@ -12,7 +12,7 @@ from policy.checks import checked
 from policy.evaluation import ABSENT
 from policy.model import EMPTY
 from policy.programs import NO_PROFILES, Profiles
-from policy.symbolic.filled_patterns import filled_patterns
+from policy.symbolic.filled_patterns import filled_patterns, with_options
 from policy.symbolic.situation import HOME, WORKSPACE
 
 Arguments: TypeAlias = dict[str, Any]
@@ -68,6 +68,9 @@ def argument_samples(
             assert test.operand is not None
             for text in _texts_in(test.operand, word):
                 named.setdefault(test.verb, {})[text] = None
+    patterns = (one for test in asked if test.operand for one in _commands_in(test.operand))
+    for pattern in patterns:
+        named.setdefault("runs", {}).update(dict.fromkeys(with_options(pattern, profiles)))
     by_field: dict[str, list[Any]] = {}
     for resource in resources:
         found = by_field.setdefault(resource.steps[0], [])
@@ -184,6 +187,15 @@ def _texts_in(values: checked.ValueSet, word: str) -> Iterator[str]:
                 yield item.replace("*", word).replace("?", word)
             case _:
                 continue
+
+
+def _commands_in(values: checked.ValueSet) -> Iterator[str]:
+    """Yield the patterns of a set of commands."""
+    for item in values.included if values.kind == "commands" else ():
+        if isinstance(item, checked.ValueSet):
+            yield from _commands_in(item)
+        elif isinstance(item, str):
+            yield item
 
 
 def _path(item: str, word: str) -> str:

@@ -32,6 +32,24 @@ git status
 git status *, git log *, git diff
 git push *
 git push --force *
+git push -f *, git push --mirror *
+git push --force*
+git push -f origin main
+git checkout --force *
+git checkout *
+git status *
+git status -z *
+rm -r *
+sort *
+sort -o *
+sort --output=* *
+find * -print
+git clean -f *
+git clean *
+ssh -o *
+ssh *
+sed *
+sed -i *
 git push origin main
 git push origin *
 git *push*
@@ -74,6 +92,8 @@ _WORDS = (
     "'rm x'", "'git push'", "rm", "git", "push", "origin", "main", "deploy", "build", "-c", "-o $x",
     "--output=z", "-e", "a=b", "$(rm z)", "$(cat z)", "x.py", "-delete", "-exec rm {} \\;", "+main",
     "-- rm x", "$@", "{a,b}", "-C d",
+    '-- "$x"', "-- -f", "-*", "-f*", "--forc", '"-$x"', '"+$x"', "a*", "-- $x", "-nf", "-n$x",
+    "-- x -delete", "-i", "--in-place=b", "-z",
 )  # fmt: skip
 _AROUND = (
     "{}", "{}", "{}", "env {}", "timeout 5 {}", "sudo {}", "xargs {}", "bash -c '{}'",

@@ -68,13 +68,17 @@ class OptionItem:
 
 
 class OperandItem:
-    """An operand, or an unknown word that may be an option."""
+    """An operand, or an unknown word that may be an option.
 
-    __slots__ = ("may_be_option", "word")
+    `no_option`: it stands behind all options, and for none: `-- "$x"`.
+    """
 
-    def __init__(self, word: Word, *, may_be_option: bool = False) -> None:
+    __slots__ = ("may_be_option", "no_option", "word")
+
+    def __init__(self, word: Word, *, may_be_option: bool = False, no_option: bool = False) -> None:
         self.word = word
         self.may_be_option = may_be_option
+        self.no_option = no_option
 
 
 Item: TypeAlias = OptionItem | OperandItem
@@ -167,12 +171,15 @@ class _ArgumentReader:
         """Parse all words, or those before a subcommand."""
         if self.profile.bundled_first:
             self._bundle()
-        count = len(self.words)
+        count, ended = len(self.words), False
         take = _TAKES[self.profile.style]
         while self.at < count and not self.before_subcommand:
             word = self.words[self.at]
             if word.shape == "known" and word.text == "--" and "--" not in self.options:
                 self.at += 1
+                if self.profile.style == "pairs":
+                    continue  # what follows are pairs all the same
+                ended = self.profile.style in ("gnu", "posix")
                 break
             place, before = self.at, len(self.items)
             if take(self, word):
@@ -190,7 +197,7 @@ class _ArgumentReader:
         if self._has_sub:
             return
         for word in self.words[self.at :]:
-            self._operand(word)
+            self._operand(word, no_option=ended)
 
     def _doubt(self, start: int) -> None:
         """Record that the options from an item on may be the value of the one before."""
@@ -210,7 +217,7 @@ class _ArgumentReader:
         self._note_option(self.options[name], word.text)
         return True
 
-    def _operand(self, word: Word, *, may_be_option: bool = False) -> None:
+    def _operand(self, word: Word, *, may_be_option: bool = False, no_option: bool = False) -> None:
         if self._until_end and word.known and word.text == ";":
             # The command before it did not end where it seemed to: `find -ok rm {} + … ;`.
             self._unknown(word)
@@ -219,7 +226,8 @@ class _ArgumentReader:
         self._operands += 1
         if not may_be_option and word.shape != "known" and not word.number:
             may_be_option = self._may_mean(word)
-        self.items.append(OperandItem(word, may_be_option=may_be_option))
+        no_option = no_option and not may_be_option
+        self.items.append(OperandItem(word, may_be_option=may_be_option, no_option=no_option))
 
     def _ends_options(self) -> bool:
         """Return whether every word from this operand on is an operand."""
@@ -236,6 +244,8 @@ class _ArgumentReader:
         text = word.text
         if word.shape == "glob":
             return text[:1] in ("*", "?", "[")
+        if word.many:
+            return True  # `a$x` may be split into `a` and an option
         if self.profile.style == "pairs":
             return "=" not in text
         return not text

@@ -282,6 +282,7 @@ class ArgumentUsage:
                 word=item.word,
                 guarded=guarded,
                 may_be_option=may_be_option,
+                no_option=item.no_option,
                 aside=aside or any(_is_aside(bare_role(role), item.word) for role in roles),
                 script=script,
             )

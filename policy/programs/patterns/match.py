@@ -31,6 +31,7 @@ from policy.values import PathPattern, any_of, both, compile_name_glob
 
 _DESCRIPTORS = (">&", "<&")
 _NO_VALUE = Word("")
+_WILDCARDS = re.compile(r"[*?\[]")
 _SWITCH = re.compile(r"[0-9]{1,9}|true|false|yes|no|on|off", re.IGNORECASE)
 
 
@@ -302,7 +303,8 @@ def _is_command_line(given: GivenOption, invocation: Invocation, pattern: Comman
 def _may_hold(invocation: Invocation, wanted: GivenOption) -> bool:
     """Return whether an unknown word may be, or contain, an option."""
     spellings = (wanted.name, wanted.spelled)
-    unclear = [one.word for one in invocation.operands if not one.word.known]
+    operands = (one for one in invocation.operands if not one.no_option)
+    unclear = [one.word for one in operands if not one.word.known]
     unclear += [one.value for one in invocation.options if one.value and one.value.many]
     # No number is an option.
     unclear = [word for word in unclear if not word.number]
@@ -311,8 +313,10 @@ def _may_hold(invocation: Invocation, wanted: GivenOption) -> bool:
     if split or any(_begins(word, spellings) for word in unclear):
         return True
     return any(
-        one.unknown and any(spelling.startswith(one.name) for spelling in spellings)
+        one.unknown and any(spelling.startswith(before) for spelling in spellings)
         for one in invocation.options
+        # `-*` may be the name of a file that is spelled like an option.
+        for before in [_WILDCARDS.split(one.name, 1)[0]]
     )
 
 
@@ -326,8 +330,11 @@ def _begins(word: Word, spellings: tuple[str, ...]) -> bool:
 def is_option_like(word: Word) -> bool:
     """Return whether a word may be an option of an unknown program.
 
-    `-` and `--` are not; `+x` and `:x` are options of some programs.
+    `-` and `--` are not; `+x` and `:x` are options of some programs. `a$x` may be split into a word
+    and an option.
     """
+    if word.many and word.shape == "opaque" and not word.number:
+        return True
     before = fixed_prefix(word)
     if not before:
         return not (word.known or word.number)

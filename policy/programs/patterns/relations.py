@@ -5,19 +5,24 @@ All answers are certain where they are True; False is also that nothing is known
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from policy.programs.invocation import GivenOption
 from policy.programs.patterns.coverage import runs_any
 from policy.programs.patterns.match import matches_command
 from policy.programs.patterns.pattern import CommandPattern, profile_of
-from policy.programs.profiles.profile import Profile
+from policy.programs.patterns.wildcards import has_placeholder, shown
+from policy.programs.profiles.profile import Option, Profile
 from policy.programs.profiles.registry import Profiles
+from policy.programs.profiles.roles import verbs_of_role
 from policy.programs.script_analysis import analyse_command
-from policy.shell import SimpleCommand
+from policy.shell import SimpleCommand, Word
 
 _PASSED_ON = "passed-on"
+_WILDCARD = re.compile(r"[*?]")
 
 
 def matches_more(larger: CommandPattern, smaller: CommandPattern) -> bool:
@@ -26,7 +31,7 @@ def matches_more(larger: CommandPattern, smaller: CommandPattern) -> bool:
     `ls *` includes `ls`, and `git *` both `git status` and `git push *`. `git push *` does not
     include `git push --force`: no `*` covers a guarded option.
     """
-    if larger == smaller:
+    if _mean_the_same(larger, smaller):
         return True
     if smaller.options or smaller.inner or smaller.gaps or smaller.steps not in ((), (None,)):
         return False
@@ -38,9 +43,10 @@ def matches_more(larger: CommandPattern, smaller: CommandPattern) -> bool:
 def misses_less(larger: CommandPattern, smaller: CommandPattern) -> bool:
     """Return whether no command that certainly misses the larger pattern may match the smaller.
 
-    `git push *` certainly misses only other programs and other subcommands.
+    `git push *` certainly misses only other programs and other subcommands, and
+    `git push --force *` also what is without this option.
     """
-    if larger == smaller:
+    if _mean_the_same(larger, smaller):
         return True
     if larger.any_program or (larger.program is None and larger.files is None):
         return larger.steps == (None,) and not (larger.assignments or larger.redirections)
@@ -48,8 +54,9 @@ def misses_less(larger: CommandPattern, smaller: CommandPattern) -> bool:
         _is_plain(larger)
         and smaller.program is not None
         and _are_named_alike(larger, smaller)
-        and _takes_all_words(larger)
-        and _takes_all_words(_for_the_program_of(smaller, larger))
+        and _takes_all_operands(larger)
+        and _takes_all_operands(_for_the_program_of(smaller, larger))
+        and _named(larger.options) <= _named(smaller.options)
     )
 
 
@@ -105,12 +112,30 @@ def _for_the_program_of(smaller: CommandPattern, larger: CommandPattern) -> Comm
 
 
 def _takes_all_words(pattern: CommandPattern | None) -> bool:
-    return (
-        pattern is not None
-        and pattern.steps == (None,)
-        and pattern.rest
-        and not (pattern.options or pattern.inner)
+    return pattern is not None and not pattern.options and _takes_all_operands(pattern)
+
+
+def _takes_all_operands(pattern: CommandPattern | None) -> bool:
+    return pattern is not None and pattern.steps == (None,) and pattern.rest and not pattern.inner
+
+
+def _mean_the_same(one: CommandPattern, other: CommandPattern) -> bool:
+    """Return whether two patterns are the same, however they are spelled: `-f` and `--force`."""
+    return one == other or _unspelled(one) == _unspelled(other)
+
+
+def _unspelled(pattern: CommandPattern) -> CommandPattern:
+    return replace(
+        pattern,
+        text="",
+        options=tuple(sorted(_named(pattern.options), key=repr)),
+        inner=tuple(map(_unspelled, pattern.inner)),
     )
+
+
+def _named(options: Iterable[GivenOption]) -> frozenset[GivenOption]:
+    """Return options by their names, however these are spelled; unknown ones are as spelled."""
+    return frozenset(one if one.unknown else replace(one, spelled="") for one in options)
 
 
 # ------------------------------------------------------------------ patterns apart
@@ -128,10 +153,68 @@ def _are_apart(covering: CommandPattern, other: CommandPattern) -> bool:
     shared = min(len(covering.program), len(other.program))
     if covering.program[:shared] != other.program[:shared]:
         return True
+    if _covers_no_option_of(covering, other):
+        return True
     if covering.options or covering.rest or other.assignments or other.redirections:
         # An option whose value is not known may be more than one word, and so any other option.
         return False
     return covering.literal and _misses_words(covering, other)
+
+
+def _covers_no_option_of(covering: CommandPattern, other: CommandPattern) -> bool:
+    """Return whether what a pattern covers lacks an option that the other one asks for.
+
+    So it does if the option is guarded, as no `*` covers it: `git *` covers no `git push --force`.
+    """
+    if covering.options or not _is_plain(covering) or other.program is None:
+        return False
+    profiles = _on_the_way(other.program, other.profiles)
+    if not profiles or other.open_at is not None:
+        return False
+    leaf = profiles[-1]
+    if leaf.subcommands or leaf.runs_operands or leaf.style != "gnu":
+        # Its words may be those of another command, or stand for options.
+        return False
+    return any(_is_guarded(wanted, profiles) for wanted in other.options)
+
+
+def _on_the_way(program: tuple[str, ...], profiles: Profiles) -> tuple[Profile, ...]:
+    """Return the profiles of a program and of its subcommands; none if one is not known."""
+    found = [profile_of(program[:length], profiles) for length in range(1, len(program) + 1)]
+    return tuple(one for one in found if one is not None) if None not in found else ()
+
+
+def _is_guarded(wanted: GivenOption, profiles: Sequence[Profile]) -> bool:
+    """Return whether every option that may be the wanted one is guarded, and there is one.
+
+    Of a name with a wildcard, any may be that is spelled with what is before the wildcard.
+    """
+    beginning = ""
+    if wanted.unknown:
+        beginning = _WILDCARD.split(shown(Word(wanted.name)).text, 1)[0]
+        if not has_placeholder(wanted.name) or not beginning.startswith("--"):
+            return False
+    elif not wanted.name.startswith("-"):
+        return False
+    alike = [
+        [one for one in _options_of(profile) if _may_be(one, wanted.name, beginning)]
+        for profile in profiles
+    ]
+    return bool(alike[-1]) and all(
+        one.guarded and None not in verbs_of_role(one.role) for found in alike for one in found
+    )
+
+
+def _may_be(option: Option, name: str, beginning: str) -> bool:
+    if beginning:
+        return any(spelling.startswith(beginning) for spelling in option.spellings)
+    return option.name == name
+
+
+def _options_of(profile: Profile) -> Iterator[Option]:
+    yield from profile.options.values()
+    for variant in profile.variants:
+        yield from variant.options.values()
 
 
 def _misses_words(covering: CommandPattern, other: CommandPattern) -> bool:

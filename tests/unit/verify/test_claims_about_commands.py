@@ -50,8 +50,9 @@ _CLAIMS_OF_LISTED = (
     ("never allow bash_exec when runs outside [look, build]", "broken"),
     ('never allow bash_exec when runs "git status"', "broken"),
     ('never allow bash_exec when runs "pytest *"', "broken"),
-    # An option whose value is not known may be more than one word.
-    ('never allow bash_exec when runs "git log --output=*"', "undecided"),
+    ('never allow bash_exec when runs "git log --output=*"', "holds"),
+    # Which settings do harm depends on their text.
+    ('never allow bash_exec when runs "git -c * log"', "undecided"),
 )
 # Everything may run but for what rules name.
 _DENIED = (
@@ -119,6 +120,34 @@ def test_commands_that_may_run_all_the_same_are_not_excluded(allowed: str, claim
     rules = (f"allow bash_exec when runs only {allowed}",)
     (found,) = _proofs(rules, ((f'never allow bash_exec when runs "{claimed}"', ""),))
     assert found.status != "holds"
+
+
+# No `*` covers a guarded option, however it is spelled.
+_ALL_GIT = 'git: allow bash_exec when runs only "git *"'
+_ANY = (
+    "any: allow bash_exec when runs anything and reads anything and writes anything"
+    " and connects to anything and sends to anything"
+)
+_OPTIONS = (
+    (_ALL_GIT, 'runs "git push --force *"', "holds"),
+    (_ALL_GIT, 'runs "git push -f origin main"', "holds"),
+    (_ALL_GIT, 'runs "git push --force-with-lease*"', "holds"),
+    (_ALL_GIT, 'runs "git log --output=*"', "holds"),
+    ('git: allow bash_exec when runs only "git push *"', 'runs "git push --force *"', "holds"),
+    # `--force-if-includes` alone forces nothing, and is covered.
+    (_ALL_GIT, 'runs "git push --force*"', "broken"),
+    (_ALL_GIT, 'runs "git commit --amend *"', "broken"),
+    ('git: allow bash_exec when runs only "git push --force *"', 'runs "git push -f *"', "broken"),
+    (f'{_ANY}\nf: deny bash_exec when runs "git push --force *"', 'runs "git push -f x"', "holds"),
+    (f'{_ANY}\nf: deny bash_exec when runs "rm -r -f *"', 'runs "rm -fr --verbose *"', "holds"),
+    (f'{_ANY}\nf: deny bash_exec when runs "rm -rf *"', 'runs "rm -r *"', "broken"),
+)
+
+
+@pytest.mark.parametrize(("rules", "claim", "status"), _OPTIONS)
+def test_claims_about_options_are_decided(rules: str, claim: str, status: str) -> None:
+    (found,) = _proofs(tuple(rules.splitlines()), ((f"never allow bash_exec when {claim}", ""),))
+    assert found.status == status
 
 
 # One pattern with a wildcard, and claims that an everyday command of it breaks.
