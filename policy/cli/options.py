@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 
-def _is_policy(context: click.Context, _parameter: click.Parameter, given: str) -> Path:
+def policy_path(context: click.Context, _parameter: click.Parameter, given: str) -> Path:
+    """Return the path that a command was given for its policy; raise click.BadParameter."""
     path = Path(given)
     if context.params.get("unwrap") is not None:
         return path  # The client's file names its policy.
@@ -34,14 +35,14 @@ path_argument = click.argument(
     type=click.Path(),
     default="rules",
     required=False,
-    callback=_is_policy,
+    callback=policy_path,
 )
 path_or_stdin_argument = click.argument(
     "path",
     type=click.Path(allow_dash=True),
     default="rules",
     required=False,
-    callback=_is_policy,
+    callback=policy_path,
 )
 catalog_option = click.option(
     "--catalog",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from policy.generation import ProcessLimits
+from policy.sandbox.driver import CPU_GRACE
 from policy.sandbox.plan import CannotConfine, SandboxPlan
 from policy.sandbox.unexpressed import require_expressible
 
@@ -20,7 +21,7 @@ _ISOLATED = (
     "--cap-drop=ALL",
     "--security-opt=no-new-privileges",
     "--ipc=private",
-    "--ulimit=core=0",
+    "--ulimit=core=0:0",
 )
 _NETWORKS = {"none": "none", "all": "bridge"}
 
@@ -59,7 +60,7 @@ def _limits(limits: ProcessLimits) -> Iterator[str]:
         yield f"--memory={limits.total_memory}b"
         yield f"--memory-swap={limits.total_memory}b"
     for name, value in (
-        ("cpu", limits.cpu),
+        ("cpu", None if limits.cpu is None else f"{limits.cpu}:{limits.cpu + CPU_GRACE}"),
         ("fsize", limits.file_size),
         ("nofile", limits.open_files),
     ):

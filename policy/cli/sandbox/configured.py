@@ -9,16 +9,23 @@ from pathlib import Path
 import click
 
 from policy.cli.loading import exit_with, generation_at
+from policy.cli.options import policy_path
 from policy.generation import SandboxSettings
 from policy.sandbox import CannotConfine, SandboxPlan, plan_of, protected_paths
 
 rules_option = click.option(
     "--rules",
     "path",
-    type=click.Path(exists=True, path_type=Path),
+    type=click.Path(),
     default="rules",
     show_default=True,
+    callback=policy_path,
     help="The policy whose placet.toml configures the sandbox.",
+)
+workspace_option = click.option(
+    "--workspace",
+    type=click.Path(exists=True, file_okay=False),
+    help="The folder to work in; the default is that of placet.toml, or the current one.",
 )
 
 
@@ -30,11 +37,14 @@ class ConfiguredSandbox:
     plan: SandboxPlan
 
 
-def configured_sandbox(path: Path) -> ConfiguredSandbox:
-    """Return the sandbox of the policy at `path`, or end the command and say what is wrong."""
+def configured_sandbox(path: Path, workspace: str | None) -> ConfiguredSandbox:
+    """Return the sandbox of the policy at `path`, or end the command and say what is wrong.
+
+    `workspace` is where its commands work, None: as configured.
+    """
     generation = generation_at(path, None)
     settings = generation.settings
-    workspace = os.path.realpath(settings.service.workspace or os.getcwd())
+    workspace = os.path.realpath(workspace or settings.service.workspace or os.getcwd())
     home = settings.service.home or os.path.expanduser("~")
     try:
         plan = plan_of(

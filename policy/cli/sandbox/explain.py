@@ -12,8 +12,8 @@ from typing import Any, Literal
 import click
 
 from policy.cli.loading import as_json
-from policy.cli.options import format_option
-from policy.cli.sandbox.configured import ConfiguredSandbox, configured_sandbox, rules_option
+from policy.cli.options import format_option, path_argument
+from policy.cli.sandbox.configured import ConfiguredSandbox, configured_sandbox, workspace_option
 from policy.diagnostics import visible
 from policy.sandbox import (
     NotTried,
@@ -33,10 +33,11 @@ _NETWORK = {
 
 
 @click.command("explain")
-@rules_option
+@path_argument
+@workspace_option
 @format_option
-def explain_command(path: Path, *, format: Literal["text", "json"]) -> None:
-    """Show what commands may touch in the sandbox, and try to get out of it.
+def explain_command(path: Path, *, workspace: str | None, format: Literal["text", "json"]) -> None:
+    """Show what commands may touch in the sandbox of the policy at PATH, and try to get out of it.
 
     A program runs in the sandbox and tries to read, write, connect and look outside. What it
     reached is marked by `!`.
@@ -44,11 +45,11 @@ def explain_command(path: Path, *, format: Literal["text", "json"]) -> None:
     \b
     Examples:
       placet sandbox explain
-      placet sandbox explain --rules policy/ --format json
+      placet sandbox explain policy/ --workspace /srv/project --format json
 
     Exit status: 0 if programs can be confined here, 1 if not, 2 wrong usage.
     """
-    configured = configured_sandbox(path)
+    configured = configured_sandbox(path, workspace)
     found = sandbox_report(configured)
     if format == "json":
         click.echo(as_json(found))

@@ -10,12 +10,13 @@ from typing import Literal
 import click
 
 from policy.cli.loading import exit_with
-from policy.cli.sandbox.configured import configured_sandbox, rules_option
+from policy.cli.sandbox.configured import configured_sandbox, rules_option, workspace_option
 from policy.sandbox import CannotConfine, docker_command, seatbelt_command
 
 
 @click.command("print", context_settings={"allow_interspersed_args": False})
 @rules_option
+@workspace_option
 @click.option(
     "--for",
     "confiner",
@@ -28,6 +29,7 @@ from policy.sandbox import CannotConfine, docker_command, seatbelt_command
 def print_command(
     path: Path,
     *,
+    workspace: str | None,
     confiner: Literal["docker", "seatbelt"],
     image: str,
     arguments: tuple[str, ...],
@@ -46,7 +48,7 @@ def print_command(
     """
     if (confiner == "docker") != bool(image):
         raise click.UsageError("Docker needs an `--image`, and nothing else takes one.")
-    plan = configured_sandbox(path).plan
+    plan = configured_sandbox(path, workspace).plan
     try:
         if confiner == "docker":
             user, group = os.getuid(), os.getgid()

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from policy.cli.loading import exit_with
-from policy.cli.sandbox.configured import configured_sandbox, rules_option
+from policy.cli.sandbox.configured import configured_sandbox, rules_option, workspace_option
 from policy.diagnostics import visible
 from policy.environment import look_up_host
 from policy.processes import Launcher, ProgramToStart
@@ -20,8 +20,9 @@ _LONGEST = 500
 
 @click.command("run", context_settings={"allow_interspersed_args": False})
 @rules_option
+@workspace_option
 @click.argument("arguments", metavar="-- COMMAND", nargs=-1, required=True, type=click.UNPROCESSED)
-def run_command(path: Path, *, arguments: tuple[str, ...]) -> None:
+def run_command(path: Path, *, workspace: str | None, arguments: tuple[str, ...]) -> None:
     """Run a command confined as `[sandbox]` says, whether it is switched on or not.
 
     It gets the same environment as the commands of `bash_exec`: PATH, HOME and LANG. Its exit
@@ -35,7 +36,7 @@ def run_command(path: Path, *, arguments: tuple[str, ...]) -> None:
 
     Exit status: that of the command; 1 if nothing can be confined here, 2 wrong usage.
     """
-    configured = configured_sandbox(path)
+    configured = configured_sandbox(path, workspace)
     plan = configured.plan
     env = {"HOME": plan.home, "LANG": "C.UTF-8", "PATH": os.environ.get("PATH", os.defpath)}
     program = ProgramToStart(arguments=arguments, env=env, folder=plan.folder)

@@ -24,7 +24,7 @@ def rules(tmp_path: Path) -> Path:
 
 @needs_bubblewrap
 def test_the_plan_and_what_was_tried_are_shown(rules: Path) -> None:
-    done = run("sandbox", "explain", "--rules", rules)
+    done = run("sandbox", "explain", rules)
     work = rules.parent / "work"
     assert done.code == 0
     first, *rest = done.out.splitlines()
@@ -35,7 +35,7 @@ def test_the_plan_and_what_was_tried_are_shown(rules: Path) -> None:
     assert "network   no network, not even this machine's own" in rest
     assert f"note: {work}/.vscode does not exist, so commands may make it" in rest
     assert any(line.startswith("tried inside, and stopped: read a file outside") for line in rest)
-    record = run("sandbox", "explain", "--rules", rules, "--format", "json").record
+    record = run("sandbox", "explain", rules, "--format", "json").record
     assert record["plan"]["writes"] == [str(work)]
     assert record["reached"]["connect to a Unix socket"] is False
 
@@ -47,16 +47,16 @@ def test_a_read_only_file_with_another_name_is_noted(rules: Path) -> None:
         '[service]\nworkspace = "../work"\n[sandbox]\ndriver = "landlock"\n'
     )
     named = f"! {config} has another name (a hard link), which may be written"
-    assert named not in run("sandbox", "explain", "--rules", rules).out.splitlines()
+    assert named not in run("sandbox", "explain", rules).out.splitlines()
     (config.parent / "other").hardlink_to(config)
-    assert named in run("sandbox", "explain", "--rules", rules).out.splitlines()
+    assert named in run("sandbox", "explain", rules).out.splitlines()
 
 
 @pytest.mark.parametrize(("required", "so"), [("true", "are not run"), ("false", "run unconfined")])
 def test_a_driver_that_is_off_is_said_to_be_off(rules: Path, required: str, so: str) -> None:
     own = 'network = "hosts"\nconnects = ["127.0.0.1:80"]\n'
     (rules / "placet.toml").write_text(f'[sandbox]\ndriver = "off"\nrequired = {required}\n{own}')
-    first, *rest = run("sandbox", "explain", "--rules", rules).out.splitlines()
+    first, *rest = run("sandbox", "explain", rules).out.splitlines()
     assert any(line.startswith("note: 127.0.0.1:80 is reached by programs") for line in rest)
     assert first == f'commands {so}: `[sandbox] driver` is "off". It would be so:'
 
@@ -67,18 +67,36 @@ def test_a_machine_that_cannot_confine_is_said_to_be_one(
     (rules / "placet.toml").write_text('[sandbox]\ndriver = "bubblewrap"\n')
     monkeypatch.setattr("policy.sandbox.bubblewrap.PROGRAMS", str(tmp_path))
     monkeypatch.chdir(tmp_path / "work")
-    done = run("sandbox", "explain", "--rules", rules)
+    done = run("sandbox", "explain", rules)
     assert done.code == 1
     assert "! `bwrap` is not installed: install the package `bubblewrap`" in done.out
     assert done.out.startswith("commands are not run: no sandbox works here. It would be so:\n")
     assert "names no `driver`" not in done.out
 
 
+def test_the_policy_is_found_as_by_other_commands(
+    rules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(rules.parent)
+    found = run("sandbox", "explain", "--format", "json").record
+    assert found["plan"]["writes"] == [str(tmp_path / "work")]
+    other = tmp_path / "other"
+    other.mkdir()
+    found = run("sandbox", "explain", rules, "--workspace", other, "--format", "json").record
+    assert found["plan"]["writes"] == [str(other)]
+    printed = run("sandbox", "print", "--workspace", other, "--for", "seatbelt", "ls").out
+    assert f'(subpath "{other}")' in printed
+    monkeypatch.chdir(other)
+    for more in (("explain",), ("run", "true")):
+        done = run("sandbox", *more)
+        assert (done.code, "write one with `placet init`" in done.err) == (2, True)
+
+
 def test_a_sandbox_that_cannot_be_as_configured_is_an_error(rules: Path) -> None:
     with (rules / "placet.toml").open("a") as file:
         file.write('[sandbox]\nreads = ["gone"]\n')
-    for more in (("explain",), ("run", "true")):
-        done = run("sandbox", more[0], "--rules", rules, *more[1:])
+    for more in (("explain", rules), ("run", "--rules", rules, "true")):
+        done = run("sandbox", *more)
         assert done.code == 1
         assert "there is no" in done.err
         assert "which `[sandbox]` names" in done.err
@@ -127,7 +145,7 @@ def test_a_limit_that_does_not_hold_is_reported(
     monkeypatch.setattr("policy.sandbox.control_groups.MEMBERSHIPS", tmp_path / "none")
     for user, said in ((0, "does not hold for root here"), (1000, "counts all of this user's")):
         monkeypatch.setattr("os.geteuid", lambda user=user: user)
-        assert f"! `processes` {said}" in run("sandbox", "explain", "--rules", rules).out
+        assert f"! `processes` {said}" in run("sandbox", "explain", rules).out
 
 
 def test_the_sandbox_is_printed_for_another_program(rules: Path) -> None:

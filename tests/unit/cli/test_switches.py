@@ -75,7 +75,7 @@ LOADING: dict[str, Words] = {
     "plugins": lambda rules: ("--rules", rules),
     "pin accept": _reviewed,
     "pin forget": _pinned,
-    "sandbox explain": lambda rules: ("--rules", rules),
+    "sandbox explain": lambda rules: (rules,),
     "sandbox print": lambda rules: ("--rules", rules, "--for", "seatbelt", "--", "true"),
     "sandbox run": lambda rules: ("--rules", rules, "--", "true"),
     "doctor": lambda rules: (rules, "--no-sandbox"),

@@ -1,8 +1,11 @@
-"""Plans as arguments of `docker run`. They are read here, and run nowhere in the tests."""
+"""Plans as arguments of `docker run`, read here and by the client of Docker; nothing is run."""
 
 from __future__ import annotations
 
 import csv
+import os
+import shutil
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -65,7 +68,7 @@ def test_limits_are_those_of_the_container() -> None:
         "--pids-limit=9",
         "--memory=50000000b",
         "--memory-swap=50000000b",
-        "--ulimit=cpu=7",
+        "--ulimit=cpu=7:8",
         "--ulimit=nofile=64",
     } <= set(found)
     with pytest.raises(CannotConfine, match="no limit for `memory`"):
@@ -81,6 +84,19 @@ def test_no_path_adds_a_field_to_its_mount(name: str) -> None:
         assert not name.isprintable()
         return
     assert ["type=bind", f"source={path}", f"target={path}", "readonly"] in found
+
+
+@pytest.mark.skipif(shutil.which("docker") is None, reason="no client of Docker is installed")
+def test_docker_knows_the_options_and_their_values() -> None:
+    limits = ProcessLimits(processes=9, total_memory=50_000_000, cpu=7, open_files=64, file_size=9)
+    done = subprocess.run(
+        command(replace(PLAN, limits=limits, reads=('/a,"b',))),
+        env={**os.environ, "DOCKER_HOST": "unix:///nonexistent/socket"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "annot connect to the Docker daemon" in done.stderr
 
 
 @pytest.mark.parametrize("image", ["", "--privileged"])
