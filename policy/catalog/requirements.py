@@ -18,10 +18,14 @@ _VERSION = (
 )
 _BOUND = re.compile(rf"(==|!=|<=|>=|<|>|~=)[ ]*({_VERSION})(\.\*)?", re.ASCII)
 _REQUIREMENT = re.compile(rf"({_NAME})[ ]*(?:([=!<>~].*))?", re.ASCII)
+_BY_NAME = (
+    "packages are installed by name, such as `numpy>=2.1,<3`, and not from a URL, a path or a "
+    "repository"
+)
 _PARTS = (
-    ("@", "a URL or a path is no requirement"),
-    ("/", "a URL or a path is no requirement"),
-    ("\\", "a URL or a path is no requirement"),
+    ("@", _BY_NAME),
+    ("/", _BY_NAME),
+    ("\\", _BY_NAME),
     (";", "markers are not read"),
     ("[", "extras are not read: name the packages that they stand for"),
     ("===", "`===` is not read: write `==`"),
@@ -40,6 +44,8 @@ def read_requirement(text: str) -> str:
     for part, why in _PARTS:
         if part in stripped:
             raise ValueError(f"{why}: `{stripped}`")
+    if stripped.lower().endswith(".whl"):
+        raise ValueError(f"{_BY_NAME}: `{stripped}`")
     whole = _REQUIREMENT.fullmatch(stripped)
     if whole is None:
         raise ValueError(

@@ -30,6 +30,13 @@ runpy.run_module("pip", run_name="__main__", alter_sys=True)
 """
 _ERROR = re.compile(r"^(?:ERROR: |\w*Error: )(.*)$", re.MULTILINE)
 _NO_PIP = re.compile(r"No module named '?pip'?$", re.MULTILINE)
+# A package that requires another by the address of a repository, or by another one, as it looks.
+_REPOSITORY = re.compile(r"No permission to execute '(git|hg|svn|bzr)'")
+_ADDRESS = re.compile(
+    r"due to an OSError: (?:HTTPS?ConnectionPool|\[Errno 2\])|"
+    r"is not a valid wheel filename|' != '.*' for wheel"
+)
+_BY_NAME = "packages are installed by name, from the index or the folder of wheels"
 # Nothing about what is installed, and no configuration of this machine or user.
 ENVIRONMENT = {"PIP_CONFIG_FILE": os.devnull}
 
@@ -65,6 +72,17 @@ def pip_problem(errors: str, *, interpreter: str) -> str:
     """Return why pip has failed, from what it has printed to standard error."""
     if _NO_PIP.search(errors):
         return f"`{visible(interpreter, _LONGEST)}` has no pip: install it for this interpreter"
-    lines = _ERROR.findall(errors) or errors.strip().splitlines()[-1:] or ["pip does not say why"]
+    repository = _REPOSITORY.search(errors)
+    if repository is not None:
+        return f"a package requires another from a repository of {repository[1]}: {_BY_NAME} alone"
+    hint = ""
+    if _ADDRESS.search(errors):
+        hint = f"perhaps a package requires another by a URL or a path: {_BY_NAME} alone; "
+    return f"{hint}pip says: {last_errors(errors)}"
+
+
+def last_errors(errors: str) -> str:
+    """Return the last errors that pip has printed, in one line."""
+    lines = _ERROR.findall(errors) or errors.strip().splitlines()[-1:] or ["nothing"]
     said = "; ".join(dict.fromkeys(line.strip().rstrip(".") for line in lines[-_MOST_LINES:]))
     return visible(said, _LONGEST)

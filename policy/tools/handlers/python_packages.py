@@ -24,7 +24,7 @@ from policy.tools.handlers.package_folder import (
     require_plain,
     size_of,
 )
-from policy.tools.handlers.pip import ENVIRONMENT, pip_arguments, pip_problem
+from policy.tools.handlers.pip import ENVIRONMENT, last_errors, pip_arguments, pip_problem
 from policy.tools.handlers.program_run import run_to_end
 from policy.tools.install_failed import InstallFailed
 
@@ -186,10 +186,9 @@ def _why(done: Mapping[str, Any], started: Sequence[LaunchedProgram], interprete
     if refused:
         first = refused[0]
         return f"the sandbox does not connect to {visible(first.target, 300)}: {first.why}"
-    said = pip_problem(done["stderr"], interpreter=interpreter)
     if "sandbox" in done and any(each["verb"] == "start" for each in done["sandbox"]["denied"]):
-        return f"the sandbox does not start pip: {said}"
-    return f"pip says: {said}"
+        return f"the sandbox does not start pip: {last_errors(done['stderr'])}"
+    return pip_problem(done["stderr"], interpreter=interpreter)
 
 
 def _wheels_in(folder: str | None) -> list[tuple[str, int, int]]:

@@ -170,9 +170,26 @@ async def test_nothing_is_built(desk: Desk) -> None:
     assert not marker.exists()
 
 
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("git+https://x.test/a", "a package requires another from a repository of git: packages"),
+        ("file:///srv/nowhere", "perhaps a package requires another by a URL or a path"),
+    ],
+)
+async def test_a_package_that_requires_an_address_is_not_installed(
+    desk: Desk, address: str, said: str
+) -> None:
+    wheel(desk.wheels, "wanted", requires=[f"other @ {address}"])
+    assert said in await failure(desk.service(), "wanted")
+
+
 async def test_only_names_and_versions_are_requirements(desk: Desk) -> None:
-    for refused in ("git+https://x.test/a", "-r x", "a\n--no-index", "a; x == 'y'"):
+    for refused in ("-r x", "a\n--no-index", "a; x == 'y'"):
         with pytest.raises(ValidationFailed, match="requirements"):
+            await ran(desk.service(), "print(1)", refused)
+    for refused in ("git+https://x.test/a", "a @ file:///a", "./a", "a-1.0-py3-none-any.whl"):
+        with pytest.raises(ValidationFailed, match=r"installed by name, .* a repository: `"):
             await ran(desk.service(), "print(1)", refused)
 
 

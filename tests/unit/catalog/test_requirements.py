@@ -29,11 +29,11 @@ def test_a_requirement_has_one_spelling(written: str, read: str) -> None:
 @pytest.mark.parametrize(
     ("requirement", "said"),
     [
-        ("https://x.test/a-1.0-py3-none-any.whl", "a URL or a path"),
-        ("a @ https://x.test/a.whl", "a URL or a path"),
-        ("git+https://x.test/a", "a URL or a path"),
-        ("./a", "a URL or a path"),
-        ("a.whl/", "a URL or a path"),
+        ("https://x.test/a-1.0-py3-none-any.whl", "not from a URL, a path or a repository"),
+        ("a @ https://x.test/a.whl", "not from a URL, a path or a repository"),
+        ("git+https://x.test/a", "not from a URL, a path or a repository"),
+        ("./a", "not from a URL, a path or a repository"),
+        ("a.whl/", "not from a URL, a path or a repository"),
         ("-r requirements.txt", "options"),
         ("--index-url=http:x.test", "options"),
         ("-e a", "options"),

@@ -31,17 +31,17 @@ def test_nothing_but_the_configured_source_is_asked() -> None:
     [
         (
             "WARNING: x\nERROR: No a (from versions: none)\nERROR: No b.\n",
-            "No a (from versions: none); No b",
+            "pip says: No a (from versions: none); No b",
         ),
-        ("Traceback\n  File\nPermissionError: only wheels\n", "only wheels"),
+        ("Traceback\n  File\nPermissionError: only wheels\n", "pip says: only wheels"),
         (
             "/usr/bin/python3: No module named pip\n",
             "`/x` has no pip: install it for this interpreter",
         ),
         ("ImportError: No module named pip", "`/x` has no pip: install it for this interpreter"),
-        ("something\nlast words\n", "last words"),
-        ("", "pip does not say why"),
-        ("ERROR: \x1b[31mred\n", "\\u{1b}[31mred"),
+        ("something\nlast words\n", "pip says: last words"),
+        ("", "pip says: nothing"),
+        ("ERROR: \x1b[31mred\n", "pip says: \\u{1b}[31mred"),
     ],
 )
 def test_a_problem_is_what_pip_says(errors: str, said: str) -> None:
