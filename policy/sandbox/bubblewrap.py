@@ -191,7 +191,9 @@ def masks(plan: SandboxPlan) -> Iterator[str]:
     """
     if len(plan.masked) > _MOST_MASKS:
         raise CannotConfine(
-            f"{len(plan.masked)} files and folders are too many to hide: at most {_MOST_MASKS}"
+            f"rules deny to read {len(plan.masked):,} of its files, and {_MOST_MASKS:,} "
+            "can be hidden: a person has to name folders in these rules, or move the files",
+            for_caller=True,
         )
     for path in plan.masked:
         if os.path.isdir(path):

@@ -243,7 +243,7 @@ class _Walk:
     def entries(self, folder: str) -> list[os.DirEntry[str]] | None:
         """Return what is in a folder, nothing if it is gone; None if it cannot be listed."""
         if time.monotonic() > self._until:
-            raise NotSearched(f"looking through them took more than {_MOST_SECONDS:.0f} seconds")
+            raise NotSearched(f"looking takes more than {_MOST_SECONDS:.0f} seconds")
         found: list[os.DirEntry[str]] = []
         try:
             with os.scandir(folder) as entries:

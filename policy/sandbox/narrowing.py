@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from policy.model import Bound, Confinement, NamedResources, ResourceSet
 from policy.sandbox.containment import is_within
-from policy.sandbox.name_search import NamedPath, NameSearch, NotSearched, outermost, search_all
+from policy.sandbox.name_search import NamedPath, NameSearch, outermost, search_all
 from policy.sandbox.system_view import NO_SYSTEM, SystemView
 from policy.values import PlainPath, plain_bound, plain_paths
 
@@ -48,7 +48,7 @@ def narrowed_paths(
 
     `search` is how many files and folders are looked at for those that rules name by wildcards; if
     it is 0, none is looked for. Of the `system`, which may be read whatever rules permit, what they
-    take away is hidden as well.
+    take away is hidden as well. Raises NotSearched.
     """
     reads, writes = tuple(reads), tuple(writes)
     readable = permitted_paths(confinement.reads, writes)
@@ -62,19 +62,13 @@ def narrowed_paths(
     read = {*_within((*reads, *writes), readable)}
     written = {*_within(_within(writes, readable), writable)}
     hiding, keeping = taken_sets(confinement.reads), taken_sets(confinement.writes)
-    try:
-        # What cannot be read cannot be written either.
-        keeping = tuple(each for each in keeping if each not in hiding)
-        masked, kept = _taken_away(
-            _Asked(sets=hiding, mounted=(*read, *written), system=system),
-            _Asked(sets=keeping, mounted=tuple(written)),
-            search=search,
-        )
-    except NotSearched as error:
-        return (
-            f"what rules name by wildcards cannot be looked for: {error} (`[sandbox] search` says "
-            "how many are looked at)"
-        )
+    # What cannot be read cannot be written either.
+    keeping = tuple(each for each in keeping if each not in hiding)
+    masked, kept = _taken_away(
+        _Asked(sets=hiding, mounted=(*read, *written), system=system),
+        _Asked(sets=keeping, mounted=tuple(written)),
+        search=search,
+    )
     of_system = system.parts_in(one.path for one in masked)
     needed = system.needed_in(of_system)
     if needed is not None:

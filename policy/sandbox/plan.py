@@ -14,7 +14,7 @@ from policy.evaluation import Floor
 from policy.generation import Network, ProcessLimits, Reach, SandboxSettings
 from policy.model import Confinement
 from policy.sandbox.containment import is_within
-from policy.sandbox.name_search import outermost
+from policy.sandbox.name_search import NotSearched, outermost
 from policy.sandbox.narrowing import narrowed_paths
 from policy.sandbox.private_folders import private_folders, problem_of_workspace
 from policy.sandbox.system_files import PROGRAMS, SCRATCH
@@ -120,7 +120,14 @@ def plan_of(
     if confinement is not None:
         takes_away = confinement.reads is not None and confinement.reads.without
         system = system_view(private=hidden) if sees_system and takes_away else NO_SYSTEM
-        narrowed = narrowed_paths(reads, writes, confinement, search=search, system=system)
+        try:
+            narrowed = narrowed_paths(reads, writes, confinement, search=search, system=system)
+        except NotSearched as error:
+            raise CannotConfine(
+                f"what rules deny by wildcards cannot all be found in its folders: {error}; a "
+                "person has to raise `[sandbox] search`, name fewer folders, or remove files",
+                for_caller=True,
+            ) from error
         if isinstance(narrowed, str):
             raise CannotConfine(narrowed)
         reads, writes, masked = [*narrowed.reads], [*narrowed.writes], narrowed.masked
