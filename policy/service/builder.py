@@ -62,6 +62,7 @@ from policy.service.program_launcher import (
 )
 from policy.service.recording.events import Events
 from policy.service.recording.recorder import Recorder
+from policy.service.restart_notice import say_what_waits
 from policy.service.sandbox_connections import running_call, sandbox_connect_handler
 from policy.service.sessions import Hearing, JudgedHistory, SessionLog, open_session_log
 from policy.service.visible_tools import (
@@ -192,6 +193,7 @@ def build_tool_service(
     handlers = tuple(builtin_handlers(allowed)) if given is None else given
     announcing.at_start(handlers, by=registry)
     warn_without_policy(store)
+    say_what_waits(store, settings)
     if audit is None and settings.audit is not None:
         audit = JsonlSink(settings.audit)
     if sessions is None:
