@@ -15,9 +15,9 @@ def confinement_lines(confinement: Confinement) -> Iterator[str]:
     """Yield what the code may do by the rules, verb by verb, with those that bound it."""
     for verb in CONFINED_VERBS:
         bound = confinement.bound(verb)
-        said = "connects to" if verb == "connects" else verb
+        to = "to " if verb == "connects" else ""
         relied = "; the call is allowed because of that" if verb in confinement.relied_on else ""
-        yield f"{said} {'anything' if bound is None else _bound(bound)}{relied}"
+        yield f"{verb} {f'{to}anything' if bound is None else _bound(bound, to)}{relied}"
     if any(bound.without for verb, bound in confinement.bounds() if verb != "connects"):
         yield "note: what is made after the code has started is neither hidden nor read-only"
     if confinement.reads is not None and any(
@@ -39,10 +39,15 @@ def _is_unplaced(item: str | ResourceSet) -> bool:
     return item != "/**" and item.lstrip("/").startswith("*")
 
 
-def _bound(bound: Bound) -> str:
-    parts = ["only " + " or ".join(map(_named, union)) for union in bound.within]
-    parts += [f"nothing of {_named(one)}" for one in bound.without]
+def _bound(bound: Bound, to: str) -> str:
+    parts = [_within(union, to) for union in bound.within]
+    parts += [f"{to}nothing of {_named(one)}" for one in bound.without]
     return " and ".join(parts)
+
+
+def _within(union: tuple[NamedResources, ...], to: str) -> str:
+    only = "only " if any(one.resources.included for one in union) else ""
+    return f"{only}{to}{' or '.join(map(_named, union)) or 'nothing'}"
 
 
 def _named(named: NamedResources) -> str:

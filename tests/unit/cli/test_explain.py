@@ -454,3 +454,18 @@ def test_what_code_may_touch_is_told_where_a_sandbox_is_configured(tmp_path: Pat
         "  writes only /srv/work/out/** (build); the call is allowed because of that",
         "  connects to anything",
     ]
+
+
+def test_hosts_that_code_may_reach_read_as_a_rule_does(tmp_path: Path) -> None:
+    for only, line in (
+        ('"a.test"', "  connects only to a.test (build)"),
+        ("nothing", "  connects to nothing (build)"),
+    ):
+        rule = f'build: allow bash_exec when runs only "make *" and connects only to {only}\n'
+        folder = tmp_path / line.split()[-2]
+        folder.mkdir()
+        text = f"policy for every agent\ndefault deny\n{rule}"
+        rules = rules_in(folder, text, placet__toml='[sandbox]\ndriver = "bubblewrap"\n')
+        out = told(rules, "bash_exec", {"command": "make"})
+        lines = out.partition("its code, by the rules\n")[2].splitlines()
+        assert lines[2] == f"{line}; the call is allowed because of that"
