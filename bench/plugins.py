@@ -46,10 +46,10 @@ _SPAWNED, _STARTED = "Node.js, to its first answer", "program, started by a serv
 _GOALS = (
     (_MODULE, _FRESH, 3.0),
     (_PROGRAM, _NODE, 3.0),
+    (_BY_SERVICE[_MODULE], _FRESH, 4.0),
+    (_BY_SERVICE[_PROGRAM], _NODE, 4.0),
 )
 _SHOWN = (
-    (_BY_SERVICE[_MODULE], _FRESH),
-    (_BY_SERVICE[_PROGRAM], _NODE),
     (_LOADED, _COMPILED),
     (_STARTED, _SPAWNED),
 )

@@ -2,8 +2,9 @@
 
 Needs bubblewrap and curl. 10 MB pass directly and through the proxy; `true` starts in bubblewrap
 with nothing but `/usr`, and confined with its network, both below the supervisor that every program
-has. Each pair takes turns. The exit status is 1 where the proxy takes over twice the direct time,
-or the start over four times that of bubblewrap.
+has. Each pair takes turns, and of each the fastest tenth counts, since three processes that pass on
+the same bytes wait for cores on a machine that is not quiet. The exit status is 1 where the proxy
+takes over twice the direct time, or the start over four times that of bubblewrap.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from statistics import median
 from time import perf_counter
 
 from policy.generation import Reach
@@ -24,7 +24,7 @@ from policy.processes import Launcher, ProgramToStart, SupervisedLauncher
 from policy.sandbox import Bubblewrap, ConfinedLauncher, NotReached, Peer, Target, dial, plan_of
 from policy.sandbox.network.proxy import HostProxy
 
-_TIMES = 15
+_TIMES = 40
 _SIZE = 10_000_000
 _MOST_TRANSFER, _MOST_START = 2.0, 4.0
 _BARE = ("--unshare-all", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin")
@@ -120,12 +120,10 @@ async def _timed(run: Callable[[], Awaitable[None]]) -> float:
 
 
 def _ratio(what: str, slow: list[float], fast: list[float], *, most: float) -> bool:
-    """Print two medians and their ratio; return whether that is within the goal."""
-    found = median(slow) / median(fast)
-    print(
-        f"{what}: {median(slow) * 1e3:.1f} ms, "
-        f"{found:.2f} times {median(fast) * 1e3:.1f} ms (at most {most:g})"
-    )
+    """Print two times and their ratio; return whether that is within the goal."""
+    one, other = (sorted(each)[len(each) // 10] for each in (slow, fast))
+    found = one / other
+    print(f"{what}: {one * 1e3:.1f} ms, {found:.2f} times {other * 1e3:.1f} ms (at most {most:g})")
     return found <= most
 
 
@@ -139,7 +137,7 @@ async def _measure() -> bool:
 
 
 def main() -> int:
-    """Print the medians, and tell whether they are within the goals."""
+    """Print the times, and tell whether they are within the goals."""
     return int(not asyncio.run(_measure()))
 
 
