@@ -69,6 +69,18 @@ class ResultRedaction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeniedAccess:
+    """What a sandbox did not let the code of a call do, or `likely` did not.
+
+    `verb` is that of the result; `target` is what it was about, None where that shows nowhere.
+    """
+
+    verb: str
+    target: str | None
+    likely: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRecord:
     """One call from its arrival to its end, refused ones included.
 
@@ -82,7 +94,8 @@ class AuditRecord:
     have redacted of the result. `values` are those that rules look for in earlier
     calls or in what the user wrote, and where they stand. `confinement` is what code that the call
     started was confined to, and `sandbox` the driver that confined it: `none` if nothing did, None
-    if the call started no program. It is `wasm` for a module, which confines itself.
+    if the call started no program. It is `wasm` for a module, which confines itself. `denied` is
+    what that sandbox seems not to have let it do, if it failed.
     """
 
     id: str
@@ -116,6 +129,7 @@ class AuditRecord:
     values: tuple[ValuePlace, ...] = ()
     confinement: Confinement | None = None
     sandbox: str | None = None
+    denied: tuple[DeniedAccess, ...] = ()
 
 
 def record_line(record: AuditRecord) -> bytes:
@@ -199,6 +213,11 @@ def _document(record: AuditRecord) -> dict[str, Any]:
         document["confinement"] = record.confinement.as_json(most=_MOST_ITEMS)
     if record.sandbox is not None:
         document["sandbox"] = record.sandbox
+    if record.denied:
+        document["denied"] = [
+            {"verb": one.verb, "target": _short(one.target), "likely": one.likely}
+            for one in record.denied
+        ]
     if record.redactions:
         document["redactions"] = [_redaction(one) for one in record.redactions]
     return document

@@ -5,7 +5,7 @@ from policy.sandbox.choosing import driver_named, name_in_use
 from policy.sandbox.confined_program import ConfinedProgram, refused_connections
 from policy.sandbox.containment import is_within
 from policy.sandbox.control_groups import counts_processes, weak_limit
-from policy.sandbox.denials import SandboxDenial, denial_of
+from policy.sandbox.denials import Denied, SandboxDenial, denial_of
 from policy.sandbox.docker import docker_command
 from policy.sandbox.driver import ConfinedStart, SandboxDriver
 from policy.sandbox.escapes import NotTried, escapes
@@ -45,6 +45,7 @@ __all__ = [
     "ConfinedProgram",
     "ConfinedStart",
     "Connect",
+    "Denied",
     "Dial",
     "HostList",
     "HttpAnswer",

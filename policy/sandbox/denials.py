@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from policy.diagnostics import visible
@@ -62,6 +62,14 @@ class SandboxDenial:
     tier: str
     denied: tuple[Denied, ...]
     subject: str = "this command"
+
+    def with_targets(self, change: Callable[[str], str]) -> SandboxDenial:
+        """Return it with each target that is named changed."""
+        denied = (
+            each if each.target is None else replace(each, target=change(each.target))
+            for each in self.denied
+        )
+        return replace(self, denied=tuple(denied))
 
     def sentence(self) -> str:
         """Return what a model is told: what is certain, or else what is likely."""

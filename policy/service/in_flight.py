@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from policy.audit import Approval, ResultRedaction
 from policy.decision import Decision
 from policy.model import Caller
+from policy.sandbox import SandboxDenial
 from policy.service.judging.adjudicator import Judgement
 from policy.tools import ExecutionContext, RunningTime, Usage
 
@@ -47,7 +48,8 @@ class InFlight:
     tool makes this one, `parent` its id, `depth` the number of calls around it. `about_to_run` is
     called before the tool runs, None for nothing; `has_begun` means that it may have had an
     effect. `redactions` are what rules have redacted of the result, None if no layer redacts it.
-    `sandbox` is what confines the programs that its tool has started, None if it started none.
+    `sandbox` is what confines the programs that its tool has started, None if it started none, and
+    `denial` why that seems to have made them fail.
     """
 
     # Made for every call, so it has nothing that most calls do not use.
@@ -57,6 +59,7 @@ class InFlight:
         "approvals",
         "caller",
         "context",
+        "denial",
         "depth",
         "enclosing",
         "has_begun",
@@ -89,6 +92,7 @@ class InFlight:
         self.time: RunningTime | None = None
         self.redactions: tuple[ResultRedaction, ...] | None = None
         self.sandbox: str | None = None
+        self.denial: SandboxDenial | None = None
 
     def begins(self) -> None:
         """Note that the tool runs now; raises PermissionDenied if that cannot be recorded."""

@@ -79,7 +79,6 @@ class ExecAuditLayer(PassThrough):
                 latency_ms=latency,
                 tokens_used=used,
                 reported=output.is_error,
-                denial=output.denial,
             )
             if self._ended(call, record, None):
                 unrecorded = Execution(name, SENTENCES["output-withheld"], code="output-withheld")

@@ -10,6 +10,7 @@ from typing import Any
 from policy.catalog import SANDBOX_CONNECT, SERVER_REQUESTS, ToolSpec
 from policy.diagnostics import visible
 from policy.model import SENTENCES, NotFound, PermissionDenied, freeze, thaw
+from policy.sandbox import SandboxDenied
 from policy.service.in_flight import HERE, InFlight, current_call
 from policy.service.judging.adjudicator import Judgement
 from policy.tools import (
@@ -65,13 +66,18 @@ class CoreDispatch:
         try:
             value = await handler.invoke(thaw(given), context)
         except Exception as error:
+            if call is not None and isinstance(error, SandboxDenied):
+                call.denial = error.denial
             if isinstance(error, NotAsListed) and _is_of_server(handler.spec):
                 raise _not_reviewed(name, judgement) from error
             made = failure(error, name, quoted=quotes_errors(handler), environment=os.environ)
             raise made from error.__cause__ or error
         finally:
             HERE.reset(token)
-        return self._output(value, handler)
+        output = self._output(value, handler)
+        if call is not None:
+            call.denial = output.denial
+        return output
 
     def _output(self, value: Any, handler: ToolHandler) -> ToolOutput:
         """Return the result of a handler as an output; its source is set here, not by the tool."""

@@ -101,6 +101,7 @@ class _RedactedCall:
                 return output
             redactor = ResultRedactor(rules.redactions)
             redacted = self._redacted(output, redactor, rules.redactions)
+            self._redact_denial(rules.redactions)
         except ResultWithheld as withheld:
             raise self._withheld(withheld) from None
         self._record(rules.redactions, redactor)
@@ -112,11 +113,18 @@ class _RedactedCall:
             rules = self._rules(NO_RESULT)
             redactor = ResultRedactor(rules.redactions)
             message = redactor.text(error.message) if rules.redactions else error.message
+            self._redact_denial(rules.redactions)
         except ResultWithheld as withheld:
             return self._withheld(withheld)
         self._record(rules.redactions, redactor)
         error.message, error.args = message, (message,)
         return error
+
+    def _redact_denial(self, redactions: tuple[Redaction, ...]) -> None:
+        """Redact what the sandbox has denied: its targets are from what the tool has printed."""
+        denial = self._call.denial
+        if denial is not None and redactions:
+            self._call.denial = denial.with_targets(ResultRedactor(redactions).text)
 
     def _redacted(
         self, output: ToolOutput, redactor: ResultRedactor, redactions: tuple[Redaction, ...]
@@ -144,6 +152,7 @@ class _RedactedCall:
 
     def _withheld(self, withheld: ResultWithheld) -> Execution:
         self._note(ResultRedaction(rule=withheld.rule, withheld=withheld.why))
+        self._call.denial = None
         tool = self._judgement.decision.call.tool
         return Execution(tool, SENTENCES["result-withheld"], code="result-withheld")
 

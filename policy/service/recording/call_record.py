@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from policy.audit import AuditRecord, Outcome, bounded, digest_of
+from policy.audit import AuditRecord, DeniedAccess, Outcome, bounded, digest_of
 from policy.model import SENTENCES, Caller, Code, Execution, Frozen, ToolError, Verdict
-from policy.sandbox import SandboxDenial
+from policy.sandbox import Denied, SandboxDenial
 from policy.service.in_flight import InFlight
 from policy.service.judging.looked_for import looked_for
 from policy.shell import script_for
@@ -96,16 +96,15 @@ def record_of(
     tokens_used: int | None,
     problem: BaseException | None = None,
     reported: bool = False,
-    denial: SandboxDenial | None = None,
 ) -> AuditRecord:
     """Return the record of a call that has ended: with `problem`, or with an output if None.
 
-    `reported` is whether the output reports that the tool failed, `denial` why by its sandbox.
+    `reported` is whether the output reports that the tool failed.
     """
     if problem is not None:
         ending = _ending(problem)
     else:
-        ending = _reported(denial) if reported else _Ending(outcome="ok")
+        ending = _reported(call.denial) if reported else _Ending(outcome="ok")
     return _record(arrived, call, ending, latency_ms=max(latency_ms, 0), tokens_used=tokens_used)
 
 
@@ -114,6 +113,10 @@ def _reported(denial: SandboxDenial | None) -> _Ending:
         return _REPORTED
     message = denial.sentence()[:_LONGEST_MESSAGE]
     return replace(_REPORTED, code="denied-by-sandbox", message=message)
+
+
+def _denied(one: Denied) -> DeniedAccess:
+    return DeniedAccess(verb=one.verb, target=one.target, likely=one.likely)
 
 
 def start_of(arrived: Arrival, call: InFlight) -> AuditRecord:
@@ -182,6 +185,7 @@ def _record(
         values=() if judgement is None else looked_for(judgement, call.caller),
         confinement=None if decision is None else decision.confinement,
         sandbox=call.sandbox,
+        denied=() if call.denial is None else tuple(map(_denied, call.denial.denied)),
     )
 
 
@@ -219,7 +223,7 @@ def ended(
         then=output.then,
         is_error=output.is_error,
         relayed=output.relayed,
-        denial=output.denial,
+        denial=call.denial,
     )
 
 

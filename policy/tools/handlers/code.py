@@ -23,11 +23,12 @@ _INTERPRETERS: Mapping[Language, str] = {
 def code_exec(limits: Limits) -> Run:
     """Return a function that runs programs, keeping `limits.output` bytes of each stream."""
 
-    async def run(input: dict[str, Any], ctx: ExecutionContext) -> dict[str, Any]:
+    async def run(input: dict[str, Any], ctx: ExecutionContext) -> Any:
         asked, code = input.get("timeout"), input["code"]
         require_short(CODE_EXEC, code)
         program = Interpreted(code=code, interpreter=_INTERPRETERS[input["language"]])
         seconds = float(limits.command_seconds if asked is None else asked)
-        return await run_code(CODE_EXEC, program, seconds=seconds, ctx=ctx, limits=limits)
+        done = await run_code(CODE_EXEC, program, seconds=seconds, ctx=ctx, limits=limits)
+        return done.output()
 
     return run

@@ -11,14 +11,13 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from policy.model import Execution, Timeout
 from policy.processes import LaunchedProgram, ProgramToStart
 from policy.sandbox import SandboxMissing
 from policy.tools.handler import ExecutionContext
 from policy.tools.handlers.limits import Limits
-from policy.tools.handlers.program_run import run_to_end
+from policy.tools.handlers.program_run import ProgramResult, run_to_end
 from policy.tools.handlers.shell import CALL_VARIABLE
 from policy.tools.handlers.shell_start import shell_environment
 
@@ -60,7 +59,7 @@ def require_short(tool: str, code: str) -> None:
 
 async def run_code(
     tool: str, program: Interpreted, *, seconds: float, ctx: ExecutionContext, limits: Limits
-) -> dict[str, Any]:
+) -> ProgramResult:
     """Return what a program has printed, keeping `limits.output` bytes of each stream."""
     try:
         async with asyncio.timeout(seconds) as limit:

@@ -5,17 +5,33 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from policy.processes import KeptOutput, LaunchedProgram
-from policy.sandbox import ConfinedProgram
+from policy.sandbox import ConfinedProgram, SandboxDenial
+from policy.tools.service import ToolOutput
 
 _LOG = logging.getLogger(__name__)
 # Starts the program with these descriptors as its standard output and standard error.
 Start: TypeAlias = Callable[[int, int], Awaitable[LaunchedProgram]]
 
 
-async def run_to_end(start: Start, *, most: int) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramResult:
+    """What a program has printed, and its exit status; `denial` is why its sandbox made it fail."""
+
+    value: dict[str, Any]
+    denial: SandboxDenial | None = None
+
+    def output(self) -> dict[str, Any] | ToolOutput:
+        """Return what a handler returns: the value, or with a denial an output that has both."""
+        if self.denial is None:
+            return self.value
+        return ToolOutput(value=self.value, denial=self.denial)
+
+
+async def run_to_end(start: Start, *, most: int) -> ProgramResult:
     """Wait for the program itself to end; processes it left running end with it.
 
     `most` bytes of each stream are kept. Where a sandbox seems to be why it failed, the result says
@@ -46,4 +62,4 @@ async def run_to_end(start: Start, *, most: int) -> dict[str, Any]:
     if denial is not None:
         _LOG.info("%s", denial.sentence())
         result["sandbox"] = denial.record()
-    return result
+    return ProgramResult(value=result, denial=denial)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from policy.catalog import PYTHON_EXEC
@@ -28,7 +29,7 @@ def python_exec(limits: Limits) -> Run:
     """Return a function that runs Python programs, keeping `limits.output` bytes of each stream."""
     packages = PythonPackages(limits.python, state_root() / _FOLDER)
 
-    async def run(input: dict[str, Any], ctx: ExecutionContext) -> dict[str, Any]:
+    async def run(input: dict[str, Any], ctx: ExecutionContext) -> Any:
         asked, code = input.get("timeout"), input["code"]
         require_short(PYTHON_EXEC, code)
         env = environment_for(PYTHON_EXEC, ctx)
@@ -52,6 +53,8 @@ def python_exec(limits: Limits) -> Run:
         )
         seconds = float(limits.command_seconds if asked is None else asked)
         done = await run_code(PYTHON_EXEC, program, seconds=seconds, ctx=ctx, limits=limits)
-        return {**done, "installed": installed} if installed else done
+        if installed:
+            done = replace(done, value={**done.value, "installed": installed})
+        return done.output()
 
     return run

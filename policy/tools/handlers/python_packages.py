@@ -144,7 +144,7 @@ class PythonPackages:
                 (running, outgrown), timeout=python.timeout, return_when=asyncio.FIRST_COMPLETED
             )
             if running.done():
-                done = running.result()
+                done = running.result().value
             elif outgrown.done():
                 raise InstallFailed(f"they are larger than {python.size:,} bytes")
             else:

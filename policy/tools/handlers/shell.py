@@ -31,16 +31,17 @@ def bash_exec(limits: Limits) -> Run:
     The call's own `timeout` overrides the configured one, but not the limit of the service.
     """
 
-    async def run(input: dict[str, Any], ctx: ExecutionContext) -> dict[str, Any]:
+    async def run(input: dict[str, Any], ctx: ExecutionContext) -> Any:
         asked = input.get("timeout")
         seconds = float(limits.command_seconds if asked is None else asked)
         try:
             async with asyncio.timeout(seconds) as limit:
                 script = script_to_run(_NAME, input["command"])
-                return await run_to_end(
+                done = await run_to_end(
                     lambda out, err: _started(script, ctx, limits, streams=(out, err)),
                     most=limits.output,
                 )
+                return done.output()
         except TimeoutError as error:
             if not limit.expired():
                 raise

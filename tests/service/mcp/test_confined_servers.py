@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from policy import PolicyStore
-from policy.audit import MemorySink
+from policy.audit import DeniedAccess, MemorySink
 from policy.generation import McpServer, Reach, StdioServer
 from policy.mcp import McpServers
 from policy.model import Execution, PermissionDenied
@@ -81,6 +81,9 @@ async def test_a_call_is_sent_to_a_server_whose_sandbox_is_within_what_rules_rel
         assert output.relayed.content[-1]["text"].startswith(sentence)
         assert (sink.records[-1].code, sink.records[-1].outcome) == ("denied-by-sandbox", "failed")
         assert (sink.records[-1].message or "").startswith(sentence)
+        assert sink.records[-1].denied == (
+            DeniedAccess(verb="read", target=str(outside), likely=True),
+        )
 
 
 @needs_bubblewrap

@@ -78,6 +78,7 @@ async def test_a_hostile_program_fails_its_own_calls_alone(
         with pytest.raises(Execution) as failed:
             await on.call("ext__hostile__write", file="/usr/lib/hostile")
         assert failed.value.code == on.records.records[-1].code == "denied-by-sandbox"
+        assert [one.target for one in on.records.records[-1].denied] == ["/usr/lib/hostile"]
         assert (
             "Likely, the sandbox does not let this plugin write /usr/lib/hostile;"
             in failed.value.message

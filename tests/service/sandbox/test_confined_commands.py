@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from policy import Execution, PolicyStore
-from policy.audit import AuditSink, MemorySink, record_line
+from policy.audit import AuditSink, JsonlSink, MemorySink, record_line
 from policy.model import Verdict
 from policy.service import GovernedService, build_tool_service
 from tests.unit.sandbox.confining import needs_bubblewrap, needs_landlock
@@ -233,6 +234,22 @@ async def test_a_command_that_fails_by_its_sandbox_says_so_beside_its_output(rul
     assert found["sandbox"]["denied"] == [{"verb": "write", "target": "/usr/x", "likely": True}]
     assert "what it did before stays done" in found["sandbox"]["message"]
     assert "sandbox" not in await output_of(service, "false")
+
+
+@needs_bubblewrap
+async def test_what_a_sandbox_has_denied_is_on_record_and_redacted(rules: Path) -> None:
+    (rules / "more.policy").write_text(
+        'policy for every agent\nkeys: redact results of * matching /SECRET-[a-z]+/ with "[key]"\n'
+    )
+    audit = rules.parent / "audit.jsonl"
+    service, _ = service_of(rules, ON, audit=JsonlSink(audit))
+    for command in ("echo y > /usr/x", "echo y > /usr/SECRET-abc", "false"):
+        await service.execute("bash_exec", {"command": command})
+    first, second, third = map(json.loads, audit.read_text().splitlines()[1::2])
+    assert first["sandbox"] == "bubblewrap"
+    assert first["denied"] == [{"verb": "write", "target": "/usr/x", "likely": True}]
+    assert [one["target"] for one in second["denied"]] == ["/usr/[key]"]
+    assert "denied" not in third
 
 
 async def test_a_command_without_a_sandbox_is_not_said_to_have_failed_by_one(rules: Path) -> None:
