@@ -38,6 +38,7 @@ Code: TypeAlias = Literal[
     "sandbox-missing",
     "sandbox-too-wide",
     "denied-by-sandbox",
+    "ended-by-sandbox",
     "workspace-full",
     "install-failed",
     "result-withheld",
@@ -82,6 +83,8 @@ SENTENCES: Mapping[Code, str] = MappingProxyType(
         "sandbox-too-wide": "rules allow this only in a sandbox that is narrower than that of the"
         " tool's server",
         "denied-by-sandbox": "the tool failed, and its sandbox seems to be why",
+        "ended-by-sandbox": "the sandbox has ended the tool, since somebody else has replaced or"
+        " renamed a file that it protects; it can be called again",
         "workspace-full": "the workspace is full; delete files that are not needed, then go on",
         "install-failed": "the packages that the code needs could not be installed",
         "result-withheld": "the tool has run, but its result is withheld: a rule that redacts it"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from policy.processes import supervisor
+from policy.processes.guard import Guard
 from policy.processes.isolation import interpreter_of
 
 # How long the supervisor may take to end what was started; longer than its own patience.
@@ -41,7 +42,8 @@ class ProgramToStart:
     `descriptors` are those of this process that it gets besides the standard streams, under the
     same numbers. `groups` are folders of control groups that it joins, and `temporary` are folders;
     both are removed when it has ended. Without `core_dumps`, none is left of it. `beside` is what
-    runs beside it while it starts.
+    runs beside it while it starts. The names in `guarded` have to lead to the same files and
+    folders as long as it runs: where one is replaced, renamed or removed, it is ended.
 
     In a sandbox, it may read the `libraries` as it reads those of the system. One that `installs`
     into a folder may write there and reads nothing else of a call's: it runs nobody's code, and its
@@ -56,6 +58,7 @@ class ProgramToStart:
     temporary: tuple[str, ...] = ()
     core_dumps: bool = True
     beside: Beside | None = None
+    guarded: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
     installs: str | None = None
 
@@ -71,6 +74,11 @@ class LaunchedProgram(Protocol):
     @property
     def returncode(self) -> int | None:
         """The exit status; None while it runs. A negative one is the signal that ended it."""
+        ...
+
+    @property
+    def lost_name(self) -> str | None:
+        """The guarded name for which it was ended; None if it was not."""
         ...
 
     async def wait(self) -> int:
@@ -108,27 +116,32 @@ class SupervisedLauncher:
     ) -> LaunchedProgram:
         """Start a program; raise OSError, or ValueError for arguments that no program can get."""
         require_program(program)
+        guard = Guard(program.guarded)
         watched, life = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
                 *interpreter_of(supervisor.__file__),
                 *_settings(watched, program),
+                *guard.options,
+                "--",
                 *program.arguments,
                 cwd=program.folder,
                 env=dict(program.env),
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,
-                pass_fds=(watched, *program.descriptors, *_beside(program)),
+                pass_fds=(watched, *program.descriptors, *_beside(program), *guard.descriptors),
                 start_new_session=True,
             )
         except BaseException:
             # The supervisor sees its server gone, and ends what was started meanwhile.
             os.close(life)
+            guard.close()
             raise
         finally:
             os.close(watched)
-        return _Supervised(process, life)
+            guard.close_given()
+        return _Supervised(process, life, guard)
 
 
 def _settings(watched: int, program: ProgramToStart) -> tuple[str, ...]:
@@ -141,7 +154,6 @@ def _settings(watched: int, program: ProgramToStart) -> tuple[str, ...]:
         *(() if program.core_dumps else ("--no-core",)),
         *(f"--beside-descriptor={each}" for each in _beside(program)),
         *(() if program.beside is None else _options(program.beside)),
-        "--",
     )
 
 
@@ -168,9 +180,10 @@ def require_program(program: ProgramToStart) -> None:
 class _Supervised:
     """A supervised program. `life` is the pipe whose closing ends it."""
 
-    def __init__(self, process: Process, life: int) -> None:
+    def __init__(self, process: Process, life: int, guard: Guard) -> None:
         self._process = process
         self._life = life
+        self._guard = guard
         self._swept = False
 
     @property
@@ -180,6 +193,10 @@ class _Supervised:
     @property
     def returncode(self) -> int | None:
         return self._process.returncode
+
+    @property
+    def lost_name(self) -> str | None:
+        return self._guard.lost()
 
     async def wait(self) -> int:
         code = await self._process.wait()
@@ -217,6 +234,7 @@ class _Supervised:
         if not self._swept:
             self._swept = True
             self._signal(signal.SIGKILL)
+            self._guard.close()
 
     def _signal(self, number: int) -> None:
         # The supervisor leads the group, so the group keeps its number while it has members.

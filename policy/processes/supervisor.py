@@ -4,6 +4,7 @@ Its arguments:
 
     DESCRIPTOR [--descriptor=NUMBER]... [--group=FOLDER]... [--temporary=FOLDER]... [--no-core]
         [--beside=FILE [--beside-number=NUMBER]... [--beside-descriptor=NUMBER]...]
+        [--guarded=DESCRIPTOR --report=DESCRIPTOR]
         -- PROGRAM ARGUMENT...
 
 The descriptor is a pipe whose other end the server holds and never writes to. Where it closes, the
@@ -14,6 +15,8 @@ command joins the control groups that are named, and they are removed after it, 
 folders. With `--no-core` it leaves no core dump, neither in a file nor to a program of the system.
 `--beside` is a file of Python whose `main` is called with numbers, in a process beside the command:
 a fork of this one, since an interpreter takes longer to start. It alone gets its descriptors.
+`--guarded` has paths, each followed by a null byte. Where one of these names leads to something
+else than at the start, the command is ended, and the path is written to `--report`.
 
 On Linux the supervisor adopts orphans, so a process that started its own session is found as well,
 and the command dies with the supervisor. Elsewhere the processes of its group are killed.
@@ -31,8 +34,10 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import NoReturn
+
+    from policy.processes.guarded_names import GuardedNames
 
 _PATIENCE = 2.0  # seconds; some cannot be killed: of another user, or stuck in the kernel
 _PAUSES = (0.0005, 0.001, 0.002)  # the last one from then on
@@ -52,6 +57,7 @@ def run(arguments: list[str]) -> NoReturn:
     _take_no_signals()
     for descriptor in settings.beside_descriptors:
         os.set_inheritable(descriptor, False)  # noqa: FBT003 - so the system has it
+    guarded = _guarded(settings)
     supervisor = os.getpid()
     child = os.fork()
     if child == 0:
@@ -62,7 +68,9 @@ def run(arguments: list[str]) -> NoReturn:
             _run_beside(settings.beside, settings.beside_numbers)
         for descriptor in settings.beside_descriptors:
             os.close(descriptor)
-    status = _watched(child, woken, server)
+    status = _watched(child, woken, server, guarded, settings.report)
+    if status is None:
+        _kill((*_children(child), child))
     _end_descendants()
     _remove(settings)
     if status is None:
@@ -85,6 +93,8 @@ class Settings:
         self.beside_descriptors = [
             int(value) for name, _, value in named if name == "--beside-descriptor"
         ]
+        self.guarded = next((int(value) for name, _, value in named if name == "--guarded"), None)
+        self.report = next((int(value) for name, _, value in named if name == "--report"), -1)
 
 
 def _become(command: list[str], supervisor: int, settings: Settings) -> NoReturn:
@@ -139,16 +149,49 @@ def _take_no_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def _watched(child: int, woken: int, server: int) -> int | None:
-    """Wait for the child and return its status; None if the server ends first."""
+def _guarded(settings: Settings) -> GuardedNames | None:
+    """Return the names to guard, as they are before the command starts."""
+    if settings.guarded is None:
+        return None
+    # It is beside this file, whose folder is searched.
+    module = __import__("guarded_names")
+    with open(settings.guarded, "rb") as listed:
+        paths = [os.fsdecode(path) for path in listed.read().split(b"\0")[:-1]]
+    os.set_inheritable(settings.report, False)  # noqa: FBT003 - so the system has it
+    names: GuardedNames = module.GuardedNames(paths)
+    return names
+
+
+def _watched(
+    child: int, woken: int, server: int, guarded: GuardedNames | None, report: int
+) -> int | None:
+    """Wait for the child and return its status; None if it has to be ended.
+
+    That is so once the server has ended, or a guarded name was lost, which is reported.
+    """
+    waited_for = [server, woken, *(() if guarded is None else guarded.descriptors)]
     while True:
+        # This comes first: a program may have ended by itself, with what it was after.
+        lost = None if guarded is None else guarded.lost()
+        if lost is not None:
+            _report(lost, report)
+            return None
         for ended, status in _reaped():
             if ended == child:
                 return status
-        ready, _, _ = select.select([server, woken], [], [])
+        ready, _, _ = select.select(waited_for, [], [], guarded.wait() if guarded else None)
         if server in ready:
             return None
-        os.read(woken, 4096)
+        if woken in ready:
+            os.read(woken, 4096)
+
+
+def _report(lost: str, report: int) -> None:
+    """Say why the command is about to end: whoever sees its end reads that."""
+    try:
+        os.write(report, os.fsencode(lost))
+    except OSError:
+        return  # the server has ended
 
 
 def _reaped() -> Iterator[tuple[int, int]]:
@@ -176,12 +219,16 @@ def _end_descendants() -> None:
         except ChildProcessError:
             return
         own = os.getpid()
-        for pid in _descendants(own) if pause == _PAUSES[-1] else _children(own):
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                continue
+        _kill(_descendants(own) if pause == _PAUSES[-1] else _children(own))
         time.sleep(pause)
+
+
+def _kill(processes: Iterable[int]) -> None:
+    for pid in processes:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            continue
 
 
 def _pauses() -> Iterator[float]:

@@ -19,6 +19,7 @@ from policy.generation import ProcessLimits
 from policy.sandbox.containment import is_within
 from policy.sandbox.driver import CPU_GRACE, ConfinedStart
 from policy.sandbox.etc_files import etc_files
+from policy.sandbox.name_search import outermost
 from policy.sandbox.pinned_paths import pinned
 from policy.sandbox.plan import CannotConfine, SandboxPlan
 from policy.sandbox.seccomp.filter_file import open_filter
@@ -122,6 +123,7 @@ class Bubblewrap:
                     *program,
                 ),
                 descriptors=(seccomp, hiding, *etc.descriptors, *paths.values()),
+                guarded=_guarded(plan),
             )
 
 
@@ -175,6 +177,14 @@ def _mounts(plan: SandboxPlan, opened: Mapping[str, int]) -> Iterator[str]:
     writable = {*plan.writes, *plan.immovable} - set(plan.kept)
     for path, descriptor in opened.items():
         yield from ("--bind-fd" if path in writable else "--ro-bind-fd", str(descriptor), path)
+
+
+def _guarded(plan: SandboxPlan) -> tuple[str, ...]:
+    """Return what is protected by a mount on a name that another program may take away.
+
+    What is in a folder that is read-only as a whole stays so, whatever is replaced in it.
+    """
+    return (*outermost(plan.kept), *plan.immovable, *plan.masked)
 
 
 def _start_folder(plan: SandboxPlan) -> tuple[str, ...]:

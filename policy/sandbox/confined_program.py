@@ -5,12 +5,16 @@ Where its connections are judged, it has a proxy in place of a network, which en
 
 from __future__ import annotations
 
+import logging
+
 from policy.processes import LaunchedProgram
-from policy.sandbox.denials import SandboxDenial, denial_of
+from policy.sandbox.denials import SandboxDenial, denial_of, said_of_lost
 from policy.sandbox.driver import SandboxDriver
 from policy.sandbox.network.connecting import RefusedConnection
 from policy.sandbox.network.proxy import HostProxy
 from policy.sandbox.plan import SandboxPlan
+
+_LOG = logging.getLogger(__name__)
 
 
 class ConfinedProgram:
@@ -28,6 +32,7 @@ class ConfinedProgram:
         self._plan = plan
         self._driver = driver
         self._proxy = proxy
+        self._said = False
 
     @property
     def pid(self) -> int:
@@ -38,6 +43,11 @@ class ConfinedProgram:
     def returncode(self) -> int | None:
         """The exit status; None while it runs."""
         return self._launched.returncode
+
+    @property
+    def lost_name(self) -> str | None:
+        """The protected name for which it was ended; None if it was not."""
+        return self._launched.lost_name
 
     @property
     def tier(self) -> str:
@@ -51,7 +61,11 @@ class ConfinedProgram:
 
     async def wait(self) -> int:
         """Wait until the program has ended and return its exit status."""
-        return await self._launched.wait()
+        status = await self._launched.wait()
+        if self.lost_name is not None and not self._said:
+            self._said = True
+            _LOG.warning("%s", said_of_lost(self.lost_name))
+        return status
 
     def terminate(self) -> None:
         """Ask every process of its group to end."""
@@ -77,6 +91,8 @@ class ConfinedProgram:
 
         `refused` are the connections that concern this failure, by default all of them.
         """
+        if self.lost_name is not None:
+            return SandboxDenial(tier=self.tier, lost=self.lost_name, subject=subject)
         by_proxy = tuple(each.target for each in self.refused)
         return denial_of(
             self._plan,

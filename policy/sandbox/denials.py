@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from policy.diagnostics import visible
+from policy.model import Code
 from policy.sandbox.containment import is_within
 from policy.sandbox.plan import SandboxPlan
 from policy.sandbox.system_files import ETC, SYSTEM
 
-CODE = "denied-by-sandbox"
 # What a program could not do: `call` is a system call, `use` is a limit.
 Verb: TypeAlias = Literal["read", "write", "connect", "call", "use", "start"]
 _MOST_LINES, _LONGEST_LINE, _LONGEST, _MOST = 200, 1_000, 300, 5
@@ -56,23 +56,37 @@ class Denied:
 class SandboxDenial:
     """Why a program that failed is thought to have failed by its sandbox, which is `tier`.
 
-    `subject` is what the program is called in the sentence.
+    `subject` is what the program is called in the sentence. It was ended for the name that was
+    `lost`: somebody replaced, renamed or removed a file or folder that its sandbox protects.
     """
 
     tier: str
-    denied: tuple[Denied, ...]
+    denied: tuple[Denied, ...] = ()
+    lost: str | None = None
     subject: str = "this command"
 
+    @property
+    def code(self) -> Code:
+        """The code of a call that failed so."""
+        return "denied-by-sandbox" if self.lost is None else "ended-by-sandbox"
+
     def with_targets(self, change: Callable[[str], str]) -> SandboxDenial:
-        """Return it with each target that is named changed."""
+        """Return it with each name of a target changed."""
         denied = (
             each if each.target is None else replace(each, target=change(each.target))
             for each in self.denied
         )
-        return replace(self, denied=tuple(denied))
+        lost = None if self.lost is None else change(self.lost)
+        return replace(self, denied=tuple(denied), lost=lost)
 
     def sentence(self) -> str:
         """Return what a model is told: what is certain, or else what is likely."""
+        if self.lost is not None:
+            return (
+                f"The sandbox has ended {self.subject}: somebody else has replaced, renamed or "
+                f"removed {visible(self.lost, _LONGEST)}, which it protects; what was done before "
+                "stays done, and it can be tried again."
+            )
         certain = [each for each in self.denied if not each.likely]
         what = " and ".join(map(_phrase, certain or self.denied))
         how = "The" if certain else "Likely, the"
@@ -84,14 +98,24 @@ class SandboxDenial:
     def record(self) -> dict[str, Any]:
         """Return it as a JSON object."""
         return {
-            "code": CODE,
+            "code": self.code,
             "message": self.sentence(),
             "tier": self.tier,
             "denied": [
                 {"verb": each.verb, "target": each.target, "likely": each.likely}
                 for each in self.denied
             ],
+            **({} if self.lost is None else {"lost": self.lost}),
         }
+
+
+def said_of_lost(name: str) -> str:
+    """Return what people are told of a program that was ended for a name."""
+    shown = visible(name, _LONGEST)
+    return (
+        f"a program in a sandbox was ended: {shown} was replaced, renamed or removed outside while "
+        "it ran. Until its end, a moment later, it could read and write what has this name now"
+    )
 
 
 def denial_of(

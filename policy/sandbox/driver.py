@@ -17,12 +17,14 @@ CPU_GRACE = 1
 class ConfinedStart:
     """How a program starts confined: by these arguments, with these descriptors of this process.
 
-    `temporary` are folders that were made for it, and are removed when it has ended.
+    `temporary` are folders that were made for it, and are removed when it has ended. `guarded` are
+    names that are not protected any more once they lead to something else: it has to end then.
     """
 
     arguments: tuple[str, ...]
     descriptors: tuple[int, ...] = ()
     temporary: tuple[str, ...] = ()
+    guarded: tuple[str, ...] = ()
 
 
 class SandboxDriver(Protocol):

@@ -141,6 +141,7 @@ class ConfinedLauncher:
                     descriptors=(*program.descriptors, *start.descriptors),
                     groups=groups,
                     temporary=start.temporary,
+                    guarded=start.guarded,
                     core_dumps=False,
                     beside=None if inside is None else inside.beside,
                     # The sandbox itself starts in a folder that is there in any case.

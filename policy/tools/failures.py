@@ -70,7 +70,7 @@ def _by_surroundings(
     if type(error) is SandboxDenied:
         full = f"{name} failed: {error}. {error.denial.sentence()}"
         kind = Transport if error.uncertain else Execution
-        return kind(name, without_secrets(full, environment), code="denied-by-sandbox")
+        return kind(name, without_secrets(full, environment), code=error.denial.code)
     if type(error) is WorkspaceFull:
         _LOG.warning("%s does not run in a full workspace: %s", name, error)
         return Execution(name, SENTENCES["workspace-full"], code="workspace-full")

@@ -112,7 +112,7 @@ def _reported(denial: SandboxDenial | None) -> _Ending:
     if denial is None:
         return _REPORTED
     message = denial.sentence()[:_LONGEST_MESSAGE]
-    return replace(_REPORTED, code="denied-by-sandbox", message=message)
+    return replace(_REPORTED, code=denial.code, message=message)
 
 
 def _denied(one: Denied) -> DeniedAccess:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,7 +16,7 @@ from policy import PolicyStore
 from policy.audit import DeniedAccess, MemorySink
 from policy.generation import McpServer, Reach, StdioServer
 from policy.mcp import McpServers
-from policy.model import Execution, PermissionDenied
+from policy.model import Execution, PermissionDenied, Transport
 from policy.service import GovernedService, build_tool_service
 from policy.tools import ToolOutput
 from tests.unit.sandbox.confining import needs_bubblewrap
@@ -104,3 +106,40 @@ async def test_a_server_without_a_sandbox_makes_no_only_hold(tmp_path: Path) -> 
     async with serving(tmp_path, rules, None) as (service, _):
         with pytest.raises(PermissionDenied):
             await read(service, tmp_path / "data" / "a.txt")
+
+
+@needs_bubblewrap
+async def test_a_server_starts_anew_when_somebody_replaces_what_its_sandbox_protects(
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "data"
+    config = data / ".git" / "config"
+    config.parent.mkdir(parents=True)
+    config.write_text("old")
+    os.mkfifo(data / "nothing-yet")
+    rules = "every: allow mcp files/*"
+    async with serving(tmp_path, rules, reach(writes=(str(data),))) as (service, sink):
+        assert (await read(service, config)).value == "old"
+        # A call that runs at that moment may have done something.
+        running = asyncio.create_task(read(service, data / "nothing-yet"))
+        writer = await opened_once_read(data / "nothing-yet")
+        saved = data / "saved"
+        saved.write_text("new")
+        saved.replace(config)
+        with pytest.raises(Transport) as failed:
+            await running
+        os.close(writer)
+        assert failed.value.code == sink.records[-1].code == "ended-by-sandbox"
+        assert "the call may have run" in failed.value.message
+        assert "The sandbox has ended this server: somebody else has replaced" in str(failed.value)
+        # The next one goes to a new process, whose sandbox protects the new file.
+        assert (await read(service, config)).value == "new"
+
+
+async def opened_once_read(fifo: Path) -> int:
+    """Open a pipe that has a name for writing, once somebody reads it."""
+    while True:
+        try:
+            return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            await asyncio.sleep(0.01)

@@ -109,3 +109,33 @@ async def test_a_program_starts_as_many_processes_as_it_may(tmp_path: Path) -> N
             await on.call("ext__hostile__fork")
         assert await on.call("ext__hostile__good") == "fine"
     assert left_over() == []
+
+
+async def test_a_plugin_starts_anew_when_somebody_replaces_what_its_sandbox_protects(
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "data"
+    config = data / ".git" / "config"
+    config.parent.mkdir(parents=True)
+    config.write_text("old")
+    code = f"""
+import time
+def call(tool, input):
+    if tool == "wait":
+        open("{data}/started", "w")
+        time.sleep(20)
+    return open("{config}").read()
+"""
+    folder = program(tmp_path, code, access={"writes": ["*"]}, wait={}, good={})
+    granted = f'[plugins.hostile.sandbox]\nwrites = ["{data}"]\n'
+    async with running(tmp_path, table(folder, more=granted), confined=True) as on:
+        waiting = asyncio.create_task(on.call("ext__hostile__wait"))
+        while not (data / "started").exists():  # noqa: ASYNC110 - of another process
+            await asyncio.sleep(0.01)
+        (data / "saved").write_text("new")
+        (data / "saved").replace(config)
+        with pytest.raises(Transport, match="The sandbox has ended this plugin") as failed:
+            await waiting
+        assert failed.value.code == on.records.records[-1].code == "ended-by-sandbox"
+        # The next call goes to a new process, whose sandbox protects the new file.
+        assert await on.call("ext__hostile__good") == "new"

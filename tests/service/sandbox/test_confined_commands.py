@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from pathlib import Path
@@ -257,3 +258,40 @@ async def test_a_command_without_a_sandbox_is_not_said_to_have_failed_by_one(rul
     found = await output_of(service, "cat /nonexistent/x")
     assert found["exit_code"] == 1
     assert "sandbox" not in found
+
+
+@needs_bubblewrap
+async def test_a_command_ends_when_somebody_replaces_what_its_sandbox_protects(
+    rules: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    service, _ = service_of(rules, ON)
+    work = rules.parent / "work"
+    config = work / ".git" / "config"
+    config.parent.mkdir()
+    config.write_text("[core]\n")
+
+    async def replace_it() -> None:
+        while not (work / "started").exists():  # noqa: ASYNC110 - of another process
+            await asyncio.sleep(0.01)
+        (work / "saved").write_text("[core]\n\tbare = false\n")
+        (work / "saved").replace(config)
+
+    output, _ = await asyncio.gather(
+        service.execute("bash_exec", {"command": "echo x > started; echo a; sleep 20"}),
+        replace_it(),
+    )
+    found = output.value
+    assert (found["exit_code"], found["stdout"]) == (-9, "a\n")
+    assert found["sandbox"] == {
+        "code": "ended-by-sandbox",
+        "message": "The sandbox has ended this command: somebody else has replaced, renamed or "
+        f"removed {config}, which it protects; what was done before stays done, and it can be "
+        "tried again.",
+        "tier": "bubblewrap",
+        "denied": [],
+        "lost": str(config),
+    }
+    assert "it could read and write what has this name now" in caplog.text
+    again = await output_of(service, "cat .git/config; echo x > .git/config")
+    assert again["stdout"].endswith("bare = false\n")
+    assert again["sandbox"]["code"] == "denied-by-sandbox"

@@ -18,6 +18,7 @@ SLOW = {"asyncio", "enum", "json", "re", "signal", "socket", "subprocess", "typi
     ("program", "slow"),
     [
         ("processes/supervisor.py", SLOW | {"ctypes"}),
+        ("processes/guarded_names.py", SLOW | {"ctypes"}),
         ("sandbox/landlock_start.py", SLOW),
         ("sandbox/network/listen_inside.py", SLOW),
     ],

@@ -1,0 +1,128 @@
+"""Which changes of files and folders count as the loss of a name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from policy.processes.guarded_names import GuardedNames
+
+
+def replaced(folder: Path) -> None:
+    (folder / "new").write_text("b")
+    os.replace(folder / "new", folder / "sub/file")
+
+
+def removed(folder: Path) -> None:
+    (folder / "sub/file").unlink()
+
+
+def moved_away(folder: Path) -> None:
+    (folder / "sub/file").rename(folder / "sub/file~")
+
+
+def moved_by_another_name(folder: Path) -> None:
+    (folder / "other").rename(folder / "another")
+
+
+def changed_in_place(folder: Path) -> None:
+    (folder / "sub/file").write_text("b")
+    (folder / "sub/file").chmod(0o600)
+
+
+def moved_with_its_folder(folder: Path) -> None:
+    (folder / "sub").rename(folder / "moved")
+    (folder / "sub").mkdir()
+    (folder / "sub/file").write_text("b")
+
+
+LOST = (replaced, removed, moved_away)
+KEPT = (moved_by_another_name, changed_in_place, moved_with_its_folder)
+
+
+class Clock:
+    """A clock that a test moves on."""
+
+    now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@contextmanager
+def guarded(file: Path, clock: Clock) -> Iterator[GuardedNames]:
+    names = GuardedNames([str(file)], ticks=clock)
+    try:
+        yield names
+    finally:
+        for descriptor in names.descriptors:
+            os.close(descriptor)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return a file that has two names."""
+    file = tmp_path / "sub" / "file"
+    file.parent.mkdir()
+    file.write_text("a")
+    os.link(file, tmp_path / "other")
+    return file
+
+
+@pytest.fixture
+def no_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the system report no changes."""
+    monkeypatch.setattr("policy.processes.guarded_names._call", lambda *called: -1)
+
+
+@pytest.mark.parametrize("change", LOST)
+def test_a_name_that_leads_to_something_else_is_lost_at_once(
+    change: Callable[[Path], None], file: Path, tmp_path: Path
+) -> None:
+    with guarded(file, Clock()) as names:
+        assert names.lost() is None
+        change(tmp_path)
+        assert names.lost() == str(file)
+
+
+@pytest.mark.parametrize("change", LOST)
+@pytest.mark.usefixtures("no_reports")
+def test_a_lost_name_is_found_where_the_system_reports_nothing(
+    change: Callable[[Path], None], file: Path, tmp_path: Path
+) -> None:
+    clock = Clock()
+    with guarded(file, clock) as names:
+        assert names.lost() is None
+        change(tmp_path)
+        clock.now += 0.1
+        assert names.lost() == str(file)
+
+
+@pytest.mark.parametrize("change", KEPT)
+def test_other_changes_lose_no_name(
+    change: Callable[[Path], None], file: Path, tmp_path: Path
+) -> None:
+    clock = Clock()
+    with guarded(file, clock) as names:
+        change(tmp_path)
+        assert names.lost() is None
+        clock.now += 10
+        assert names.wait() == 0
+        assert names.lost() is None
+
+
+def test_a_name_that_is_gone_when_the_program_starts_is_lost(tmp_path: Path) -> None:
+    with guarded(tmp_path / "gone" / "file", Clock()) as names:
+        assert names.lost() == str(tmp_path / "gone" / "file")
+
+
+def test_names_that_cannot_be_watched_are_looked_at_often(file: Path, tmp_path: Path) -> None:
+    clock = Clock()
+    with guarded(file, clock) as names, guarded(tmp_path / "sub" / "gone", clock) as some:
+        names.lost()
+        some.lost()
+        assert some.wait() < 0.1 < names.wait()

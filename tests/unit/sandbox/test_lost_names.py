@@ -1,0 +1,95 @@
+"""What somebody replaces outside while a confined program runs ends the program."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from policy.sandbox import SandboxPlan
+from tests.unit.sandbox.confining import Done, needs_bubblewrap, plan_in, run, wait_until
+
+pytestmark = needs_bubblewrap
+
+WAIT = "touch ready; sleep 20; echo survived"
+
+
+def meanwhile(plan: SandboxPlan, change: Callable[[], object], script: str = WAIT) -> Done:
+    """Run a script, and change something outside once it has made the file `ready`."""
+    folder = Path(plan.folder)
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(run, plan, script)
+        wait_until((folder / "ready").exists)
+        change()
+        (folder / "go").touch()
+        return running.result()
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    hooks = tmp_path / ".git" / "hooks"
+    hooks.mkdir(parents=True)
+    (tmp_path / ".git" / "config").write_text("[core]\n")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / ".env").write_text("secret")
+    return tmp_path
+
+
+def overwrite(path: Path, text: str = "new") -> None:
+    """Replace a file as git and most editors do."""
+    path.with_name("saved").write_text(text)
+    os.replace(path.with_name("saved"), path)
+
+
+def rename(path: Path) -> None:
+    path.rename(path.with_name(f"{path.name}~"))
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (overwrite, ".git/config"),
+        (Path.unlink, ".git/config"),
+        (rename, ".git/config"),
+        (rename, ".git/hooks"),
+        (shutil.rmtree, ".git/hooks"),
+        (rename, ".git"),
+        (overwrite, "sub/.env"),
+        (rename, "sub/.env"),
+    ],
+)
+def test_a_program_ends_when_a_protected_name_is_lost(
+    change: Callable[[Path], object],
+    name: str,
+    work: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    plan = replace(plan_in(work), masked=(str(work / "sub" / ".env"),))
+    done = meanwhile(plan, lambda: change(work / name))
+    assert (done.returncode, done.stdout) == (-9, "")
+    assert f"{work / name} was replaced, renamed or removed outside" in caplog.text
+
+
+def test_other_changes_end_no_program(work: Path) -> None:
+    def change() -> None:
+        (work / ".git" / "config").write_text("[core]\n\tbare = false\n")
+        (work / ".git" / "hooks" / "pre-commit").write_text("#!/bin/sh\n")
+        overwrite(work / ".git" / "hooks" / "pre-commit")
+        overwrite(work / "README")
+        overwrite(work / ".git" / "index")
+
+    # What the program does itself counts as little: it cannot touch what is protected.
+    own = (
+        "mv sub moved; chmod 700 .git; mv .git x; mv .git/config x; rm .git/config; "
+        "cat moved/.env; touch ready; until [ -e go ]; do sleep 0.01; done; sleep 0.03; "
+        "echo survived"
+    )
+    plan = replace(plan_in(work), masked=(str(work / "sub" / ".env"),))
+    done = meanwhile(plan, change, own)
+    assert done.stdout == "survived\n"
+    assert done.stderr.count("busy") == 3
