@@ -24,7 +24,7 @@ def confinement_lines(confinement: Confinement) -> Iterator[str]:
         map(_begins_with_wildcards, confinement.reads.without)
     ):
         yield (
-            "note: what begins with wildcards is not looked for in /usr, and the like, nor in the "
+            "note: what begins with wildcards is not looked for in /usr and the like, nor in the "
             "folders of /etc"
         )
 
@@ -41,13 +41,17 @@ def _is_unplaced(item: str | ResourceSet) -> bool:
 
 def _bound(bound: Bound, to: str) -> str:
     parts = [_within(union, to) for union in bound.within]
-    parts += [f"{to}nothing of {_named(one)}" for one in bound.without]
+    parts += [f"{to}nothing of {_named(one)}" for one in bound.without if _has_items(one)]
     return " and ".join(parts)
 
 
 def _within(union: tuple[NamedResources, ...], to: str) -> str:
-    only = "only " if any(one.resources.included for one in union) else ""
+    only = "only " if any(map(_has_items, union)) else ""
     return f"{only}{to}{' or '.join(map(_named, union)) or 'nothing'}"
+
+
+def _has_items(named: NamedResources) -> bool:
+    return any(True for _ in _flat(named.resources))
 
 
 def _named(named: NamedResources) -> str:
@@ -55,12 +59,24 @@ def _named(named: NamedResources) -> str:
 
 
 def _items(resources: ResourceSet) -> str:
+    included = tuple(_flat(resources))
+    if len(included) == 1 and isinstance(included[0], ResourceSet) and not resources.excluded:
+        return _items(included[0])
     shown = [
         visible(item, _LONGEST_ITEM) if isinstance(item, str) else f"({_items(item)})"
-        for item in resources.included[:_MOST_ITEMS]
+        for item in included[:_MOST_ITEMS]
     ]
-    more = len(resources.included) - len(shown)
+    more = len(included) - len(shown)
     text = ", ".join(shown) + (f" and {more} more" if more else "") if shown else "nothing"
     if not resources.excluded:
         return text
     return f"{text} except {_items(ResourceSet(included=resources.excluded))}"
+
+
+def _flat(resources: ResourceSet) -> Iterator[str | ResourceSet]:
+    """Yield what a set includes; a set in it that excludes nothing is no more than its items."""
+    for item in resources.included:
+        if isinstance(item, ResourceSet) and not item.excluded:
+            yield from _flat(item)
+        else:
+            yield item

@@ -469,3 +469,16 @@ def test_hosts_that_code_may_reach_read_as_a_rule_does(tmp_path: Path) -> None:
         out = told(rules, "bash_exec", {"command": "make"})
         lines = out.partition("its code, by the rules\n")[2].splitlines()
         assert lines[2] == f"{line}; the call is allowed because of that"
+
+
+def test_sets_within_sets_are_shown_as_their_items(tmp_path: Path) -> None:
+    sets = 'paths a = "/srv/a/**"\npaths b = a, "/srv/b/**"\n'
+    keys = 'paths k = "**/*.pem" except "**/ca.pem"\npaths keys = k\n'
+    rule = 'build: allow bash_exec when runs only "make *" and reads only [b, workspace]\n'
+    denied = "no-keys: deny * when reads keys\n"
+    text = f"policy for every agent\ndefault deny\n{sets}{keys}{rule}{denied}"
+    rules = rules_in(tmp_path, text, placet__toml='[sandbox]\ndriver = "bubblewrap"\n')
+    out = told(rules, "bash_exec", {"command": "make"})
+    said = " ".join(out.partition("its code, by the rules\n")[2].partition(" writes ")[0].split())
+    assert said.startswith("reads only /srv/a/**, /srv/b/**, /srv/work/** (build)")
+    assert "and nothing of **/*.pem except **/ca.pem (no-keys);" in said
