@@ -72,7 +72,7 @@ def _check(path: Path, catalog_file: Path | None, format: Format, *, strict: boo
 
 def _fine(generation: Generation) -> str:
     read = [name for name in generation.digests if name.endswith(".policy")]
-    return (
-        f"fine: {counted(len(read), 'policy file')}, "
-        f"{counted(len(generation.examples), 'test case')} passed"
-    )
+    passed = sum(result.tested for result in generation.examples)
+    untested = len(generation.examples) - passed
+    more = f", {untested} not tested" if untested else ""
+    return f"fine: {counted(len(read), 'policy file')}, {counted(passed, 'test case')} passed{more}"

@@ -112,8 +112,10 @@ def _print(built: Built, results: tuple[ExampleResult, ...], *, path: Path) -> N
     failed = [problem for result in results for problem in result.diagnostics]
     if failed:
         click.echo(show(built, path, diagnostics=tuple(failed)))
-    passed = sum(result.passed for result in results)
-    click.echo(f"{passed} passed, {len(results) - passed} failed")
+    failing = sum(not result.passed for result in results)
+    untested = sum(result.passed and not result.tested for result in results)
+    more = f", {untested} not tested" if untested else ""
+    click.echo(f"{len(results) - failing - untested} passed, {failing} failed{more}")
     if not results:
         click.echo(NO_TESTS, err=True)
 
@@ -150,7 +152,8 @@ def _record(result: ExampleResult) -> dict[str, Any]:
         "line": result.line,
         "title": result.title,
         "tool": result.tool,
-        "passed": result.passed,
+        "passed": result.passed and result.tested,
+        "tested": result.tested,
         "expected": str(result.expected),
         "verdict": None if decision is None else str(decision.verdict),
         "problems": [problem.message for problem in _errors(result.diagnostics)],
@@ -170,6 +173,8 @@ def _junit(results: tuple[ExampleResult, ...], wrong: tuple[Diagnostic, ...]) ->
         case = _case(suite, result.file, f"{result.title} (line {result.line}, {result.tool})")
         for problem in _errors(result.diagnostics):
             _problem(case, "failure", problem, file=result.file)
+        if result.passed and not result.tested:
+            ElementTree.SubElement(case, "skipped")
     for problem in wrong:
         _problem(_case(suite, problem.file or "policy", problem.code), "error", problem, file="")
     return b'<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suite) + b"\n"

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from policy.catalog import NAMES_ELSEWHERE, Catalog, Origin
 from policy.checks import CheckedPolicy, ExampleSuite
 from policy.decision import Decision, PastCharges, answer
-from policy.diagnostics import Diagnostic, diagnose, did_you_mean, has_errors, visible
+from policy.diagnostics import Diagnostic, Severity, diagnose, did_you_mean, has_errors, visible
 from policy.layers import merge
 from policy.model import Frozen, PastCall, Span, Verdict, history_of, thaw
 from policy.program import Program, compile_policy
@@ -37,7 +37,9 @@ _MOST_TIMES = 100_000  # earlier calls added to the history by one `after`
 class ExampleResult:
     """One case of one test: the decision, and how it differs from what is expected, if it does.
 
-    `decision` is None where the case could not be run.
+    `decision` is None where the case could not be run. It is not `tested` yet where it calls a tool
+    of a plugin that is not known: a service loads its policy before it runs plugins, and tests the
+    case once they have said which tools they have.
     """
 
     file: str
@@ -47,6 +49,7 @@ class ExampleResult:
     expected: Verdict
     decision: Decision | None
     diagnostics: tuple[Diagnostic, ...] = ()
+    tested: bool = True
 
     @property
     def passed(self) -> bool:
@@ -130,6 +133,10 @@ class _Runner:
         except NotData as found:
             problems = (*pending, _no_data(found.expr))
             return self._result(test, case, decision=None, diagnostics=problems)
+        unknown = next(map(_untested, self._calls_of_plugins(case)), None)
+        if unknown is not None:
+            result = self._result(test, case, decision=None, diagnostics=(*pending, unknown))
+            return replace(result, tested=False)
         pending = (*pending, *self._unknown_past(case))
         decision = answer(
             self.program, name, thaw(given), case_setup.caller, case_setup.facts
@@ -200,6 +207,18 @@ class _Runner:
         )
         return (call,) * min(1 if past.times is None else past.times, _MOST_TIMES)
 
+    def _calls_of_plugins(self, case: tree.Case) -> Iterator[tree.TestCall]:
+        """Yield the calls of tools of plugins of which no tool is known."""
+        if self.catalog.complete:
+            return
+        for call in (*(past.call for past in case.past), case.call):
+            name = self._flat_name(call.tool)
+            kind, separator, rest = name.partition("__")
+            plugin, _, tool = rest.partition("__")
+            known = plugin in self.catalog.plugins or self.catalog.get(name) is not None
+            if kind == "ext" and separator and plugin and tool and not known:
+                yield call
+
     def _unknown_past(self, case: tree.Case) -> Iterator[Diagnostic]:
         """Yield the earlier calls of tools that do not exist: no rule would look at them."""
         for past in case.past:
@@ -261,6 +280,19 @@ def _unknown_tool(call: tree.TestCall, name: str, catalog: Catalog) -> Diagnosti
         or _server_meant(name, catalog)
         or "add a tool of your own to `[catalogue] files` (`placet catalog export` writes the "
         "list); if no tool of this name is meant to exist, write `-> deny by schema`",
+    )
+
+
+def _untested(call: tree.TestCall) -> Diagnostic:
+    return diagnose(
+        "unknown-tool",
+        f"this case is not tested: no tool of the plugin of `{visible(call.tool.pattern, 80)}` is "
+        "known",
+        severity=Severity.WARNING,
+        span=call.tool.span,
+        label="not in the catalogue",
+        help="it is tested where the plugin is configured and as it was reviewed, as "
+        "`placet plugins` shows, and in a service once that runs it",
     )
 
 

@@ -27,6 +27,22 @@ def test_a_failing_test_is_shown_with_the_rules_that_decided(tmp_path: Path) -> 
     assert ran.out.endswith("2 passed, 1 failed\n")
 
 
+def test_a_case_of_a_plugin_that_is_not_known_is_not_tested(tmp_path: Path) -> None:
+    case = '\ntest "plugin"\n  ext notes/find {} -> allow\n  ext__notes__find {} -> deny\n'
+    rules = rules_in(tmp_path, POLICY + case)
+    ran = run("test", rules)
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "2 passed, 0 failed, 2 not tested")
+    assert "warning[unknown-tool]: this case is not tested" in ran.out
+    assert run("check", rules).out.endswith("2 test cases passed, 2 not tested\n")
+    last = run("test", rules, "--format", "json").record["cases"][-1]
+    assert (last["passed"], last["tested"], last["problems"]) == (False, False, [])
+    suite = ElementTree.fromstring(run("test", rules, "--format", "junit").out)
+    assert len(suite.findall("testcase/skipped")) == 2
+    catalog = tmp_path / "tools.json"
+    catalog.write_text('[{"name": "ext__notes__other", "inputSchema": {"type": "object"}}]')
+    assert run("test", rules, "--catalog", catalog).code == 1
+
+
 def test_coverage_names_the_rules_that_no_case_reaches(tmp_path: Path) -> None:
     rules = rules_in(tmp_path)
     ran = run("test", rules, "--coverage")
@@ -60,6 +76,7 @@ def test_json_holds_the_cases_and_the_coverage(tmp_path: Path) -> None:
         "title": "reading",
         "tool": "file_read",
         "passed": True,
+        "tested": True,
         "expected": "deny",
         "verdict": "deny",
         "problems": [],
