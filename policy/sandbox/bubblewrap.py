@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from policy.generation import ProcessLimits
 from policy.sandbox.containment import is_within
 from policy.sandbox.driver import CPU_GRACE, ConfinedStart
-from policy.sandbox.etc_files import etc_files
+from policy.sandbox.etc_files import etc_files, etc_paths
 from policy.sandbox.name_search import outermost
 from policy.sandbox.pinned_paths import pinned
 from policy.sandbox.plan import CannotConfine, SandboxPlan
@@ -182,9 +182,13 @@ def _mounts(plan: SandboxPlan, opened: Mapping[str, int]) -> Iterator[str]:
 def _guarded(plan: SandboxPlan) -> tuple[str, ...]:
     """Return what is protected by a mount on a name that another program may take away.
 
-    What is in a folder that is read-only as a whole stays so, whatever is replaced in it.
+    What is in a folder that is read-only as a whole stays so, whatever is replaced in it. So does
+    what has its name in a folder that the sandbox alone has: a root of the plan, or a file of /etc.
     """
-    return (*outermost(plan.kept), *plan.immovable, *plan.masked)
+    kept = {*outermost(plan.kept)} - {*plan.reads, *plan.writes}
+    own = etc_paths() if any(path.startswith("/etc/") for path in plan.masked) else ()
+    masked = (path for path in plan.masked if path not in own and os.path.lexists(path))
+    return (*kept, *plan.immovable, *masked)
 
 
 def _start_folder(plan: SandboxPlan) -> tuple[str, ...]:

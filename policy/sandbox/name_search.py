@@ -40,11 +40,13 @@ class NotSearched(Exception):
 class NamedPath:
     """A file or folder that a set names, without links; a folder stands for all that is in it.
 
-    `anywhere`: it would be found by its own name, whatever the folders above it are called.
+    `anywhere`: it would be found by its own name, whatever the folders above it are called. `link`
+    is what is named, where that leads to it over a symbolic link.
     """
 
     path: str
     anywhere: bool
+    link: str | None = None
 
 
 class NameSearch:
@@ -87,7 +89,8 @@ class NameSearch:
             real = os.path.realpath(path)
             # What a link leads to has another name, by which it is not found.
             anywhere = real == path and any(map(_is_by_name, naming))
-            self.found.append(NamedPath(path=real, anywhere=anywhere))
+            link = None if real == path else path
+            self.found.append(NamedPath(path=real, anywhere=anywhere, link=link))
         return bool(naming)
 
     def names_below(self, folder: str) -> bool:

@@ -7,6 +7,7 @@ the disk, also by wildcards.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,10 @@ from policy.sandbox.system_view import NO_SYSTEM, SystemView
 from policy.values import PlainPath, plain_bound, plain_paths
 
 _MOST_LINKS = 40  # as many as Linux follows
+
+
+class LinkTakesTooMuch(Exception):
+    """What rules name is a link to what no command goes without; the text says which link it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +53,8 @@ def narrowed_paths(
 
     `search` is how many files and folders are looked at for those that rules name by wildcards; if
     it is 0, none is looked for. Of the `system`, which may be read whatever rules permit, what they
-    take away is hidden as well. Raises NotSearched.
+    take away is hidden as well. Raises NotSearched, and LinkTakesTooMuch for a link in a folder of
+    `writes`: a program may have made it, and no later one would find its files.
     """
     reads, writes = tuple(reads), tuple(writes)
     readable = permitted_paths(confinement.reads, writes)
@@ -69,6 +75,9 @@ def narrowed_paths(
         _Asked(sets=keeping, mounted=tuple(written)),
         search=search,
     )
+    _require_rest(masked, mounted=(*read, *written), writes=writes, verb="read", system=system)
+    _require_rest(kept, mounted=tuple(written), writes=writes, verb="write")
+    masked = tuple(one for one in masked if not _is_missing(one.path))
     of_system = system.parts_in(one.path for one in masked)
     needed = system.needed_in(of_system)
     if needed is not None:
@@ -85,6 +94,36 @@ def narrowed_paths(
         kept=tuple(one.path for one in kept),
         fixed=tuple(one.path for one in masked if not one.anywhere),
     )
+
+
+def _require_rest(
+    taken: Iterable[NamedPath],
+    *,
+    mounted: tuple[str, ...],
+    writes: tuple[str, ...],
+    verb: str,
+    system: SystemView = NO_SYSTEM,
+) -> None:
+    """Raise LinkTakesTooMuch where a link takes away a folder that is mounted, or of programs."""
+    for one in taken:
+        programs = (
+            part for part in system.parts_in((one.path,)) if not is_within(part, system.searched)
+        )
+        too_much = any(is_within(each, (one.path,)) for each in mounted) or any(programs)
+        if one.link is not None and too_much and _leads_over_link_in(one.link, writes):
+            raise LinkTakesTooMuch(
+                f"rules deny to {verb} {one.link}, which leads over a symbolic link to {one.path}, "
+                "and no command runs without that: a person has to remove the link"
+            )
+
+
+def _is_missing(path: str) -> bool:
+    """Return whether a path leads nowhere, as that of a link to nothing does."""
+    try:
+        os.stat(path)
+    except OSError as error:
+        return error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+    return False
 
 
 def permitted_paths(bound: Bound | None, writable: tuple[str, ...]) -> tuple[PlainPath, ...] | None:
@@ -175,6 +214,14 @@ class _Asked:
         folders = (*self.mounted, *self.system.searched)
         return NameSearch(self.sets, folders, if_named=self.system.paths)
 
+    def plain(self) -> Iterator[NamedPath]:
+        """Yield what is named without wildcards, if it exists."""
+        for named in (each.path for resources in self.sets for each in _plain(resources)):
+            path = os.path.realpath(named)
+            if os.path.exists(path):
+                link = None if path == named else named
+                yield NamedPath(path=path, anywhere=False, link=link)
+
     def touched_by(self, path: str) -> bool:
         return _touches(path, self.mounted) or self.system.touched_by(path)
 
@@ -187,10 +234,9 @@ def _taken_away(*asked: _Asked, search: int) -> list[tuple[NamedPath, ...]]:
         search_all(searches, most=search, private=private)
     taken = []
     for one, searched in zip(asked, searches, strict=True):
-        found = {each.path: each for each in searched.found}
-        for path in (os.path.realpath(each.path) for named in one.sets for each in _plain(named)):
-            if os.path.exists(path):
-                found[path] = NamedPath(path=path, anywhere=False)
+        # What is named without a link counts, where a link leads there as well.
+        named = sorted((*searched.found, *one.plain()), key=lambda each: each.link is None)
+        found = {each.path: each for each in named}
         touching = filter(one.touched_by, found)
         taken.append(tuple(found[path] for path in outermost(touching)))
     return taken

@@ -15,7 +15,7 @@ from policy.generation import Network, ProcessLimits, Reach, SandboxSettings
 from policy.model import Confinement
 from policy.sandbox.containment import is_within
 from policy.sandbox.name_search import NotSearched, outermost
-from policy.sandbox.narrowing import narrowed_paths
+from policy.sandbox.narrowing import LinkTakesTooMuch, narrowed_paths
 from policy.sandbox.private_folders import private_folders, problem_of_workspace
 from policy.sandbox.system_files import PROGRAMS, SCRATCH
 from policy.sandbox.system_view import NO_SYSTEM, in_system, system_view
@@ -128,6 +128,8 @@ def plan_of(
                 "person has to raise `[sandbox] search`, name fewer folders, or remove files",
                 for_caller=True,
             ) from error
+        except LinkTakesTooMuch as error:
+            raise CannotConfine(str(error), for_caller=True) from error
         if isinstance(narrowed, str):
             raise CannotConfine(narrowed)
         reads, writes, masked = [*narrowed.reads], [*narrowed.writes], narrowed.masked
@@ -211,7 +213,8 @@ def _require_no_links(paths: Iterable[str]) -> None:
     A program may have made the link where there was nothing, but so may a person, who relies on it.
     """
     for path in paths:
-        if os.path.realpath(path) != path:
+        # One that leads to itself stays as it is.
+        if os.path.realpath(path) != path or os.path.islink(path):
             link = _first_link(path)
             named = "it" if link == path else link
             raise CannotConfine(

@@ -81,6 +81,23 @@ async def test_code_touches_what_the_rule_covers(rules: Path, tmp_path: Path) ->
 
 
 @needs_bubblewrap
+async def test_a_command_cannot_hide_the_workspace_from_later_ones_by_a_link(rules: Path) -> None:
+    service = _service(rules, ON)
+    work = rules.parent / "work"
+    (work / "Makefile").write_text("all:\n\tln -sfn nothing out/.env; cat open\n")
+    assert "of the workspace" in (await _make(service))["stdout"]
+    # A link to nothing hides nothing.
+    assert "of the workspace" in (await _make(service))["stdout"]
+    assert not (work / "out" / "nothing").exists()
+    (work / "Makefile").write_text("all:\n\tln -sfn .. out/.env; cat open\n")
+    assert "of the workspace" in (await _make(service))["stdout"]
+    said = rf"out/\.env, which leads over a symbolic link to {work}, .* a person has to remove"
+    with pytest.raises(Execution, match=said) as refused:
+        await _make(service)
+    assert refused.value.code == "sandbox-missing"
+
+
+@needs_bubblewrap
 async def test_a_command_does_not_run_where_too_much_is_to_be_looked_through(
     rules: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

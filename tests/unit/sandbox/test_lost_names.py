@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from policy.sandbox import SandboxPlan
+from policy.sandbox import Bubblewrap, SandboxPlan
 from tests.unit.sandbox.confining import Done, needs_bubblewrap, plan_in, run, wait_until
 
 pytestmark = needs_bubblewrap
@@ -93,3 +93,20 @@ def test_other_changes_end_no_program(work: Path) -> None:
     done = meanwhile(plan, change, own)
     assert done.stdout == "survived\n"
     assert done.stderr.count("busy") == 3
+
+
+def test_only_what_has_its_name_outside_is_watched(work: Path) -> None:
+    hidden = (str(work / "sub"), str(work / "gone"), "/etc/hosts", "/etc/resolv.conf")
+    plan = replace(plan_in(work), masked=hidden)
+    with Bubblewrap().confined(plan, ("true",)) as start:
+        watched = {os.path.relpath(path, work) for path in start.guarded}
+    assert watched == {".git", ".git/config", ".git/hooks", "sub"}
+
+
+def test_files_in_a_read_only_folder_are_watched_with_it(work: Path) -> None:
+    kept = (str(work / "rules"), str(work / "rules" / "a.policy"))
+    plan = replace(plan_in(work), kept=kept, immovable=())
+    (work / "rules").mkdir()
+    (work / "rules" / "a.policy").touch()
+    with Bubblewrap().confined(plan, ("true",)) as start:
+        assert start.guarded == (kept[0],)

@@ -150,3 +150,54 @@ def test_folders_above_what_is_masked_keep_their_names(work: Path) -> None:
     plan = _plan(work, Confinement(reads=denied))
     assert plan.masked == (f"{work}/sub/keys",)
     assert f"{work}/sub" in plan.immovable
+
+
+def _without(*items: str) -> Bound:
+    return Bound(without=(_set(*items),))
+
+
+@pytest.mark.parametrize("named", ["**/.env", "{work}/.env"])
+@pytest.mark.parametrize("target", [".", "..", "/", "/usr", "/usr/bin/env", "/lib"])
+def test_a_link_that_takes_what_no_command_goes_without_is_an_error(
+    target: str, named: str, work: Path
+) -> None:
+    (work / ".env").symlink_to(target)
+    said = (
+        rf"deny to read {work}/\.env, which leads over a symbolic link to .* a person has to remove"
+    )
+    with pytest.raises(CannotConfine, match=said) as refused:
+        _plan(work, Confinement(reads=_without(named.format(work=work))))
+    assert refused.value.for_caller
+
+
+def test_a_link_that_would_make_the_workspace_read_only_is_an_error(work: Path) -> None:
+    (work / "src" / ".env").symlink_to("..")
+    with pytest.raises(
+        CannotConfine, match=r"deny to write .*src/\.env, which leads over a symbolic link"
+    ):
+        _plan(work, Confinement(writes=_without("**/.env")))
+
+
+@pytest.mark.parametrize("target", ["gone", "gone/below", ".env", "notes.md/x", "/gone"])
+def test_a_link_to_nothing_hides_nothing(target: str, work: Path) -> None:
+    (work / ".env").symlink_to(target)
+    assert _plan(work, Confinement(reads=_without("**/.env"))).masked == ()
+
+
+def test_a_link_hides_what_it_leads_to(work: Path) -> None:
+    (work / ".env").symlink_to("notes.md")
+    (work / "src" / ".env").symlink_to("../keys")
+    plan = _plan(work, Confinement(reads=_without("**/.env")))
+    assert plan.masked == (f"{work}/keys", f"{work}/notes.md")
+
+
+def test_a_link_that_no_program_can_have_made_hides_what_it_leads_to(work: Path) -> None:
+    (work.parent / "data" / ".env").symlink_to(work)
+    plan = _plan(work, Confinement(reads=_without("**/.env")))
+    assert plan.writes == ()
+
+
+def test_what_rules_name_themselves_is_hidden_where_a_link_leads_there_as_well(work: Path) -> None:
+    (work / ".env").symlink_to(".")
+    plan = _plan(work, Confinement(reads=_without("**/.env", str(work))))
+    assert plan.writes == ()
