@@ -15,7 +15,6 @@ import click
 from policy.catalog import NAMES_ELSEWHERE, builtin_catalog
 from policy.cli.calls import CallToDecide, NotACall
 from policy.cli.decision_lines import ask, decision_record, lines_of, workspace_record
-from policy.cli.explain_hook import explain_hook, hook_input
 from policy.cli.explanation_text import explanation_text, workspace_text
 from policy.cli.loading import (
     as_json,
@@ -111,6 +110,9 @@ def command(
         raise click.UsageError(_as_option(path, rest))
     _refuse_two_calls(script=script, tool=tool, input=input_text, call=call_file)
     if hook is not None:
+        # It imports the whole service, a quarter of all that this command imports.
+        from policy.cli.explain_hook import explain_hook, hook_input
+
         _refuse_beside_a_hook(agent=agent, role=role, catalog=catalog_file, lexical=lexical or None)
         if script is None and tool is None:
             text = _given(call_file, whole=True).decode("utf-8", "surrogateescape")
