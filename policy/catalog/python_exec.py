@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import AfterValidator, Field, create_model
+from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from policy.catalog.arguments import Arguments, tool_of
-from policy.catalog.code_tools import CODE_EXEC
+from policy.catalog.code_tools import CODE_EXEC, tool_that_runs_code
 from policy.catalog.requirements import name_in, package_name, read_requirement
 from policy.catalog.tool import ToolSpec
 
@@ -37,30 +36,19 @@ def _spec(most: int, packages: frozenset[str] | None) -> ToolSpec:
         except ValueError as error:
             raise PydanticCustomError("requirement", "{why}", {"why": str(error)}) from error
 
-    fields: dict[str, Any] = {
-        "code": (Annotated[str, Field(min_length=1)], Field(description="A whole program.")),
-        "requirements": (
-            Annotated[list[str], Field(max_length=most), AfterValidator(read)] | None,
-            Field(
-                default=None,
-                description="Packages that it imports, by name, with versions if they matter: "
-                "`numpy>=2.1,<3`. Only wheels are installed.",
-            ),
+    requirements = (
+        Annotated[list[str], Field(max_length=most), AfterValidator(read)] | None,
+        Field(
+            default=None,
+            description="Packages that it imports, by name, with versions if they matter: "
+            "`numpy>=2.1,<3`. Only wheels are installed.",
         ),
-        "timeout": (
-            Annotated[int, Field(ge=1, le=3600)] | None,
-            Field(default=None, description="How many seconds it may take, once all is installed."),
-        ),
-    }
-    model = create_model(
-        "PythonExec",
-        __base__=Arguments,
-        __doc__="Run a Python program in the workspace, in a sandbox; returns what it prints.",
-        **fields,
     )
-    # Nothing of what the code touches shows in the call, and nothing of what is installed for it.
-    return tool_of(
-        model, category="code", read_only=False, destructive=True, unseen=True, exec_class=True
+    return tool_that_runs_code(
+        "PythonExec",
+        "Run a Python program in the workspace, in a sandbox; returns what it prints.",
+        after={"requirements": requirements},
+        seconds="How many seconds it may take, once all is installed.",
     )
 
 

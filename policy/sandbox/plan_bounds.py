@@ -65,28 +65,26 @@ def _host_is_within(host: str, bound: Bound) -> bool:
     if not isinstance(pattern, HostPattern):
         return False
     return all(
-        any(_covers(item, pattern) for one in union for item in _certain_items(one.resources))
+        any(
+            _covers(item, pattern)
+            for one in union
+            for item in _items(one.resources, with_exceptions=False)
+        )
         for union in bound.within
     ) and not any(
-        _may_share(item, pattern) for one in bound.without for item in _all_items(one.resources)
+        _may_share(item, pattern)
+        for one in bound.without
+        for item in _items(one.resources, with_exceptions=True)
     )
 
 
-def _certain_items(resources: ResourceSet) -> Iterator[HostPattern]:
-    """Yield the patterns of a set that has no exceptions, and none of another one."""
-    if resources.excluded:
+def _items(resources: ResourceSet, *, with_exceptions: bool) -> Iterator[HostPattern]:
+    """Yield the patterns of a set and of those in it, or of those of them without exceptions."""
+    if resources.excluded and not with_exceptions:
         return
     for item in resources.included:
         if isinstance(item, ResourceSet):
-            yield from _certain_items(item)
-        elif isinstance(read := read_host_pattern(item), HostPattern):
-            yield read
-
-
-def _all_items(resources: ResourceSet) -> Iterator[HostPattern]:
-    for item in resources.included:
-        if isinstance(item, ResourceSet):
-            yield from _all_items(item)
+            yield from _items(item, with_exceptions=with_exceptions)
         elif isinstance(read := read_host_pattern(item), HostPattern):
             yield read
 
