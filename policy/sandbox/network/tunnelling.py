@@ -13,20 +13,13 @@ from dataclasses import replace
 
 from policy.sandbox.network.bounds import Meter, ProxyBounds
 from policy.sandbox.network.connecting import Connect, NotPermitted, NotReached, Peer
-from policy.sandbox.network.relaying import CHUNK, relay
-from policy.sandbox.network.server_name import (
-    HANDSHAKE,
-    NO_SUCH_NAME,
-    NotTls,
-    is_whole,
-    server_name,
-)
+from policy.sandbox.network.relaying import relay
+from policy.sandbox.network.server_name import HANDSHAKE
 from policy.sandbox.network.target import Scheme, Target
-from policy.values import quote
+from policy.sandbox.network.tls_hellos import TlsHellos
 
 # The method of a request, as far as it has arrived.
 _REQUEST = re.compile(rb"[A-Za-z]{1,20}( |$)")
-_SHOWN = 80
 _ONLY = "only TLS and HTTP may pass"
 
 
@@ -71,29 +64,13 @@ class Tunnels:
         """Return what a client speaks, and what it has sent by now; raise NotPermitted."""
         first = first or await client.reader.read(self._bounds.head)
         if first[:1] == bytes((HANDSHAKE,)):
-            return "https", await self._require_name(client, target, first)
+            hellos = TlsHellos(client, target, bounds=self._bounds, meter=self._meter)
+            return "https", await hellos.first(first)
         if not first:
             raise EOFError("the client has ended before it said anything")
         if not _REQUEST.match(first):
             raise NotPermitted(_ONLY)
         return "http", first
-
-    async def _require_name(self, client: Peer, target: Target, first: bytes) -> bytes:
-        """Return what a TLS client has sent, once it has named the right server."""
-        sent = first
-        try:
-            while not is_whole(sent):
-                more = await client.reader.read(CHUNK)
-                if not more:
-                    raise NotTls
-                sent += more
-            _require_agreement(server_name(sent), target)
-        except NotTls as error:
-            raise NotPermitted("this is no TLS whose server name can be read") from error
-        except NotPermitted:
-            client.writer.write(NO_SUCH_NAME)
-            raise
-        return sent
 
     async def _serve_tls(
         self, client: Peer, target: Target, server: Peer | None, first: bytes
@@ -103,9 +80,12 @@ class Tunnels:
         except (NotPermitted, NotReached):
             return
         try:
-            self._meter.count(len(first))
-            server.writer.write(first)
+            await TlsHellos(client, target, bounds=self._bounds, meter=self._meter).pass_on(
+                server, first
+            )
             await relay(client, server, bounds=self._bounds, meter=self._meter)
+        except NotPermitted as error:
+            self._note(target, str(error))
         finally:
             server.abort()
 
@@ -124,12 +104,3 @@ class Tunnels:
             connected=server,
         )
         await session.serve(first)
-
-
-def _require_agreement(name: str | None, target: Target) -> None:
-    """Raise NotPermitted for a TLS client that means another server than the one of the tunnel."""
-    if name is None:
-        if not target.address:
-            raise NotPermitted("the TLS client does not say which server it means (no SNI)")
-    elif target.address or not target.names(f"{name}:{target.port}"):
-        raise NotPermitted(f"the TLS client means {quote(name[:_SHOWN])}")

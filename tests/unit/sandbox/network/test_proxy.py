@@ -19,6 +19,7 @@ from tests.unit.sandbox.network.stand_ins import (
     elsewhere,
     proxied,
 )
+from tests.unit.sandbox.network.test_server_name import hello, with_extension
 
 
 @pytest.fixture
@@ -246,6 +247,81 @@ async def test_tls_passes_to_the_server_that_was_judged(
         "the TLS client does not say which server it means (no SNI)",
         "no rule allows this",
     ]
+
+
+class AskingAgain:
+    """A host whose server asks each client for a second hello, and the names that it was asked."""
+
+    def __init__(self, folder: Path) -> None:
+        self.named: list[str | None] = []
+        self.trusted, self.context = certificate_of("a.test", "b.test", folder=folder)
+        self.context.set_ecdh_curve("secp384r1")  # no client offers a key for it at first
+        self.context.sni_callback = lambda tls, name, context: self.named.append(name)
+
+    def hellos(self) -> tuple[bytes, bytes]:
+        """Return the two hellos of a client."""
+        context = ssl.create_default_context(cafile=str(self.trusted))
+        to_client, to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
+        client = context.wrap_bio(to_client, to_server, server_hostname="a.test")
+        arriving, answer = ssl.MemoryBIO(), ssl.MemoryBIO()
+        server = self.context.wrap_bio(arriving, answer, server_side=True)
+        with pytest.raises(ssl.SSLWantReadError):
+            client.do_handshake()
+        first = to_server.read()
+        arriving.write(first)
+        with pytest.raises(ssl.SSLWantReadError):
+            server.do_handshake()
+        to_client.write(answer.read())
+        with pytest.raises(ssl.SSLWantReadError):
+            client.do_handshake()
+        self.named.clear()
+        return first, to_server.read()
+
+
+async def test_a_second_hello_is_passed_on(hosts: Elsewhere, tmp_path: Path) -> None:
+    asking = AskingAgain(tmp_path)
+    await hosts.serve("a.test", 443, answering, tls=asking.context)
+    async with proxied(hosts) as (_, port):
+        found = await tls_through(port, connecting("a.test", 443), "a.test", asking.trusted)
+    assert b" 200 OK" in found
+    assert asking.named == ["a.test", "a.test"]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_a_second_hello_names_the_same_server(
+    hosts: Elsewhere, tmp_path: Path, at_once: bool
+) -> None:
+    asking = AskingAgain(tmp_path)
+    first, second = asking.hellos()
+    second = second.replace(b"a.test", b"b.test")
+    await hosts.serve("a.test", 443, answering, tls=asking.context)
+    async with proxied(hosts) as (proxy, port):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(connecting("a.test", 443))
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(first + second if at_once else first)
+        if not at_once:
+            await reader.readexactly(20)
+            writer.write(second)
+        async with asyncio.timeout(10):
+            assert (await reader.read()).endswith(b"\x02\x70")
+        writer.close()
+    assert asking.named == ["a.test"]
+    assert [each.why for each in proxy.refused] == ["the TLS client means `b.test`"]
+
+
+async def test_a_hello_that_may_hide_another_one_is_refused(
+    hosts: Elsewhere, trusted: Path
+) -> None:
+    async with proxied(hosts) as (proxy, port):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(connecting("a.test", 443))
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(with_extension(hello("a.test"), 0xFE0D, b"\0" * 9))
+        async with asyncio.timeout(10):
+            assert (await reader.read()).endswith(b"\x02\x70")
+        writer.close()
+    assert "Encrypted Client Hello" in proxy.refused[0].why
 
 
 async def test_an_address_has_no_server_name(hosts: Elsewhere, trusted: Path) -> None:

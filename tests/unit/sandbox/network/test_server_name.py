@@ -6,7 +6,7 @@ import ssl
 
 import pytest
 
-from policy.sandbox.network.server_name import NotTls, is_whole, server_name
+from policy.sandbox.network.server_name import ClientHello, NotTls, client_hello
 
 
 def hello(name: str | None) -> bytes:
@@ -18,6 +18,25 @@ def hello(name: str | None) -> bytes:
     with pytest.raises(ssl.SSLWantReadError):
         client.do_handshake()
     return outgoing.read()
+
+
+def in_records(message: bytes, size: int) -> bytes:
+    """Return a message in records of a size."""
+    body = message[5:]
+    pieces = [body[at : at + size] for at in range(0, len(body), size)]
+    return b"".join(b"\x16\x03\x01" + len(each).to_bytes(2, "big") + each for each in pieces)
+
+
+def server_name(sent: bytes) -> str | None:
+    found = client_hello(sent)
+    if found is None:
+        raise NotTls
+    assert found.size == len(sent)
+    return found.name
+
+
+def is_whole(sent: bytes) -> bool:
+    return client_hello(sent) is not None
 
 
 def as_openssl_reads(sent: bytes) -> list[str | None]:
@@ -42,13 +61,6 @@ def test_the_name_is_read(name: str | None) -> None:
     assert server_name(hello(name)) == name
 
 
-def in_records(message: bytes, size: int) -> bytes:
-    """Return a message in records of a size."""
-    body = message[5:]
-    pieces = [body[at : at + size] for at in range(0, len(body), size)]
-    return b"".join(b"\x16\x03\x01" + len(each).to_bytes(2, "big") + each for each in pieces)
-
-
 @pytest.mark.parametrize("size", [7, 100])
 def test_a_message_may_come_in_pieces(size: int) -> None:
     sent = in_records(hello("a.test"), size)
@@ -67,6 +79,8 @@ def test_a_message_may_come_in_pieces(size: int) -> None:
         b"\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00",
         b"\x16\x03\x01\xff\xff" + b"\x01" * 70_000,
         hello("a.test").replace(b"a.test", b"a.t\xc3\xbc"),
+        # Another hello in the same record.
+        in_records(hello("a.test") + hello("b.test")[5:], 10_000),
         hello("a.test").replace(b"\x00\x00\x06a.test", b"\x01\x00\x06a.test"),
         # Two names, of which the second one could be the one that counts.
         hello("aaa.b.test").replace(b"\x00\x0aaaa.b.test", b"\x00\x03aaa\x00\x00\x04test"),
@@ -90,3 +104,36 @@ def test_no_name_is_found_that_a_server_would_not_find() -> None:
                 continue
             # What OpenSSL does not read at all harms nobody.
             assert as_openssl_reads(sent) in ([], [name])
+
+
+def test_what_comes_before_and_after_a_second_hello_is_known() -> None:
+    early = b"\x14\x03\x03\x00\x01\x01" + b"\x17\x03\x03\x00\x02ab"
+    message = hello("a.test")
+    found = client_hello(early + message + early, second=True)
+    assert found == ClientHello(size=len(early + message), name="a.test")
+    assert client_hello(message + early) == ClientHello(size=len(message), name="a.test")
+    with pytest.raises(NotTls):
+        client_hello(early + message)
+
+
+def with_extension(message: bytes, kind: int, data: bytes) -> bytes:
+    """Return a hello with one more extension."""
+    added = kind.to_bytes(2, "big") + len(data).to_bytes(2, "big") + data
+    session = 5 + 4 + 34
+    ciphers = session + 1 + message[session]
+    place = ciphers + 2 + int.from_bytes(message[ciphers : ciphers + 2], "big") + 2
+    changed = bytearray(message + added)
+    for at, size in ((3, 2), (6, 3), (place, 2)):
+        number = int.from_bytes(changed[at : at + size], "big") + len(added)
+        changed[at : at + size] = number.to_bytes(size, "big")
+    return bytes(changed)
+
+
+def test_a_hello_that_may_hide_another_one_is_told() -> None:
+    message = hello("a.test")
+    assert client_hello(with_extension(message, 0xFE0D, b"\0" * 9)) == ClientHello(
+        size=len(message) + 13, name="a.test", is_outer=True
+    )
+    other = client_hello(with_extension(message, 0x1234, b""))
+    assert other is not None
+    assert not other.is_outer
