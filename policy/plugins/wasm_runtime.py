@@ -14,6 +14,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from policy.capabilities import PluginManifest, PluginRefused
@@ -22,6 +23,7 @@ from policy.generation import SecretUnreadable, Value, read_values
 from policy.model import EMPTY, SandboxTier
 from policy.plugins.confining import PluginSandbox
 from policy.plugins.connections import CallConnections
+from policy.plugins.held_folders import HeldFolders
 from policy.plugins.runtime import PluginFailed, PluginUnreachable
 from policy.plugins.wasm_http import ModuleHttp
 from policy.runtime import Threads
@@ -37,9 +39,26 @@ _NO_MEMORY = "it has no memory for the answer of a server"
 _LONGEST = 1024 * 1024  # bytes of an output
 _QUOTED = 300  # characters of an error
 _MOST_PLANS = 16  # of which compiled copies are kept
-# What a module reaches: paths of this machine, and where it finds each.
-_Paths: TypeAlias = tuple[tuple[str, str], ...]
 _MISSING = "plugins in WebAssembly need the extra `wasm`: pip install 'placet[wasm]'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Folder:
+    """A folder that a module is handed; by the `prefix` Extism knows whether it may be written."""
+
+    prefix: str
+    path: str
+
+
+_Paths: TypeAlias = tuple[_Folder, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Copy:
+    """A module as it is compiled with the folders that it is handed."""
+
+    compiled: Any
+    folders: HeldFolders
 
 
 class WasmPlugin:
@@ -63,7 +82,7 @@ class WasmPlugin:
         self._sandbox = sandbox
         self._fuel = fuel
         self._env = env
-        self._idle: OrderedDict[_Paths, list[Any]] = OrderedDict()
+        self._idle: OrderedDict[_Paths, list[_Copy]] = OrderedDict()
         self._changing = threading.Lock()
 
     @property
@@ -92,8 +111,7 @@ class WasmPlugin:
             plan = await self._sandbox.plan_for(confinement)
             paths, config = _paths_of(plan), read_values(self._env)
         except CannotConfine as error:
-            _LOG.warning("the plugin %s was not called: %s", self._manifest.id, error)
-            raise SandboxMissing(str(error)) from error
+            raise self._missing(error) from error
         except SecretUnreadable as error:
             raise PluginUnreachable(f"it was not called: {error}") from error
         connections = self._sandbox.connections(plan.network)
@@ -103,6 +121,8 @@ class WasmPlugin:
         except asyncio.CancelledError:
             running.cancel()
             raise
+        except CannotConfine as error:
+            raise self._missing(error) from error
         except PluginFailed as error:
             denial = denial_of(
                 plan,
@@ -119,36 +139,44 @@ class WasmPlugin:
             raise PluginFailed(f"its output is {value.reason}")
         return value
 
+    def _missing(self, error: CannotConfine) -> SandboxMissing:
+        _LOG.warning("the plugin %s was not called: %s", self._manifest.id, error)
+        return SandboxMissing(str(error))
+
     async def close(self) -> None:
         """Forget what is compiled; calls that still run keep theirs until they end."""
         with self._changing:
             self._idle.clear()
 
     def _run(self, call: _Call, paths: _Paths) -> bytes:
-        compiled = self._taken(paths) or self._compile(paths)
+        copy = self._taken(paths) or self._compile(paths)
         try:
-            return call.run(compiled)
+            return call.run(copy.compiled)
         finally:
             if not call.cancelled:
-                self._put_back(paths, compiled)
+                self._put_back(paths, copy)
 
-    def _taken(self, paths: _Paths) -> Any:
-        """Return a compiled copy that no call uses, None if there is none."""
+    def _taken(self, paths: _Paths) -> _Copy | None:
+        """Return a compiled copy that no call uses, None if there is none; raise CannotConfine."""
         with self._changing:
             idle = self._idle.get(paths)
-            return idle.pop() if idle else None
+            copy = idle.pop() if idle else None
+        return copy if copy is not None and copy.folders.are_there() else None
 
-    def _put_back(self, paths: _Paths, compiled: Any) -> None:
+    def _put_back(self, paths: _Paths, copy: _Copy) -> None:
         with self._changing:
-            self._idle.setdefault(paths, []).append(compiled)
+            self._idle.setdefault(paths, []).append(copy)
             self._idle.move_to_end(paths)
             while len(self._idle) > _MOST_PLANS:
                 self._idle.popitem(last=False)
 
-    def _compile(self, paths: _Paths) -> Any:
+    def _compile(self, paths: _Paths) -> _Copy:
         from policy.plugins.extism_module import compiled_module
 
-        return compiled_module(self._settings(paths), fuel=self._fuel)
+        folders = HeldFolders(one.path for one in paths)
+        handed = {f"{one.prefix}{folders.name_of(one.path)}": one.path for one in paths}
+        compiled = compiled_module(self._settings(handed), fuel=self._fuel)
+        return _Copy(compiled=compiled, folders=folders)
 
     def _check(self, paths: _Paths) -> None:
         try:
@@ -156,29 +184,34 @@ class WasmPlugin:
         except ImportError as error:
             raise PluginRefused(_MISSING) from error
         try:
-            compiled = self._compile(paths)
-            instance = extism.Plugin(compiled)
+            copy = self._compile(paths)
+            instance = extism.Plugin(copy.compiled)
+        except CannotConfine as error:
+            raise PluginRefused(str(error)) from error
         except extism.Error as error:
             raise PluginRefused(f"the module cannot be used: {_text_of(error)}") from error
         for one in self._manifest.tools:
             if not instance.function_exists(one.name):
                 raise PluginRefused(f"the module exports no function `{one.name}`")
-        self._put_back(paths, compiled)
+        self._put_back(paths, copy)
 
-    def _settings(self, paths: _Paths) -> dict[str, Any]:
-        """Return the manifest of Extism: the module, and all that it may touch."""
+    def _settings(self, handed: Mapping[str, str]) -> dict[str, Any]:
+        """Return the manifest of Extism: the module, and all that it may touch.
+
+        `handed` are folders as Extism opens them, each with the path by which the module knows it.
+        """
         memory = self._sandbox.access.reach.limits.memory or _MEMORY
         return {
             "wasm": [{"data": self._module}],
             "memory": {"max_pages": max(1, memory // _PAGE), "max_var_bytes": 0},
             # Requests are made by functions of ours.
             "allowed_hosts": [],
-            "allowed_paths": dict(paths),
+            "allowed_paths": dict(handed),
         }
 
 
 def _paths_of(plan: SandboxPlan) -> _Paths:
-    """Return a plan's paths as Extism mounts them; raise CannotConfine where it cannot."""
+    """Return a plan's folders as Extism mounts them; raise CannotConfine where it cannot."""
     inside = (*plan.masked, *plan.kept)
     if inside:
         raise CannotConfine(
@@ -187,8 +220,8 @@ def _paths_of(plan: SandboxPlan) -> _Paths:
     file = next((path for path in (*plan.reads, *plan.writes) if not os.path.isdir(path)), None)
     if file is not None:
         raise CannotConfine(f"a module is handed whole folders, and {file} is none")
-    reads = ((f"ro:{path}", path) for path in plan.reads)
-    return (*reads, *((path, path) for path in plan.writes))
+    reads = (_Folder(prefix="ro:", path=path) for path in plan.reads)
+    return (*reads, *(_Folder(prefix="", path=path) for path in plan.writes))
 
 
 class _Call:
