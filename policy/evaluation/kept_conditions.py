@@ -157,9 +157,12 @@ def _limit(
         unlimited = truth or test.permits
         return None if unlimited else Limit(verb=verb, resources=NOTHING)
     only = test.form == "only" or not values.included
+    effects = call.effects(scope.declared)
     if truth is not only:
-        return None
-    paths = call.effects(scope.declared).paths
+        # Where no argument names a resource, the first one that code accesses makes `only` true.
+        nothing = only and verb in effects.absent and not effects.of(verb)
+        return Limit(verb=verb, resources=NOTHING) if nothing else None
+    paths = effects.paths
     if only or test.form == "outside":
         return Limit(verb=verb, resources=resource_set(values, paths))
     named = resource_set(values, paths, at_least=True)

@@ -13,6 +13,7 @@ from policy.catalog import Catalog, Resource
 from policy.decision import decide
 from policy.model import (
     CONFINED_VERBS,
+    Caller,
     ConfinedVerb,
     Confinement,
     SandboxTier,
@@ -241,3 +242,21 @@ def _require_alike(case: Situation, data: st.DataObject, tally: Tally) -> None:
         "refused" if shown != drawn else "all permitted",
         "relied on" if confinement.relied_on else "not relied on",
     )
+
+
+def test_code_accesses_nothing_where_the_first_access_would_ask() -> None:
+    """Without its argument the call reads nothing, so that no `only` about reading is true."""
+    rule = "allow code when reads only workspace with approval"
+    lines = ("policy for every agent", "default allow", rule)
+    case = Situation(
+        built=build(PolicyText(files=(("global.policy", lines),))),
+        call=ToolCall(tool="code", input={"n": 1}),
+        caller=Caller(agent="ann"),
+        facts=replace(WORLDS[0], sandbox=ALL),
+    )
+    decision = case.decision()
+    assert decision.verdict is Verdict.ALLOW
+    assert decision.confinement is not None
+    assert not _is_permitted(decision.confinement, "reads", "/srv/q")
+    built, call = _showing(case, {"reads": ["/srv/q"]})
+    assert decide(built.program, call, case.caller, case.facts).verdict is Verdict.ASK
