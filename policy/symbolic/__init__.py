@@ -4,7 +4,12 @@ from policy.symbolic.all_calls import AllCalls
 from policy.symbolic.command_relations import CommandSet, command_set
 from policy.symbolic.known_truths import KnownTruths
 from policy.symbolic.leaves import leaves_of
-from policy.symbolic.open_conditions import OpenCondition, WhyOpen, open_conditions
+from policy.symbolic.open_conditions import (
+    OpenCondition,
+    WhyOpen,
+    open_conditions,
+    open_conditions_of_rule,
+)
 from policy.symbolic.reading import Reading
 from policy.symbolic.rewritten_input import tests_of_changes
 from policy.symbolic.set_relations import includes
@@ -52,6 +57,7 @@ __all__ = [
     "is_restricted",
     "leaves_of",
     "open_conditions",
+    "open_conditions_of_rule",
     "plans_in",
     "require_violation",
     "tests_of_changes",

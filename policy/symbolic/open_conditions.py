@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Literal, TypeAlias
 
 from policy.checks import checked
-from policy.program import LayerPlan
+from policy.program import LayerPlan, RulePlan
 from policy.solving import Model
 from policy.symbolic.all_calls import AllCalls
 from policy.symbolic.leaves import leaves_of
 from policy.symbolic.reading import Scope
-from policy.symbolic.subjects import HISTORY, subjects_of
+from policy.symbolic.subjects import HISTORY, Subject, subjects_of
+from policy.symbolic.verdicts import AnyPlan
 from policy.symbolic.violation import Claim
 
 # Why nothing is known of a condition: it is about what a script accesses or which commands it runs,
-# about other resources, about what came before, about another value, or it is known by itself, and
-# not together with the others.
-WhyOpen: TypeAlias = Literal["script", "commands", "resources", "history", "value", "together"]
+# about other resources, about what came before, about elements of lists within lists or by their
+# index, about what a rewrite leaves of a field, or about another value; or it is known by itself,
+# and not together with the others.
+WhyOpen: TypeAlias = Literal[
+    "script",
+    "commands",
+    "resources",
+    "history",
+    "nested",
+    "index",
+    "rewritten",
+    "value",
+    "together",
+]
 _MOST = 5
 
 
@@ -52,24 +64,58 @@ def open_conditions(
             found[OpenCondition(text=test.text, why=why, place=place)] = None
     for layer in layers:
         for plan in layer.allows:
-            rule, reason = plan.rule, plan.reason
-            inner = Scope(layer.declared, absent_is_false=False, covering=plan.covering)
-            leaves = tuple(_leaves(rule.when, rule.unless, inner))
-            if _is_conjunction(rule.when) and rule.unless is None:
-                truths = (reading.leaf(test, scope) for test, scope in leaves)
-                if any(-truth.holds in model.holding for truth in truths):
-                    continue  # it does not match
-            where = f"{reason.file}:{reason.line}"
-            for test, scope in leaves:
-                why = _why_open(reading, test, scope)
-                if why is not None:
-                    one = OpenCondition(text=test.text, why=why, rule=reason.rule, place=where)
-                    found[one] = None
+            if _may_match(reading, model, layer, plan):
+                found.update(dict.fromkeys(open_conditions_of_rule(reading, layer, plan)))
     if not any(not one.rule for one in found):
-        texts = (test.text for test in leaves_of(invariant.when, invariant.unless))
-        more = (OpenCondition(text=text, why="together", place=place) for text in texts)
+        rewritten = frozenset(_rewritten(layers))
+        more = (
+            OpenCondition(text=test.text, why=_why_together(test, rewritten), place=place)
+            for test in leaves_of(invariant.when, invariant.unless)
+        )
         return (*more, *found)[:_MOST]
     return tuple(found)[:_MOST]
+
+
+def open_conditions_of_rule(
+    reading: AllCalls, layer: LayerPlan, plan: AnyPlan
+) -> Iterator[OpenCondition]:
+    """Yield the open conditions of a rule, as they were read."""
+    place = f"{plan.reason.file}:{plan.reason.line}"
+    for test, scope in _leaves_of_rule(layer, plan):
+        why = _why_open(reading, test, scope)
+        if why is not None:
+            yield OpenCondition(text=test.text, why=why, rule=plan.reason.rule, place=place)
+
+
+def _leaves_of_rule(layer: LayerPlan, plan: AnyPlan) -> Iterator[tuple[checked.Test, Scope]]:
+    grants, covering = False, False
+    if isinstance(plan, RulePlan):
+        grants, covering = plan.grants, plan.covering
+    scope = Scope(layer.declared, absent_is_false=not grants, covering=covering)
+    return _leaves(plan.rule.when, plan.rule.unless, scope)
+
+
+def _may_match(reading: AllCalls, model: Model, layer: LayerPlan, plan: RulePlan) -> bool:
+    if not _is_conjunction(plan.rule.when) or plan.rule.unless is not None:
+        return True
+    truths = (reading.leaf(test, scope) for test, scope in _leaves_of_rule(layer, plan))
+    return not any(-truth.holds in model.holding for truth in truths)
+
+
+def _why_together(test: checked.Test, rewritten: frozenset[Subject]) -> WhyOpen:
+    """Return why a test is not known together with others, which is known by itself."""
+    if not subjects_of(test).isdisjoint(rewritten):
+        return "rewritten"
+    return "index" if _has(test, checked.ElementAt) else "together"
+
+
+def _rewritten(layers: Sequence[LayerPlan]) -> Iterator[Subject]:
+    """Yield the fields of which rewrites change a part, or what matches."""
+    for layer in layers:
+        for plan in layer.rewrites:
+            for change in plan.rule.changes:
+                if change.kind == "redact" or any(isinstance(one, int) for one in change.steps):
+                    yield ("input", str(change.steps[0]))
 
 
 def _leaves(
@@ -96,4 +142,19 @@ def _why_open(reading: AllCalls, test: checked.Test, scope: Scope) -> WhyOpen | 
         if "runs" not in scope.declared.verbs:
             return "resources"
         return "commands" if test.verb == "runs" else "script"
-    return "history" if HISTORY in subjects_of(test) else "value"
+    if HISTORY in subjects_of(test):
+        return "history"
+    if isinstance(test, checked.Quantified):
+        return "nested" if _has(test.test, checked.Quantified) else "value"
+    return "index" if _has(test, checked.ElementAt) else "value"
+
+
+def _has(node: object, kind: type) -> bool:
+    """Return whether a part of a condition is of a kind."""
+    if isinstance(node, tuple):
+        return any(_has(part, kind) for part in node)
+    if isinstance(node, kind):
+        return True
+    if not is_dataclass(node):
+        return False
+    return any(_has(getattr(node, part.name), kind) for part in fields(node))

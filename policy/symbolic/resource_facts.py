@@ -16,7 +16,7 @@ from policy.evaluation import DeclaredResources
 from policy.solving import Clauses
 from policy.symbolic.accessed_hosts import AccessedHosts
 from policy.symbolic.accessed_paths import AccessedPaths, certain_verbs
-from policy.symbolic.path_arguments import PathArguments
+from policy.symbolic.argument_texts import ArgumentTexts
 from policy.symbolic.reading import Scope
 from policy.symbolic.related_tests import Meaning, RelatedTests
 from policy.symbolic.subjects import Subject
@@ -42,7 +42,7 @@ class ResourceFacts:
         self._related = related or RelatedTests()
         # By the numbers of the tests.
         self._truths: dict[int, Truths] = {}
-        self._arguments = PathArguments(clauses, text_of)
+        self._arguments = ArgumentTexts(clauses, text_of, ordinary=ordinary)
         self._paths: list[tuple[Verb, AccessedPaths]] = []
         self._hosts: list[AccessedHosts] = []
 
@@ -74,6 +74,7 @@ class ResourceFacts:
             self._arguments.note(values, form, truth, verb=test.verb, declared=declared)
         if values is not None and values.kind == "hosts" and form != "any":
             self._hosts_of(scope.declared).note(values, form, truth, absent=absent_is_false)
+            self._arguments.note(values, form, truth, verb=test.verb, declared=scope.declared)
         # Also of sets that automata describe: they say nothing of what is indeterminate.
         self._relate(number, truth)
         self._truths[number] = truth

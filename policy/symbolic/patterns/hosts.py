@@ -158,7 +158,7 @@ def host_languages(values: checked.ValueSet) -> HostLanguages | None:
 
     Of what a program may be redirected to, and of what inline code accesses, nothing is said.
     """
-    parts = _parts(values) if values.kind == "hosts" else None
+    parts = parts_of_hosts(values) if values.kind == "hosts" else None
     if parts is None:
         return None
     try:
@@ -180,7 +180,7 @@ def _pairs(
         yield _of(items, inside), _of(exceptions, outside) if exceptions else None
 
 
-def _parts(values: checked.ValueSet) -> list[tuple[_Patterns, _Patterns]] | None:
+def parts_of_hosts(values: checked.ValueSet) -> list[tuple[_Patterns, _Patterns]] | None:
     """Return pairs of items and their exceptions; None if something in the set is no host."""
     exceptions = _items(values.excluded)
     if exceptions is None:
@@ -189,7 +189,7 @@ def _parts(values: checked.ValueSet) -> list[tuple[_Patterns, _Patterns]] | None
     found: list[tuple[_Patterns, _Patterns]] = []
     for part in values.included:
         if isinstance(part, checked.ValueSet):
-            inner = _parts(part)
+            inner = parts_of_hosts(part)
             if inner is None:
                 return None
             found += ((items, (*outs, *exceptions)) for items, outs in inner)

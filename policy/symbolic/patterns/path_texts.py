@@ -8,7 +8,6 @@ a path with its own last segment, but for these and for `%` in a URL.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from policy.checks import checked
@@ -29,6 +28,7 @@ from policy.solving import (
 )
 from policy.symbolic.patterns.globs import HOME_ENDS, WORKSPACE_ENDS, flat_glob
 from policy.symbolic.patterns.path_sets import language_of_items, parts_of, pattern_of
+from policy.symbolic.patterns.spelled_texts import SpelledTexts
 from policy.values import has_wildcard, path_segments
 
 # The ends of folders are marked in languages of paths, so texts with these characters are left out.
@@ -41,19 +41,6 @@ _A_NAME_ANYWHERE = 2  # segments of `**/x`
 _DOTS: Expression = Either((literal("."), literal("..")))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PathTexts:
-    """What texts say of a set of paths; None is nothing.
-
-    Of texts that spell the path that they are, `surely` are some that spell one in the set, and
-    `perhaps` all of them. `by_their_end` are others that spell one in the set.
-    """
-
-    surely: Language | None
-    perhaps: Language | None
-    by_their_end: Language | None
-
-
 @lru_cache(maxsize=1)
 def settled_texts() -> Language:
     """Return the absolute texts that spell the paths that they are."""
@@ -64,14 +51,17 @@ def settled_texts() -> Language:
 
 
 @lru_cache(maxsize=4096)
-def texts_of_paths(values: checked.ValueSet) -> PathTexts | None:
+def texts_of_paths(values: checked.ValueSet) -> SpelledTexts | None:
     """Return what texts say of a set of paths; None if it has other items, or is too large."""
     parts = parts_of(values) if values.kind == "paths" and values.included else None
     if parts is None:
         return None
     try:
-        return PathTexts(
-            surely=_surely(parts), perhaps=_perhaps(parts), by_their_end=_by_their_end(parts)
+        return SpelledTexts(
+            settled=settled_texts(),
+            surely=_surely(parts),
+            perhaps=_perhaps(parts),
+            by_their_end=_by_their_end(parts),
         )
     except TooLarge:
         return None

@@ -16,6 +16,7 @@ from policy.catalog import ToolSpec
 from policy.evaluation import ABSENT
 from policy.model import Reason, freeze, thaw
 from policy.verify.proof.claims import ClaimQuestion
+from policy.verify.proof.open_reasons import WHY_OPEN
 from policy.verify.proof.proof import ToolProof
 from policy.verify.proof.prover import decide_again
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from policy.symbolic import OpenCondition, Situation
 
 _TIME = "time"
-_WHY = frozenset({"script", "commands", "resources", "history", "value", "together"})
 _LEFT_OPEN: Mapping[Any, LeftOpen] = {"missing": "missing", "unfinished": "unfinished"}
 
 
@@ -86,7 +86,7 @@ def _open_conditions(question: ClaimQuestion, record: Mapping[str, Any]) -> Iter
                 of_rules.setdefault(test.text, plan.reason)
     for text, why, rule in listed:
         reason = of_rules.get(text)
-        if why not in _WHY:
+        if why not in WHY_OPEN:
             continue
         if not rule and text in own:
             yield OpenCondition(text=text, why=why, place=f"{span.file}:{span.line}")

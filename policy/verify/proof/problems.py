@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from policy.diagnostics import Diagnostic, diagnose, visible
 from policy.model import Verdict
 from policy.verify.proof.counterexample import Counterexample, given_text
+from policy.verify.proof.open_reasons import ARITHMETIC, line_of
 from policy.verify.proof.proof import Proof
-
-if TYPE_CHECKING:
-    from policy.symbolic import OpenCondition, WhyOpen
 
 _LONGEST_CALL = 300  # characters
 _LONGEST_CLAIM = 200
 _TOOLS_NAMED = 3
-# Why arithmetic is undecided, and what helps.
-_ARITHMETIC = {
-    "missing": (
-        "arithmetic of several values needs the solver z3, which is not installed",
-        "install placet[analysis], the extra that contains z3",
-    ),
-    "unfinished": (
-        "the solver z3 found no answer within the work that it may do",
-        "set bounds for the fields, in the schema or in rules, or claim less",
-    ),
-}
-_WHY_OPEN: Mapping[WhyOpen, str] = {
-    "script": "what commands access is not derived from their patterns",
-    "commands": "not all commands that its patterns match are known",
-    "resources": "of these resources, only sets with the same items are compared",
-    "history": "what came before the call is not modelled",
-    "value": "such a value is compared with the same condition alone",
-    "together": "what it says together with the rules is not modelled",
-}
 _WANTED = {Verdict.ASK: "asked about or denied", Verdict.DENY: "denied"}
 
 
@@ -76,7 +52,7 @@ def why_undecided(proof: Proof) -> str:
     """Return why a claim is undecided, empty if the search found nothing."""
     if proof.because:
         return visible(proof.because, 200)
-    return _ARITHMETIC[proof.left_open][0] if proof.left_open else ""
+    return ARITHMETIC[proof.left_open][0] if proof.left_open else ""
 
 
 def deciding_rule(proof: Proof) -> str:
@@ -87,18 +63,7 @@ def deciding_rule(proof: Proof) -> str:
 
 def open_lines(proof: Proof) -> tuple[str, ...]:
     """Return which conditions leave a claim undecided, and why, a line for each."""
-    return tuple(
-        f"`{visible(one.text, _LONGEST_CLAIM)}` in {_owner(one)}: {_WHY_OPEN[one.why]}"
-        for one in proof.open_conditions
-    )
-
-
-def _owner(one: OpenCondition) -> str:
-    if not one.rule:
-        return "the claim"
-    if one.rule == one.place:
-        return visible(one.place)
-    return f"{visible(one.rule, 60)} ({visible(one.place)})"
+    return tuple(map(line_of, proof.open_conditions))
 
 
 def _first_open(proof: Proof) -> str:
@@ -112,7 +77,7 @@ def _help(proof: Proof) -> str:
         return "each check, start and edit of the policy proves it again; until then, test it"
     first = f"the rule `{visible(deciding_rule(proof), _LONGEST_CLAIM)}` decides it"
     if proof.left_open:
-        return f"{_ARITHMETIC[proof.left_open][1]}; {first}, too"
+        return f"{ARITHMETIC[proof.left_open][1]}; {first}, too"
     more = "" if proof.invariant.kind == "assume" else ", or write `assume`, which only warns"
     return f"{first}; otherwise claim it of fewer tools, and test it for these{more}"
 

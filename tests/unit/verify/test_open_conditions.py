@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from policy.catalog import builtin_catalog
 from policy.generation import shipped_profiles
 from policy.verify import (
@@ -17,6 +19,8 @@ from policy.verify import (
 )
 from tests.laws.engine import build_over
 from tests.laws.policies import GLOBAL, PolicyText
+from tests.unit.verify.file_tools import TEXT
+from tests.unit.verify.proving import proof, tool
 
 LOOK = 'look: allow bash_exec when runs only "ls *" and input.timeout <= 30'
 FETCH = "fetch: allow web_fetch when input.url in results(file_read) and connects to anything"
@@ -48,6 +52,42 @@ def test_what_came_before_is_named_as_such() -> None:
         ("together", ""),
         ("history", "fetch"),
     ]
+
+
+LISTS = {
+    "type": "array",
+    "items": {"type": "object", "properties": {"to": {"type": "array"}}},
+}
+MAIL = tool("mail", {"parts": LISTS, "to": {"type": "array"}, "text": TEXT})
+
+
+@pytest.mark.parametrize(
+    ("rules", "claim", "why"),
+    [
+        (
+            'allow mail when all p in input.parts: all t in p.to: t like "*@corp.example"',
+            'any p in input.parts: any t in p.to: t == "evil"',
+            "nested",
+        ),
+        ('allow mail when all t in input.to: t == "a"', 'input.to[0] == "evil"', "index"),
+        (
+            "allow mail\nrewrite mail redact input.text matching /[0-9]+/",
+            "input.text contains /[0-9]/",
+            "rewritten",
+        ),
+    ],
+)
+def test_what_is_not_modelled_of_values_is_named(rules: str, claim: str, why: str) -> None:
+    found = proof(f"prove never allow mail when {claim}", *rules.splitlines(), specs=(MAIL,))
+    assert found.status == "undecided"
+    assert [one.why for one in found.open_conditions if not one.rule] == [why]
+    decided = proof(
+        f"prove never allow mail when {claim}",
+        *rules.splitlines(),
+        f"deny mail when {claim}",
+        specs=(MAIL,),
+    )
+    assert decided.status == "holds"
 
 
 def test_the_rule_that_is_proposed_decides_the_claim() -> None:
