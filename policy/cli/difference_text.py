@@ -34,8 +34,9 @@ def text(found: Difference) -> str:
         for what, answer in _shown(one):
             witness = answer.witness
             if witness is None:
-                because = f": {visible(answer.because, 200)}" if answer.because else ""
-                lines.append(f"          {_NO_CALL[what]}{because}")
+                lines.append(f"          {_NO_CALL[what]}{':' if answer.because else ''}")
+                more = (answer.because, answer.help and f"help: {answer.help}")
+                lines += [f"            {visible(text, 400)}" for text in more if text]
                 continue
             lines.append(f"          {visible(witness.call, _LONGEST_CALL)}")
             if witness.given:
@@ -191,8 +192,9 @@ def _code(text: str) -> str:
 def _answer(answer: CallDifference) -> dict[str, Any]:
     witness = answer.witness
     if witness is None:
-        because = {"because": answer.because} if answer.because else {}
-        return {"found": answer.found, "witness": None, **because}
+        said = {"because": answer.because, "help": answer.help}
+        shown = {name: text for name, text in said.items() if text}
+        return {"found": answer.found, "witness": None, **shown}
     return {
         "found": answer.found,
         "witness": {

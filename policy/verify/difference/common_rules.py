@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator
 
 from policy.checks import LayerKey, checked
 from policy.model import Reason
-from policy.symbolic import plans_in
+from policy.program import LayerPlan
+from policy.symbolic import AnyPlan, plans_in
 from policy.verify.difference.formula import are_alike
 from policy.verify.difference.sides import PlanKey, PlanKeys, Side, tests_in
 from policy.verify.difference.witness import Witness
@@ -45,6 +46,15 @@ class CommonRules:
                     key = self.keys.of(layer, plan)
                     if key not in self.keys_of_both or key in exactly:
                         yield from tests_in(plan)
+
+    def changed(self, layer: LayerKey) -> Iterator[list[tuple[LayerPlan, AnyPlan]]]:
+        """Yield, for each side, the rules of a layer that only it has."""
+        for each in (side.layer(layer) for side in self._sides):
+            yield [
+                (each, plan)
+                for plan in (plans_in(each) if each else ())
+                if each and self.keys.of(each, plan) not in self.keys_of_both
+            ]
 
     def are_about(self, found: Witness, layer: LayerKey) -> bool:
         """Return whether a rule that changed in a layer matches a call, as far as rules tell."""

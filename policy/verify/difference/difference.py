@@ -19,12 +19,13 @@ Status: TypeAlias = Literal["same", "tighter", "not-looser", "looser", "both", "
 class CallDifference:
     """Whether some call differs in one way, and such a call if there is one.
 
-    `because` is why it is undecided, empty where neither a proof nor a call was found.
+    `because` is why it is undecided, and `help` what may decide it; empty where that is not known.
     """
 
     found: Found
     witness: Witness | None = None
     because: str = ""
+    help: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

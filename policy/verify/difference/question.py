@@ -24,6 +24,7 @@ from policy.verify.difference.changed_rewrites import left_open_by_rewrites, rew
 from policy.verify.difference.common_rules import CommonRules
 from policy.verify.difference.formula import WAYS, Formula, Way
 from policy.verify.difference.sides import PlanKey, Side
+from policy.verify.difference.undecided_reason import Undecided, why_undecided
 from policy.verify.difference.witness import (
     Witness,
     approval_direction,
@@ -115,6 +116,11 @@ class Question:
         """Return a call that differs this way by its value of a field that rewrites change."""
         calls = rewritten_calls(self._spec, self._sides, layer)
         return next(filter(None, map(self._decide(way, layer), calls)), None)
+
+    def why_undecided(self, layer: LayerKey) -> Undecided:
+        """Return why it may be undecided how calls differ in a layer."""
+        readings = [asked.reading for asked in self._all_calls.values()]
+        return why_undecided(self._spec, readings, self._rules.changed(layer))
 
     def _forget_shown(self) -> None:
         if self._shown_calls is not None:

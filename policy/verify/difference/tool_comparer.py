@@ -93,7 +93,10 @@ def _answer(question: Question, way: Way, key: LayerKey, *, because: str) -> Cal
         return CallDifference(found="yes", witness=shown)
     if question.is_excluded(way, key):
         return _NONE
-    return CallDifference(found="undecided", because=because)
+    if because:
+        return CallDifference(found="undecided", because=because)
+    why = question.why_undecided(key)
+    return CallDifference(found="undecided", because=why.because, help=why.help)
 
 
 def _changed(profiles: tuple[str, ...]) -> str:
