@@ -118,10 +118,8 @@ def command(
             text = _given(call_file, whole=True).decode("utf-8", "surrogateescape")
         else:
             text = hook_input(hook, script=script, tool=tool, input=input_text)
-        built = build_at(path, None)
-        if built.generation is None:
-            show_errors_in_short(built, path, note=_NO_RULES)
-        explain_hook(hook, text, path, workspace=workspace, every=every, format=format)
+        if not explain_hook(hook, text, path, workspace=workspace, every=every, format=format):
+            show_errors_in_short(build_at(path, None), path, note=_NO_RULES)
         return
     if script is not None:
         tool, input_text = "bash_exec", json.dumps({"command": script})

@@ -51,11 +51,14 @@ def hook_input(agent: str, *, script: str | None, tool: str | None, input: str |
 
 def explain_hook(
     agent: str, text: str, path: Path, *, workspace: str | None, every: bool, format: str
-) -> None:
-    """Print what the hook of an agent answers to its input, and the explanation of each call."""
+) -> bool:
+    """Print what the hook of an agent answers to its input, and the explanation of each call.
+
+    Returns whether the policy is without errors; otherwise there is nothing to print.
+    """
     project = os.environ.get(PROJECT_VARIABLES.get(agent, "")) or _folder_of(text)
     settings = os.environ.get(SETTINGS_VARIABLES.get(agent, "")) or None
-    arrived, outcome = judged_unrecorded(
+    found = judged_unrecorded(
         {
             "agent": agent,
             "policy": os.path.abspath(path),
@@ -71,6 +74,9 @@ def explain_hook(
             "git_elsewhere": leads_elsewhere(os.environ),
         }
     )
+    if found is None:
+        return False
+    arrived, outcome = found
     told = [(each, _explanation(each, arrived.caller)) for each in outcome.judged]
     if format == "json":
         record = {
@@ -82,7 +88,7 @@ def explain_hook(
             "calls": [_record(*each) for each in told],
         }
         click.echo(as_json(record))
-        return
+        return True
     click.echo(f"{agent} calls {visible(arrived.tool, _LONGEST) or 'a tool'} in {project}")
     click.echo(f"its hook answers {outcome.verdict.value}", nl=False)
     click.echo(f": {visible(outcome.why, _LONGEST)}" if outcome.why else "")
@@ -90,6 +96,7 @@ def explain_hook(
         click.echo()
         for line in _lines(judgement, explanation, root=prefix(path), every=every):
             click.echo(line)
+    return True
 
 
 def _folder_of(text: str) -> str:

@@ -10,8 +10,11 @@ if TYPE_CHECKING:
     from policy.daemon.records import Arrived
 
 
-def judged_unrecorded(message: dict[str, Any]) -> tuple[Arrived, HookOutcome]:
-    """Return a hook call as received, and its outcome by the policy as its files are now."""
+def judged_unrecorded(message: dict[str, Any]) -> tuple[Arrived, HookOutcome] | None:
+    """Return a hook call as received, and its outcome by the policy as its files are now.
+
+    None if the policy has errors, so that no call is decided by it.
+    """
     import asyncio
 
     from policy.daemon.context import HookContext
@@ -19,4 +22,5 @@ def judged_unrecorded(message: dict[str, Any]) -> tuple[Arrived, HookOutcome]:
     from policy.daemon.request import Request
 
     request = Request.of(message)
-    return asyncio.run(Decider(HookContext.of(request)).judged(request))
+    decider = Decider(HookContext.of(request))
+    return None if decider.store.current is None else asyncio.run(decider.judged(request))
