@@ -169,7 +169,10 @@ def _watched(
 
     That is so once the server has ended, or a guarded name was lost, which is reported.
     """
-    waited_for = [server, woken, *(() if guarded is None else guarded.descriptors)]
+    # Not `select`: a descriptor has the number that it has in the server, which may be any.
+    waited_for = select.poll()
+    for descriptor in (server, woken, *(() if guarded is None else guarded.descriptors)):
+        waited_for.register(descriptor, select.POLLIN)
     while True:
         # This comes first: a program may have ended by itself, with what it was after.
         lost = None if guarded is None else guarded.lost()
@@ -179,7 +182,8 @@ def _watched(
         for ended, status in _reaped():
             if ended == child:
                 return status
-        ready, _, _ = select.select(waited_for, [], [], guarded.wait() if guarded else None)
+        wait = None if guarded is None else 1 + int(guarded.wait() * 1_000)
+        ready = {descriptor for descriptor, _ in waited_for.poll(wait)}
         if server in ready:
             return None
         if woken in ready:

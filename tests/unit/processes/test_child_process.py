@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import signal
 import sys
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -205,3 +207,16 @@ async def test_programs_leave_no_descriptors_behind() -> None:
         async with ChildProcess(shell("cat")):
             pass
     assert sorted(os.listdir("/proc/self/fd")) == before
+
+
+async def test_programs_start_where_very_many_files_are_open() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4_096), hard))
+    with ExitStack() as open_files:
+        open_files.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        # As many as `select` takes.
+        for _ in range(1_024):
+            open_files.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        async with ChildProcess(shell("echo a")) as child:
+            assert await child.stdout.readline() == b"a\n"
+            assert await child.wait() == 0
