@@ -6,12 +6,12 @@ A module apart from `script_analysis.py`, which imports it when a command comes:
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
 
-from policy.programs.arguments.argv import parse_arguments
+from policy.programs.arguments.argv import ParsedArguments, parse_arguments
 from policy.programs.arguments.http_redirects import redirects_without_profile
 from policy.programs.arguments.link_creation import created_links, link_targets
 from policy.programs.arguments.printed_words import printed_words
+from policy.programs.arguments.readings import has_too_many, other_readings
 from policy.programs.arguments.usage import ArgumentUsage
 from policy.programs.budget import COMMAND, Budget
 from policy.programs.effects import CommandEffects
@@ -32,8 +32,6 @@ from policy.programs.words.rewriting import rewrites_its_folder
 from policy.shell import COMPUTED_TEXT, SimpleCommand, Word, may_run_texts, read_script_uncached
 from policy.values import Unreadable, quote
 
-# Values of one command that may be no words, of which every combination is analysed.
-_MOST_VANISHING = 3
 _NO_NAME = "the program's name is not known"
 
 
@@ -81,7 +79,7 @@ class CommandAnalysis:
         self.effects = CommandEffects(command, profiles, nesting=nesting)
         self.usage = ArgumentUsage(self.effects)
         self.links: LinkCreation | None = None
-        # Whether all values of options that may be no words are taken as words.
+        # Whether this is one of the readings of words that may be options, or none.
         self.complete = False
 
     def read(self) -> Invocation:
@@ -161,29 +159,34 @@ class CommandAnalysis:
         self.links = created_links(profile, parts, self.effects.found)
         self.effects.found += link_targets(profile, parts)
         self._note_working_folder(place, used=profile.uses_folder)
-        if parts.vanishing and not self.complete:
-            self._note_without_values(words, parts.vanishing)
+        if not self.complete:
+            self._note_other_readings(words, parts, profile)
         outlined = profile.operands == ("passed-on...",) and not profile.only_reads
         if outlined and rewrites_its_folder(self.command.words):
             self.effects.hand(Word("."))
         return self._invocation(program, place=place, profiled=True, free=profile.free)
 
-    def _note_without_values(self, words: tuple[Word, ...], vanishing: tuple[int, ...]) -> None:
-        """Record what the command does where values of its options are no words.
-
-        `sort -k $x -o out` then sorts `out` by the key `-o`.
-        """
-        if len(vanishing) > _MOST_VANISHING or not self.budget.spend(COMMAND << len(vanishing)):
-            self.effects.may_do_anything(f"many values of `{self.effects.name}` may be no words")
+    def _note_other_readings(
+        self, words: tuple[Word, ...], parts: ParsedArguments, profile: Profile
+    ) -> None:
+        """Record what the command does where words that only the shell knows are read otherwise."""
+        if not (parts.vanishing or parts.uncertain or parts.splitting):
+            return
+        if has_too_many(parts):
+            self._note_too_many_readings()
             return
         head = self.command.words[: len(self.command.words) - len(words)]
-        for count in range(1, len(vanishing) + 1):
-            for absent in combinations(vanishing, count):
-                rest = [word for place, word in enumerate(words) if place not in absent]
-                without = self._analysed((*head, *rest), complete=True)
-                self.effects.found += without.effects
-                self.effects.run((without.inner, without.gaps))
-                self.effects.unseen = self.effects.unseen or without.unseen
+        for reading in other_readings(words, parts, profile):
+            if not self.budget.spend(COMMAND):
+                self._note_too_many_readings()
+                return
+            other = self._analysed((*head, *reading), complete=True)
+            self.effects.found += other.effects
+            self.effects.run((other.inner, other.gaps))
+            self.effects.unseen = self.effects.unseen or other.unseen
+
+    def _note_too_many_readings(self) -> None:
+        self.effects.may_do_anything(f"many words of `{self.effects.name}` may be options, or none")
 
     def _unprofiled(
         self,

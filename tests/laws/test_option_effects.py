@@ -229,7 +229,6 @@ cmake: --help-command
 deno: --node-modules-dir
 diff: --starting-file
 dotnet: --version-suffix
-fd: --strip-cwd-prefix
 golangci-lint: --path-prefix --skip-files
 git: --add-virtual-file --directory --dirstat-by-file --dst-prefix
     --exclude-per-directory --include --line-prefix --prefix --resolve-git-dir --src-prefix

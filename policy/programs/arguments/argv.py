@@ -88,13 +88,18 @@ Item: TypeAlias = OptionItem | OperandItem
 class ParsedArguments:
     """The options and operands of a command; `rest` are the words from its subcommand on.
 
-    `vanishing` are the indexes of values that may be no word, so that the option takes the option
-    after them as its value.
+    The others are indexes of words. `vanishing` are values that may be no word, so that the option
+    takes the option after them as its value. `uncertain` are operands that may be options, and
+    `splitting` the last words of options whose values may be followed by options; `option_starts`
+    are words that are options.
     """
 
     items: tuple[Item, ...]
     rest: tuple[Word, ...] = ()
     vanishing: tuple[int, ...] = ()
+    uncertain: tuple[int, ...] = ()
+    splitting: tuple[int, ...] = ()
+    option_starts: frozenset[int] = frozenset()
 
 
 def parse_arguments(words: tuple[Word, ...], profile: Profile) -> ParsedArguments:
@@ -102,7 +107,16 @@ def parse_arguments(words: tuple[Word, ...], profile: Profile) -> ParsedArgument
     reader = _ArgumentReader(words, profile)
     reader.read()
     rest = (*reader.before_subcommand, *words[reader.at :])
-    return ParsedArguments(tuple(reader.items), rest, tuple(reader.vanishing))
+    if not (reader.vanishing or reader.uncertain or reader.splitting):
+        return ParsedArguments(tuple(reader.items), rest)
+    return ParsedArguments(
+        tuple(reader.items),
+        rest,
+        tuple(reader.vanishing),
+        tuple(reader.uncertain),
+        tuple(reader.splitting),
+        frozenset(reader.option_starts),
+    )
 
 
 def operand_roles(profile: Profile, given: set[str]) -> tuple[str, ...]:
@@ -156,6 +170,9 @@ class _ArgumentReader:
         # Words before the subcommand that may be the subcommand: `git -C $x log`.
         self.before_subcommand: tuple[Word, ...] = ()
         self.vanishing: list[int] = []
+        self.uncertain: list[int] = []
+        self.splitting: list[int] = []
+        self.option_starts: list[int] = []
         self._may_be_value = -1
         self._given: set[str] = set()
         self._operands = 0
@@ -183,7 +200,8 @@ class _ArgumentReader:
                 break
             place, before = self.at, len(self.items)
             if take(self, word):
-                if place == self._may_be_value:
+                self.option_starts.append(place)
+                if place == self._may_be_value or self.uncertain or self.splitting:
                     self._doubt(before)
                 continue
             if self._has_sub:
@@ -200,7 +218,10 @@ class _ArgumentReader:
             self._operand(word, no_option=ended)
 
     def _doubt(self, start: int) -> None:
-        """Record that the options from an item on may be the value of the one before."""
+        """Record that the items from one on may be no options.
+
+        They may be the value of an option before them, or stand behind an unknown `--`.
+        """
         for item in self.items[start:]:
             if isinstance(item, OptionItem):
                 item.unsure = True
@@ -228,6 +249,8 @@ class _ArgumentReader:
             may_be_option = self._may_mean(word)
         no_option = no_option and not may_be_option
         self.items.append(OperandItem(word, may_be_option=may_be_option, no_option=no_option))
+        if may_be_option:
+            self.uncertain.append(self.at - 1)
 
     def _ends_options(self) -> bool:
         """Return whether every word from this operand on is an operand."""
@@ -483,6 +506,8 @@ class _ArgumentReader:
         if not may_be_option and not word.number:
             may_be_option = self._may_mean(further)
         self.items.append(OperandItem(further, may_be_option=may_be_option))
+        if may_be_option:
+            self.splitting.append(self.at - 1)
 
     def _words_of(self, option: Option, first: tuple[Word, ...]) -> tuple[Word, ...]:
         start, end = self.at, len(self.words)

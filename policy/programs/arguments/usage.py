@@ -47,6 +47,9 @@ from policy.values import quote
 # Options whose words are a command that is fully known: `find -exec`, `fd -x`.
 _SPELLED_COMMANDS = frozenset({"argv-until", "argv-more..."})
 
+# Roles of folders that the paths of other words are relative to.
+_MOVING = frozenset({"folder", "read-folder", "project-folder", "members", "members-write"})
+
 # Characters that never occur in the name of a package script.
 _PATH_LIKE = frozenset("./=")
 _SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*=")
@@ -77,6 +80,8 @@ class ArgumentUsage:
         roles = self._note_words(parts, operand_roles(profile, given), profile)
         self._whole(profile, given, roles=roles)
         effects = self.effects
+        if parts.uncertain or parts.splitting:
+            self._note_possible_folders(profile)
         if effects.suffixes:
             note_suffixes(effects)
         self._choose(profile, parts.items, before)
@@ -314,7 +319,10 @@ class ArgumentUsage:
 
     def _note_possible_options(self, profile: Profile, *, folder_only: bool) -> None:
         """Record what unknown operands would do if they were options."""
-        verbs = {verb for option in profile.options.values() for verb in verbs_of_role(option.role)}
+        roles = {option.role for option in profile.options.values()}
+        verbs = {verb for role in roles for verb in verbs_of_role(role)}
+        if "remote" in roles:
+            verbs.add("writes")  # where it is a folder
         why = f"a word of `{self.effects.name}` that only the shell knows may be an option"
         for verb in sorted(verb for verb in verbs if verb is not None):
             if folder_only and verb in ("reads", "writes"):
@@ -324,6 +332,13 @@ class ArgumentUsage:
                 self.effects.unknown_access(verb, why)
         if None in verbs:
             self.effects.gap(why)
+
+    def _note_possible_folders(self, profile: Profile) -> None:
+        """Record that an unknown word may name another folder for all that is read and written."""
+        if any(option.role in _MOVING for option in profile.options.values()):
+            why = f"a word of `{self.effects.name}` that only the shell knows may name a folder"
+            for verb in sorted({effect.verb for effect in self.effects.found}):
+                self.effects.unknown_access(verb, why)
 
     def _write_into(self, words: list[Word]) -> None:
         """Record the files that are written where the last operand is a folder."""
