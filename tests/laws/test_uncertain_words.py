@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from policy.generation import shipped_profile_texts
 from policy.programs import CommandEffect, Invocation, Profile, Profiles, ScriptAnalysis
 from policy.programs import analyse_script as analysed
-from policy.programs.profiles.profile import NUMBER, Option
 
 PROFILES = Profiles.of(shipped_profile_texts())
 # Of words for a script, and of a module, those that only the shell knows are left out.
@@ -93,17 +92,20 @@ def _ends_in_error(one: Invocation) -> bool:
     return any("does with its words is not known" in gap for gap in one.gaps)
 
 
-def _spelled(option: Option, spelling: str, value: str) -> list[str]:
-    if spelling == NUMBER:
+def _spelled(profile: Profile, spelling: str, value: str) -> list[str]:
+    option = profile.options[spelling]
+    if spelling == "-NUM":
         return ["-3"]
     if option.takes == "value":
         return [spelling, *[value] * (1 + len(option.more))]
     return [spelling]
 
 
-def _glued(option: Option, spelling: str, value: str) -> str:
-    if spelling == NUMBER or option.takes not in ("value", "glued"):
-        return "-3" if spelling == NUMBER else spelling
+def _glued(profile: Profile, spelling: str, value: str) -> str:
+    if spelling == "-NUM":
+        return "-3"
+    if profile.options[spelling].takes not in ("value", "glued"):
+        return spelling
     return f"{spelling}{'=' if spelling.startswith('--') else ''}{value}"
 
 
@@ -111,14 +113,14 @@ def _glued(option: Option, spelling: str, value: str) -> str:
 def test_an_unknown_word_does_what_each_word_in_its_place_does(data: st.DataObject) -> None:
     path, profile = data.draw(st.sampled_from(PROGRAMS))
     values = st.sampled_from(["a", "../o", "1"])
-    options = st.sampled_from(sorted(profile.options.items()))
+    options = st.sampled_from(sorted(profile.options))
     tail: list[str] = []
-    for spelling, option in data.draw(st.lists(options, min_size=1, max_size=2)):
-        tail += _spelled(option, spelling, data.draw(values))
+    for spelling in data.draw(st.lists(options, min_size=1, max_size=2)):
+        tail += _spelled(profile, spelling, data.draw(values))
     tail += data.draw(st.lists(st.sampled_from(["foo", "./bar"]), max_size=2))
     quoted = [shlex.quote(word) for word in tail]
-    spelling, option = data.draw(options)
-    given = data.draw(st.sampled_from(["--", spelling, _glued(option, spelling, "../o")]))
+    spelling = data.draw(options)
+    given = data.draw(st.sampled_from(["--", spelling, _glued(profile, spelling, "../o")]))
     name = [shlex.quote(word) for word in path]
 
     known = _analysed([*name, shlex.quote(given), *quoted])
