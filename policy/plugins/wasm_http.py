@@ -119,6 +119,8 @@ def _read(text: bytes, body: bytes) -> HttpRequest | str:
     url, method, headers = asked.get("url"), asked.get("method") or "GET", asked.get("headers")
     if not isinstance(url, str) or not isinstance(method, str) or not _are_headers(headers or {}):
         return "a request has a `url`, perhaps a `method`, and `headers` that are strings"
+    if "://" not in url:
+        return "its URL has no scheme, such as `https://`"
     target = read_target(url)
     if isinstance(target, Unreadable):
         return f"its URL cannot be used: {target.reason}"

@@ -135,9 +135,53 @@ async def test_a_module_reaches_the_hosts_that_manifest_grant_and_rules_share(
             )
             assert failed.value.code == on.records.records[-1].code == "denied-by-sandbox"
         assert hosts.looked_up == []
-        for url in ("file:///etc/passwd", "no url"):
+        for url in ("file:///etc/passwd", "http://no url"):
             with pytest.raises(Execution, match="its URL cannot be used"):
                 await on.call("ext__hostile__fetch", url=url)
+        with pytest.raises(Execution, match="its URL has no scheme"):
+            await on.call("ext__hostile__fetch", url="a.test/x")
+
+
+async def test_a_host_is_the_same_however_a_module_writes_it(tmp_path: Path, hosts: Hosts) -> None:
+    folder = module(tmp_path, FETCH, "fetch", access=NEEDS)
+    tables = table(folder, more=granted("a.test"))
+    same = (
+        "HTTP://A.TEST/x",
+        "http://a.test./x",
+        "http://me@a.test:80/x",
+        "http://b.test@a.test/x",
+    )
+    other = (
+        "http://a.test@b.test/x",
+        "http://a.test:80@b.test/x",
+        "http://b.test:8080/x",
+        "http://[::1]/x",
+        "http://[::ffff:127.0.0.1]/x",
+        "http://127.1/x",
+        "http://0x7f000001/x",
+    )
+    wrong = (
+        "http://a.test\\@b.test/x",
+        "http://b.test#@a.test/x",
+        "http://a.test%2eb.test/x",
+        "http://a.test\t/x",
+        "http:///a.test/x",
+        "http://012.0.0.1/x",
+    )
+    async with running(
+        tmp_path, tables, policy=policy("allow ext hostile/*"), look_up=hosts.look_up
+    ) as on:
+        for url in same:
+            said = await on.call("ext__hostile__fetch", url=url)
+            assert said[:2] == ["GET /x HTTP/1.1", "host: a.test"]
+        hosts.dialled.clear()
+        for url in other:
+            with pytest.raises(Execution, match="do not both name it"):
+                await on.call("ext__hostile__fetch", url=url)
+        for url in wrong:
+            with pytest.raises(Execution, match="its URL cannot be used"):
+                await on.call("ext__hostile__fetch", url=url)
+    assert hosts.dialled == []
 
 
 async def test_the_rule_of_the_call_bounds_the_hosts_of_a_module(
