@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +59,15 @@ class RedisServer:
     def client(self) -> Any:
         """Return a client of the server."""
         return redis.Redis.from_url(self.url)
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Have the server do nothing for a while."""
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
         """End the server without giving it time for anything."""

@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.preloaded import module, placet
+from tests.waiting import runs, wait_until
 
 ROOT = Path(__file__).resolve().parents[1]
 STARTED = [str(Path(sys.executable).parent / "placet")]
@@ -64,9 +64,4 @@ def test_it_ends_when_its_client_is_killed() -> None:
         os.kill(command, 0)
         process.kill()
         process.wait()
-        while True:
-            try:
-                os.kill(command, 0)
-            except ProcessLookupError:
-                break
-            time.sleep(0.01)
+        wait_until(lambda: not runs(command))

@@ -79,11 +79,11 @@ async def _ended(child: ChildProcess) -> str:
         async with asyncio.timeout(_LAST_MOMENT):
             code = await child.wait()
     except TimeoutError:
-        return f"the server has closed its input or output{_last_words(child)}"
+        return f"the server has closed its input or output{_wrote(child.errors())}"
     how = f"by signal {-code}" if code < 0 else f"with exit status {code}"
-    return f"the server has ended {how}{_last_words(child)}"
+    return f"the server has ended {how}{_wrote(await child.last_words())}"
 
 
-def _last_words(child: ChildProcess) -> str:
-    said = " ".join(child.errors().split())
+def _wrote(errors: str) -> str:
+    said = " ".join(errors.split())
     return f"; it wrote: {visible(said[-_SHOWN_ERRORS:], _SHOWN_ERRORS)}" if said else ""

@@ -89,7 +89,7 @@ class JsonRpcClient:
         except LineTooLong:
             self._end(f"it has sent a message of more than {_LONGEST:,} bytes")
         else:
-            said = " ".join(self._child.errors().split())[-_QUOTED:]
+            said = " ".join((await self._child.last_words()).split())[-_QUOTED:]
             wrote = f"; it wrote: {visible(said, _QUOTED)}" if said else ""
             self._end(f"it has ended{wrote}")
 

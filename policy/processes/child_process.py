@@ -95,6 +95,12 @@ class ChildProcess:
         """Return the end of what the program has written to standard error."""
         return self._errors.text()
 
+    async def last_words(self) -> str:
+        """Return `errors()` once all of it was read: at its end, or after a second."""
+        if self._reading_errors is not None:
+            await asyncio.wait((self._reading_errors,), timeout=_LAST_WORDS)
+        return self.errors()
+
     async def _start(self) -> None:
         await self._running.enter_async_context(self._errors)
         # The program's own ends: the streams end when nothing has them open any more.

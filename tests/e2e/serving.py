@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +16,9 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.preloaded import placet
+from tests.waiting import PATIENCE, until
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 120.0  # seconds; the machine may be busy
-PAUSE = 0.01  # seconds between looks at what other processes do, of which no event tells
 Era: TypeAlias = Literal["auto", "legacy"]
 # Most tests take one protocol; the same over the older one takes a server more.
 BOTH_ERAS = ("auto", pytest.param("legacy", marks=pytest.mark.long))
@@ -175,14 +174,11 @@ async def call_until(
     client: Client, holds: Callable[[Reply], bool], tool: str, **input: Any
 ) -> Reply:
     """Call again and again until the reply is as wanted; the test's patience is the limit."""
-    while not holds(reply := await call(client, tool, **input)):  # noqa: ASYNC110 - see PAUSE
-        await asyncio.sleep(PAUSE)
-    return reply
 
+    async def wanted() -> Reply | None:
+        reply = await call(client, tool, **input)
+        return reply if holds(reply) else None
 
-async def becomes(look: Callable[[], Awaitable[T]]) -> T:
-    """Return what another process brings about, once a look finds anything."""
-    async with asyncio.timeout(PATIENCE):
-        while not (found := await look()):  # noqa: ASYNC110 - see PAUSE
-            await asyncio.sleep(PAUSE)
-        return found
+    found = await until(wanted)
+    assert found is not None
+    return found

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from policy.approvals import ApprovalGate, SqliteApprovals
-from tests.e2e.serving import ENV, PATIENCE, Place, Reply, becomes, call, place_in, served
+from tests.e2e.serving import ENV, Place, Reply, call, place_in, served
 from tests.unit.cli.running import Ran, run
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.people
 
@@ -48,7 +49,7 @@ async def asked(place: Place, count: int = 1) -> None:
         async def enough() -> bool:
             return len(await gate.pending()) == count
 
-        await becomes(enough)
+        await until(enough)
 
 
 async def question(place: Place) -> dict[str, Any]:

@@ -18,10 +18,11 @@ from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from policy.approvals import AnswerRefused, ApprovalGate, Person, SqliteApprovals
-from tests.e2e.serving import BOTH_ERAS, ENV, PATIENCE, Era
+from tests.e2e.serving import BOTH_ERAS, ENV, Era
 from tests.mcp_servers.scripted import NAMES, tool
 from tests.unit.cli.gateways import scripted_server
 from tests.unit.cli.test_gateway_asking import YES, User, answered, raw
+from tests.waiting import PATIENCE, gone, is_written, until
 
 RULES = """\
 policy for every agent
@@ -107,14 +108,11 @@ async def test_a_gateway_that_is_killed_leaves_no_server_behind(tmp_path: Path) 
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         env={**os.environ, **ENV},
     )  # fmt: skip
-    async with asyncio.timeout(PATIENCE):
-        while not (tmp_path / "starts").exists():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-        process.kill()
-        await process.wait()
-        pids = (tmp_path / "starts").read_text().split()
-        while _any_runs(pids):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    await until(lambda: is_written(tmp_path / "starts"))
+    process.kill()
+    await process.wait()
+    for pid in (tmp_path / "starts").read_text().split():
+        await gone(pid)
 
 
 @pytest.mark.long
@@ -129,11 +127,10 @@ async def test_a_gateway_that_is_killed_while_a_call_waits_runs_nothing_twice(
     queue = ApprovalGate(SqliteApprovals(tmp_path / "a.sqlite"))
 
     async def asked(*, not_yet: str = "") -> str:
-        while True:
-            for filed in await queue.pending():
-                if filed.request.id != not_yet:
-                    return filed.request.id
-            await asyncio.sleep(0.05)
+        async def others() -> list[str]:
+            return [one.request.id for one in await queue.pending() if one.request.id != not_yet]
+
+        return (await until(others))[0]
 
     async with client_of(tmp_path, "legacy") as client:
         waiting = asyncio.create_task(client.call_tool("one__echo", {"text": "hi"}))
@@ -196,7 +193,3 @@ def _gateway_of(folder: Path) -> int:
         if b"gateway" in words and str(folder / "rules").encode() in words:
             return int(entry)
     raise AssertionError("no gateway runs")
-
-
-def _any_runs(pids: list[str]) -> bool:
-    return any(os.path.exists(f"/proc/{pid}") for pid in pids)

@@ -16,8 +16,9 @@ import httpx2
 import pytest
 
 from policy.approvals import AnswerRefused, ApprovalGate, Filed, Person, SqliteApprovals
-from tests.e2e.serving import ENV, PATIENCE, ROOT, Era, Place, becomes, call, place_in, served
+from tests.e2e.serving import ENV, ROOT, Era, Place, call, place_in, served
 from tests.e2e.test_http import ACCEPT, TOKEN, connected, listening, token_file
+from tests.waiting import PATIENCE, until
 
 SETTINGS = '[approvals]\nstore = "../state/approvals.sqlite"\ntimeout = "60s"\n'
 ERAS: tuple[Era, ...] = ("auto", "legacy")
@@ -57,7 +58,7 @@ class Desk:
 
     async def asked(self) -> Filed:
         """Return the question that waits, once there is one."""
-        return (await becomes(self._gate.pending))[0]
+        return (await until(self._gate.pending))[0]
 
     async def is_withdrawn(self, id: str) -> bool:
         """Wait until a question waits no more; tell whether it can be answered no longer."""
@@ -65,7 +66,7 @@ class Desk:
         async def withdrawn() -> bool:
             return not await self._gate.pending()
 
-        await becomes(withdrawn)
+        await until(withdrawn)
         with pytest.raises(AnswerRefused):
             await self._gate.approve(id, Person(id="ada"))
         filed = await self._gate.get(id)
@@ -81,7 +82,7 @@ class Desk:
             found = self.place.records() if self.place.audit.exists() else []
             return [record["outcome"] for record in found] if len(found) >= count else []
 
-        return await becomes(outcomes)
+        return await until(outcomes)
 
 
 @asynccontextmanager

@@ -17,8 +17,9 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.e2e.serving import BOTH_ERAS, ENDLESS, ENV, PATIENCE, Era, Place, call, place_in
+from tests.e2e.serving import BOTH_ERAS, ENDLESS, ENV, Era, Place, call, place_in
 from tests.e2e.test_wire import send_signal
+from tests.waiting import PATIENCE, until
 
 TOKEN = "correct-horse-battery"
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -135,8 +136,7 @@ async def test_a_second_signal_ends_open_requests_at_once_and_on_record(tmp_path
                 async with connected(found[0], TOKEN, "legacy") as client:
                     calling = asyncio.create_task(call(client, "bash_exec", command=ENDLESS))
                     begun = place.workspace / "begun"
-                    while not begun.exists():  # noqa: ASYNC110 - another process makes it
-                        await asyncio.sleep(0.01)
+                    await until(begun.exists)
                     while process.returncode is None:
                         send_signal(process, signal.SIGTERM)
                         await asyncio.sleep(0.05)

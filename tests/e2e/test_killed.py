@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from itertools import product
 from pathlib import Path
@@ -20,9 +20,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.e2e.serving import PATIENCE, ROOT
+from tests.e2e.serving import ROOT
 from tests.e2e.test_http import ACCEPT
 from tests.e2e.test_wire import HELLO, hear, request, say
+from tests.waiting import PATIENCE, until, working_in
 
 KILLS = int(os.environ.get("PLACET_KILLS", "1"))
 READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
@@ -99,10 +100,10 @@ async def _killed(folder: Path, transport: str, step: str, effect: str) -> None:
     async with asyncio.timeout(PATIENCE), _serving(folder, transport, step) as process:
         if transport == "stdio":
             _call(process, command)
-            await _until(stopped.exists)
+            await until(stopped.exists)
         else:
             calling = asyncio.create_task(_call_over_http(_url(folder), command))
-            await _until(lambda: stopped.exists() or calling.done())
+            await until(lambda: stopped.exists() or calling.done())
             calling.cancel()
             with suppress(asyncio.CancelledError):
                 await calling
@@ -130,7 +131,7 @@ async def _serving(folder: Path, transport: str, step: str) -> AsyncIterator[Pro
             await hear(process)
             say(process, json.dumps(READY).encode())
         else:
-            await _until((folder / "url").exists)
+            await until((folder / "url").exists)
         yield process
     finally:
         if process.returncode is None:
@@ -162,21 +163,5 @@ def _url(folder: Path) -> str:
 
 async def _nobody_in(folder: Path) -> bool:
     """Wait for no process to work in a folder any more; dying takes the kernel a moment."""
-    async with asyncio.timeout(PATIENCE):
-        await _until(lambda: not _working_in(folder))
+    await until(lambda: not working_in(folder))
     return True
-
-
-def _working_in(folder: Path) -> list[str]:
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        with suppress(OSError):
-            if os.readlink(f"/proc/{pid}/cwd") == str(folder.resolve()):
-                found.append(pid)
-    return found
-
-
-async def _until(holds: Callable[[], bool]) -> None:
-    """Wait for what other processes do; the test's patience is the limit."""
-    while not holds():  # noqa: ASYNC110 - no event of ours
-        await asyncio.sleep(0.005)

@@ -13,10 +13,11 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from policy.catalog import read_listing
-from tests.e2e.serving import ENV, PATIENCE, ROOT, Place, call, call_until, place_in, served
+from tests.e2e.serving import ENV, ROOT, Place, call, call_until, place_in, served
 from tests.e2e.test_http import listening, token_file
 from tests.preloaded import placet
 from tests.unit.cli.running import run
+from tests.waiting import PATIENCE
 
 SHOP = '''\
 from typing import Annotated

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +34,7 @@ from policy.pins import (
 from policy.tools import ExecutionContext, ToolDefinition
 from tests.fakes import CountingHandler
 from tests.unit.cli.running import Ran, run
+from tests.waiting import is_written, runs, wait_until
 
 # Its `look` has another description from the second start on; `calls` has a line for each call.
 SERVER = """
@@ -227,20 +227,17 @@ def test_a_configured_server_needs_no_command(place: Path) -> None:
 def test_a_server_ends_with_a_command_that_is_killed(command: str, place: Path) -> None:
     """Nobody is left to end the server; its supervisor is."""
     (place / "server.py").write_text(
-        "import os, time; open('pid', 'x').write(f'{os.getpid()}.'); time.sleep(3600)"
+        "import os, time; open('pid', 'x').write(f'{os.getpid()}\\n'); time.sleep(3600)"
     )
     words = [sys.executable, "-m", "policy", *command.split(), "--server", "hub", "--", *COMMAND]
     started, note = subprocess.Popen(words), place / "pid"
     try:
-        while not (note.exists() and note.read_text().endswith(".")):
-            assert started.poll() is None
-            time.sleep(0.01)
+        wait_until(lambda: started.poll() is not None or is_written(note))
+        assert started.poll() is None
     finally:
         started.kill()
         started.wait()
-    server = Path("/proc", note.read_text().rstrip("."))
-    while server.exists():  # the test's own time limit ends this
-        time.sleep(0.01)
+    wait_until(lambda: not runs(note.read_text().strip()))
 
 
 def installed(folder: Path) -> Path:

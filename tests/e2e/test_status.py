@@ -10,9 +10,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.e2e.serving import POLICY, becomes, place_in
+from tests.e2e.serving import POLICY, place_in
 from tests.e2e.test_http import listening, token_file
 from tests.unit.cli.running import run
+from tests.waiting import until
 
 pytestmark = pytest.mark.people
 
@@ -31,7 +32,7 @@ async def _becomes(code: int, url: str, *words: str) -> dict[str, Any]:
         return bool(found.json() == {"state": state})
 
     async with httpx2.AsyncClient() as http:
-        await becomes(is_so)
+        await until(is_so)
     found, told = await asyncio.to_thread(_status, "--url", url, *words)
     assert found == code
     return told

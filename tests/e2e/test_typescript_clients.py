@@ -19,12 +19,13 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.serving import ENV, PATIENCE
+from tests.e2e.serving import ENV
 from tests.e2e.test_gateway import rules_in
 from tests.e2e.test_mcp_servers import NODE_MODULES, in_javascript
 from tests.mcp_servers.scripted import NAMES, tool
 from tests.unit.cli.gateways import LISTED
 from tests.unit.cli.test_gateway_offers import offering
+from tests.waiting import PATIENCE
 
 CLIENT = Path(__file__).resolve().parents[1] / "mcp_servers" / "clients" / "client.mjs"
 TOKEN = "correct-horse-battery"

@@ -46,6 +46,13 @@ def watching(command: str, path: Path) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
+def replace(file: Path, text: str) -> None:
+    """Save a file in one step, so that half of the edit is never seen."""
+    fresh = file.with_name("fresh")
+    fresh.write_text(text)
+    os.replace(fresh, file)
+
+
 def report(stream: IO[str] | None) -> str:
     """Return what one run prints, up to the line that ends it."""
     assert stream is not None
@@ -69,18 +76,17 @@ def test_check_follows_edits_and_ends_with_the_status_of_its_last_run(tmp_path: 
     file.write_text(GOOD)
     with watching("check", tmp_path) as process:
         assert report(process.stdout) == "fine: 1 policy file, 1 test case passed\n"
-        file.write_text(MISSPELT)
+        replace(file, MISSPELT)
         assert "error[unknown-tool]" in report(process.stdout)
         assert ended(process) == (1, "")
 
 
-def test_test_follows_a_file_that_is_replaced(tmp_path: Path) -> None:
-    file, new = tmp_path / "global.policy", tmp_path / "new"
+def test_test_follows_edits(tmp_path: Path) -> None:
+    file = tmp_path / "global.policy"
     file.write_text(FAILING)
     with watching("test", tmp_path) as process:
         assert report(process.stdout).endswith("0 passed, 1 failed\n")
-        new.write_text(GOOD)
-        os.replace(new, file)
+        replace(file, GOOD)
         assert report(process.stdout) == "1 passed, 0 failed\n"
         assert ended(process) == (0, "")
 
@@ -92,7 +98,7 @@ def test_a_single_file_is_watched_and_may_go_and_come(tmp_path: Path) -> None:
         assert report(process.stdout).startswith("fine: 1 policy file")
         file.unlink()
         assert "error[" in report(process.stdout)
-        file.write_text(GOOD)
+        replace(file, GOOD)
         assert report(process.stdout).startswith("fine: 1 policy file")
         assert ended(process) == (0, "")
 
@@ -104,7 +110,7 @@ def test_the_end_of_a_reader_ends_it(tmp_path: Path) -> None:
         report(process.stdout)
         assert process.stdout is not None
         process.stdout.close()
-        file.write_text(FAILING)
+        replace(file, FAILING)
         assert process.wait(timeout=60) == 141
 
 

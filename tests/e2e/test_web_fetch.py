@@ -24,6 +24,7 @@ from policy.service import GovernedService, ToolEvent, ToolStarted, build_tool_s
 from policy.tools import Limits
 from policy.tools.handlers.native import NativeHandler
 from policy.tools.handlers.web import web_fetch
+from tests.waiting import skip_time
 
 RULES = """\
 policy for every agent
@@ -132,6 +133,7 @@ class Web:
     requests: list[str] = field(default_factory=list)
     asked_for: list[str | None] = field(default_factory=list)
     port: int = 0
+    skipped: float = 0.0  # seconds that pass at once where there is no answer
 
     def redirect(self, path: str, location: str, status: str = "302 Found") -> None:
         self.pages[path] = f"{status}\r\nlocation: {location}"
@@ -142,6 +144,7 @@ class Web:
             self.requests.append(head)
             answer = self.pages.get(head.split(" ")[1], "200 OK")
             if answer == "nothing":
+                skip_time(self.skipped)
                 await reader.read()
             writer.write(f"HTTP/1.1 {answer}\r\ncontent-length: 5\r\n\r\nhello".encode("latin-1"))
             await writer.drain()
@@ -414,7 +417,8 @@ async def test_a_followed_call_that_hangs_has_its_own_time(
 ) -> None:
     web.redirect("/", "/hangs")
     web.pages["/hangs"] = "nothing"
-    g = governed(seconds=0.3)
+    web.skipped = 100
+    g = governed(seconds=60)
     with pytest.raises(Timeout):
         await g.fetch(f"http://good.test:{web.port}/")
     assert g.outcomes == ["ok", "timeout"]

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.serving import ENDLESS, ENV, PATIENCE, Place, place_in
+from tests.e2e.serving import ENDLESS, ENV, Place, place_in
+from tests.waiting import PATIENCE
 
 HELLO = {
     "protocolVersion": "2025-06-18",

@@ -195,6 +195,7 @@ async def test_a_look_that_hangs_is_told_and_so_is_its_end(
         monkeypatch.setattr("policy.store.watcher.signature", hanging)
         assert (await told.get()).status.stale
         assert store.status.stale
+        monkeypatch.setattr("policy.store.following._OVERDUE", LIMIT)
         go.set()
         assert not (await told.get()).status.stale
         assert not store.status.stale

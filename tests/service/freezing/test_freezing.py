@@ -187,7 +187,7 @@ async def test_calls_that_run_go_on_unless_they_are_to_be_cancelled(desk: Desk) 
     await desk.begun.wait()
     await desk.service.freeze(["wait"], because="first look")
     with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.5):
+        async with asyncio.timeout(0.05):
             await asyncio.shield(call)
     await desk.service.freeze(["wait"], because="now end it", cancel=True)
     async with asyncio.timeout(30):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from policy.tools import NotAsListed, RelayedResult
 from policy.tools import tool as host_tool
 from tests.fakes import CountingHandler
 from tests.mcp_servers.scripted import NAMES, tool
+from tests.waiting import until
 
 SERVER = Path(__file__).resolve().parents[2] / "mcp_servers" / "scripted.py"
 HEADER = "policy for every agent\n\ndefault deny\n\n"
@@ -76,13 +77,6 @@ class Stage:
     @property
     def names(self) -> set[str]:
         return set(self.service.registry.list())
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    """Wait for what another process or task does, of which no event tells."""
-    async with asyncio.timeout(60):
-        while not holds():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
 
 
 ALL = {f"one__{name}" for name in NAMES}

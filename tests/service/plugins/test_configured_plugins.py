@@ -21,6 +21,7 @@ from tests.service.plugins.running_plugins import (
     running,
     table,
 )
+from tests.waiting import until
 
 
 @needs_node
@@ -110,6 +111,7 @@ async def test_a_program_that_is_not_as_its_manifest_says_does_not_run(
     ("code", "problem"),
     [
         ("os._exit(3)", "it has ended"),
+        ("os.close(1); time.sleep(0.1); sys.exit('sorry')", "it has ended; it wrote: sorry"),
         ("print('x' * 2**21, flush=True)", "a message of more than 1,048,576 bytes"),
         ("while True: print('{}', flush=True)", "it writes what answers no call"),
         ("answer(10**6, result=1); time.sleep(60)", "it has answered what it was not asked"),
@@ -121,6 +123,7 @@ async def test_a_program_that_is_not_as_its_manifest_says_does_not_run(
     ],
     ids=[
         "crash",
+        "last words",
         "long line",
         "flood",
         "wrong id",
@@ -147,15 +150,21 @@ async def test_a_program_that_goes_on_with_a_cancelled_call_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("policy.plugins.json_rpc._GRACE", 0.1)
-    code = "def call(tool, input): time.sleep(input.get('seconds', 0)); return os.getpid()"
+    begun = tmp_path / "begun"
+    code = (
+        "def call(tool, input):\n"
+        f" if input.get('long'): open({str(begun)!r}, 'w').close(); time.sleep(3600)\n"
+        " return os.getpid()"
+    )
     async with running(tmp_path, table(program(tmp_path, code))) as on:
         pid = await on.call("ext__hostile__t")
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.1):
-                await on.call("ext__hostile__t", seconds=60)
+        call = asyncio.create_task(on.call("ext__hostile__t", long=True))
+        await until(begun.exists)
+        call.cancel()
         with suppress(Transport):  # it waits behind the one that is cancelled
-            await on.call("ext__hostile__t", seconds=0)
-        assert await on.call("ext__hostile__t", seconds=0) != pid
+            await on.call("ext__hostile__t")
+        assert await on.call("ext__hostile__t") != pid
+        assert call.cancelled()
 
 
 async def test_an_error_is_told_with_its_controls_made_visible(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from policy.model import Caller, Execution, Timeout, ToolError, Transport
 from policy.sandbox import counts_processes
 from tests.service.plugins.running_plugins import program, running, table
 from tests.unit.sandbox.confining import needs_bubblewrap
+from tests.waiting import until
 
 pytestmark = needs_bubblewrap
 
@@ -54,26 +55,17 @@ def left_over() -> list[str]:
     return found
 
 
-async def until_left_over() -> None:
-    """Wait until a process is left; its arguments show a moment after it was started."""
-    while True:
-        if left_over():
-            return
-        await asyncio.sleep(0.01)
-
-
 async def test_a_hostile_program_fails_its_own_calls_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("policy.plugins.json_rpc._GRACE", 0.2)
     tools: dict[str, dict[str, object]] = {name: {} for name in TOOLS}
     folder = program(tmp_path, HOSTILE, access={}, **tools)
-    more = f'{LIMITS}[tools.ext__hostile__spin]\ntimeout = "200ms"\n'
+    more = f'{LIMITS}[tools.ext__hostile__spin]\ntimeout = "1s"\n'
     async with running(tmp_path, table(folder, more=more), confined=True) as on:
         # What it starts, it starts in its own sandbox, and that ends with it.
         assert await on.call("ext__hostile__leave") == "left"
-        async with asyncio.timeout(10):
-            await until_left_over()
+        await until(left_over)  # its arguments show a moment after it was started
         assert await on.call("ext__hostile__shout") == "said"
         with pytest.raises(Execution) as failed:
             await on.call("ext__hostile__write", file="/usr/lib/hostile")
@@ -130,8 +122,7 @@ def call(tool, input):
     granted = f'[plugins.hostile.sandbox]\nwrites = ["{data}"]\n'
     async with running(tmp_path, table(folder, more=granted), confined=True) as on:
         waiting = asyncio.create_task(on.call("ext__hostile__wait"))
-        while not (data / "started").exists():  # noqa: ASYNC110 - of another process
-            await asyncio.sleep(0.01)
+        await until((data / "started").exists)
         (data / "saved").write_text("new")
         (data / "saved").replace(config)
         with pytest.raises(Transport, match="The sandbox has ended this plugin") as failed:

@@ -16,6 +16,7 @@ from policy.service import Argument, ChainHandler, Progress, Result, Step, chain
 from policy.tools import ExecutionContext, ToolOutput, ToolOutputMetadata
 from tests.fakes import CountingHandler
 from tests.service.registry.stage import Governed
+from tests.waiting import skip_time
 
 
 class Page(BaseModel):
@@ -130,14 +131,13 @@ async def test_a_step_that_asks_is_asked_about_as_itself(tmp_path: Path) -> None
 async def test_waiting_for_people_uses_up_no_time_of_the_chain(tmp_path: Path) -> None:
     class Slow:
         async def ask(self, request: Any) -> Any:
-            answered = asyncio.Event()
-            asyncio.get_running_loop().call_later(0.04, answered.set)
-            await answered.wait()
+            skip_time(100)
+            await asyncio.sleep(0)
             return Approved(by="ada")
 
     rules = "allow fetch, count_page\nallow count with approval\n"
-    limits = {"fetch": 60.0, "count": 60.0}
-    g = governed(tmp_path, rules, approver=Slow(), default_timeout=0.01, timeouts=limits)
+    limits = {"fetch": 600.0, "count": 600.0}
+    g = governed(tmp_path, rules, approver=Slow(), default_timeout=60, timeouts=limits)
     assert await g.call("count_page", url="x") == {"words": 5}
 
 

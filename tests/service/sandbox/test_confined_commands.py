@@ -15,6 +15,7 @@ from policy.audit import AuditSink, JsonlSink, MemorySink, record_line
 from policy.model import Verdict
 from policy.service import GovernedService, build_tool_service
 from tests.unit.sandbox.confining import needs_bubblewrap, needs_landlock
+from tests.waiting import until
 
 POLICY = "policy for every agent\n\ndefault deny\n\nallow bash_exec, list_tools\n"
 ON = '[sandbox]\ndriver = "bubblewrap"\n'
@@ -271,13 +272,12 @@ async def test_a_command_ends_when_somebody_replaces_what_its_sandbox_protects(
     config.write_text("[core]\n")
 
     async def replace_it() -> None:
-        while not (work / "started").exists():  # noqa: ASYNC110 - of another process
-            await asyncio.sleep(0.01)
+        await until((work / "started").exists)
         (work / "saved").write_text("[core]\n\tbare = false\n")
         (work / "saved").replace(config)
 
     output, _ = await asyncio.gather(
-        service.execute("bash_exec", {"command": "echo x > started; echo a; sleep 20"}),
+        service.execute("bash_exec", {"command": "echo a; echo x > started; sleep 3600"}),
         replace_it(),
     )
     found = output.value

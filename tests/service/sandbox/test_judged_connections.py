@@ -18,6 +18,7 @@ from policy.service import GovernedService, build_tool_service
 from policy.service.program_launcher import ProgramLauncher
 from tests.unit.sandbox.confining import needs_bubblewrap
 from tests.unit.sandbox.network.stand_ins import Elsewhere, answering, elsewhere
+from tests.waiting import until
 
 pytestmark = needs_bubblewrap
 
@@ -169,9 +170,7 @@ async def test_an_edit_applies_within_a_running_command(world: World) -> None:
         "curl -sS http://a.test/2"
     )
     running = asyncio.create_task(service.execute("bash_exec", {"command": script}))
-    async with asyncio.timeout(30):
-        while not (work / "first").exists():  # noqa: ASYNC110 - of another process
-            await asyncio.sleep(0.02)
+    await until((work / "first").exists)
     world.write('allow bash_exec\ndeny sandbox_connect when connects to "a.test"')
     world.store.reload()
     (work / "go").touch()
@@ -201,9 +200,7 @@ async def test_a_connection_that_is_kept_is_judged_again(world: World, by: str) 
     (work / "keep.py").write_text(KEEPING)
     run = {"command": "/usr/bin/python3 keep.py"}
     running = asyncio.create_task(service.execute("bash_exec", run))
-    async with asyncio.timeout(30):
-        while not (work / "first").exists():  # noqa: ASYNC110 - of another process
-            await asyncio.sleep(0.02)
+    await until((work / "first").exists)
     if by == "an edit":
         world.write("allow file_read")
         world.store.reload()
@@ -347,9 +344,7 @@ async def test_an_edit_takes_connections_from_a_running_command_and_gives_none(
     )
     run = {"command": "/usr/bin/python3 suite.py"}
     running = asyncio.create_task(service.execute("bash_exec", run))
-    async with asyncio.timeout(30):
-        while not (work / "first").exists():  # noqa: ASYNC110 - of another process
-            await asyncio.sleep(0.02)
+    await until((work / "first").exists)
     world.write(edit, settings)
     world.store.reload()
     (work / "go").touch()

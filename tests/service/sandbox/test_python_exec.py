@@ -18,8 +18,9 @@ from policy.sandbox import Peer
 from policy.service import GovernedService, build_tool_service
 from tests.service.sandbox.wheels import index_of, interpreter, needs_pip, wheel
 from tests.unit.cli.running import run
-from tests.unit.sandbox.confining import needs_bubblewrap, needs_landlock, wait_until, working_in
+from tests.unit.sandbox.confining import needs_bubblewrap, needs_landlock
 from tests.unit.sandbox.network.stand_ins import certificate_of
+from tests.waiting import until, wait_until, working_in
 
 pytestmark = [needs_bubblewrap, needs_pip]
 
@@ -299,8 +300,7 @@ async def test_an_installation_that_is_cancelled_leaves_nothing(desk: Desk) -> N
     wheel(desk.wheels, "wanted", files={f"part{n}.py": "x = 1\n" * 1000 for n in range(300)})
     service = desk.service()
     call = asyncio.ensure_future(ran(service, "import wanted", "wanted"))
-    while not desk.installations():  # noqa: ASYNC110 - of another process
-        await asyncio.sleep(0.01)
+    await until(desk.installations)
     (staging,) = desk.installations()
     call.cancel()
     await asyncio.gather(call, return_exceptions=True)

@@ -30,6 +30,7 @@ from policy.service import (
 )
 from policy.tools import ExecutionContext, tool
 from tests.examples import examples
+from tests.waiting import skip_time
 
 RULES = """
 policy for every agent
@@ -139,12 +140,14 @@ async def test_a_session_that_hangs_is_told_the_end_of_a_cancelled_call_too(
 
         async def emit(self, event: SessionEvent) -> None:
             self.names.append(type(event).__name__)
+            if isinstance(event, ToolCallFailed):
+                skip_time(100)
             await asyncio.Event().wait()
 
     session = Hangs()
     call = asyncio.create_task(
         invoke_with_session_trace(
-            service, session, "waits", {"turns": 1}, session="s", emit_seconds=0.01
+            service, session, "waits", {"turns": 1}, session="s", emit_seconds=60
         )
     )
     for _ in range(turns):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -132,12 +132,3 @@ async def running(
         serving.cancel()
         with suppress(asyncio.CancelledError):
             await serving
-
-
-async def until(holds: Callable[[], bool] | Callable[[], Awaitable[bool]]) -> None:
-    """Wait for what another task or process does, of which no event tells."""
-    while True:
-        found = holds()
-        if found if isinstance(found, bool) else await found:
-            return
-        await asyncio.sleep(0.01)

@@ -15,7 +15,8 @@ from mcp.types import CallToolRequest, CallToolRequestParams, ToolListChangedNot
 from pydantic import RootModel
 
 from tests.mcp_servers.modern import Modern, modern_server
-from tests.unit.cli.gateways import LISTED, Era, Gateway, gateway, scripted_server, until
+from tests.unit.cli.gateways import LISTED, Era, Gateway, gateway, scripted_server
+from tests.waiting import until
 
 _NOT_ENDED = "the call has not ended; it may wait for an approval"
 Upstream: TypeAlias = Literal["handshake", "stateless"]

@@ -19,8 +19,9 @@ from pydantic import RootModel
 from policy.approvals import AnswerRefused, ApprovalGate, Filed, Person, SqliteApprovals
 from policy.generation import state_folder
 from tests.mcp_servers.scripted import tool
-from tests.unit.cli.gateways import LISTED, Era, Gateway, gateway, running, scripted_server, until
+from tests.unit.cli.gateways import LISTED, Era, Gateway, gateway, running, scripted_server
 from tests.unit.cli.test_gateway_callers import ADA, BOB, CLIENTS
+from tests.waiting import until
 
 ERAS: tuple[Era, ...] = ("auto", "legacy")
 RULES = 'look: allow one__echo with approval because "people look first"\n'
@@ -54,9 +55,7 @@ class Queue:
         self._gate = ApprovalGate(SqliteApprovals(folder / "approvals.sqlite"))
 
     async def asked(self) -> Filed:
-        while not (found := await self._gate.pending()):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-        return found[0]
+        return (await until(self._gate.pending))[0]
 
     async def approve(self) -> None:
         filed = await self.asked()
@@ -166,8 +165,7 @@ async def test_of_two_answers_the_first_counts(tmp_path: Path, era: Era) -> None
     ):
         waiting = asyncio.create_task(client.call_tool("one__echo", {"text": "hi"}))
         await Queue(tmp_path).approve()
-        while not calls(tmp_path):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        await until(lambda: calls(tmp_path))
         user.go.set()
         assert said(await waiting) == "hi"
     assert calls(tmp_path) == ['echo {"text": "hi"}']

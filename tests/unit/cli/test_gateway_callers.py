@@ -21,8 +21,9 @@ from jwt.algorithms import RSAAlgorithm
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.unit.cli.gateways import LISTED, Era, Gateway, gateway, scripted_server, until
+from tests.unit.cli.gateways import LISTED, Era, Gateway, gateway, scripted_server
 from tests.unit.cli.running import rules_in, run
+from tests.waiting import until
 
 ADA, BOB = "token-of-ada-0123456789", "token-of-bob-0123456789"
 ISSUER, AUDIENCE = "https://login.example.com", "https://placet.example.com/mcp"

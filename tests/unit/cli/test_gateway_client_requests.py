@@ -24,6 +24,7 @@ from tests.mcp_servers.scripted import NAMES, tool
 from tests.unit.cli.gateways import Era, Gateway, gateway, scripted_server
 from tests.unit.cli.test_gateway import COMBINATIONS, Upstream
 from tests.unit.cli.test_gateway_callers import ADA, BOB, CLIENTS
+from tests.waiting import skip_time, until
 
 # A client of one revision before a server of the other.
 ACROSS = [("auto", "handshake"), ("legacy", "stateless")]
@@ -273,15 +274,14 @@ async def test_a_question_may_need_an_approval_first(
 async def test_the_clients_user_has_more_time_than_the_tool(tmp_path: Path) -> None:
     user = User()
     user.go.clear()
-    more = '[timeouts]\ndefault = "1s"\n[timeouts.tools]\nmcp_elicit = "60s"\n'
+    more = '[timeouts]\ndefault = "20s"\n[timeouts.tools]\nmcp_elicit = "1h"\n'
     async with (
         asking("handshake", tmp_path, more=more) as (g, _),
         g.client("legacy", **user.callbacks) as client,
     ):
         waiting = asyncio.create_task(asks(client, ELICIT))
-        while not user.asked:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-        await asyncio.sleep(1.2)
+        await until(lambda: user.asked)
+        skip_time(21)
         user.go.set()
         failed, text = await waiting
         assert not failed, text
@@ -315,8 +315,7 @@ async def test_nobody_is_asked_about_the_call_of_somebody_else(tmp_path: Path) -
     ):
         ada.go.clear()
         first = asyncio.create_task(asks(one, ELICIT))
-        while not ada.asked:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        await until(lambda: ada.asked)
         _, text = await asks(other, ELICIT)
         assert "it is not known whose" in text
         ada.go.set()
@@ -339,8 +338,7 @@ async def test_two_windows_of_one_user_are_not_taken_for_each_other(
         g.client("auto", **second.callbacks) as other,
     ):
         waiting = asyncio.create_task(asks(one, ELICIT))
-        while not first.asked:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        await until(lambda: first.asked)
         _, text = await asks(other, ELICIT)
         if upstream == "stateless":
             assert answer_in(text)["content"] == {"name": "Bob"}

@@ -25,8 +25,9 @@ from mcp.types import (
     ResourceTemplateReference,
 )
 
-from tests.unit.cli.gateways import LISTED, Era, Gateway, gateway, until
+from tests.unit.cli.gateways import LISTED, Era, Gateway, gateway
 from tests.unit.cli.test_gateway import Raw
+from tests.waiting import until
 
 SERVER = Path(__file__).resolve().parents[2] / "mcp_servers" / "offering.py"
 ERAS: tuple[Era, ...] = ("auto", "legacy")

@@ -14,10 +14,11 @@ from mcp import Client, MCPError
 
 from tests.mcp_servers.modern import Modern, modern_server
 from tests.mcp_servers.offering import ASK
-from tests.unit.cli.gateways import LISTED, Era, Gateway, gateway, until
+from tests.unit.cli.gateways import LISTED, Era, Gateway, gateway
 from tests.unit.cli.test_gateway import COMBINATIONS, Upstream
 from tests.unit.cli.test_gateway_client_requests import ALL, ALLOWED, ELICIT, SAMPLE, User
 from tests.unit.cli.test_gateway_offers import offering
+from tests.waiting import until
 
 RULES = ALLOWED + "allow mcp_read_resource\nallow mcp_get_prompt\n"
 REFUSED = RULES.replace("models: allow", "models: deny")

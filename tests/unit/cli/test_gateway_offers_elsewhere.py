@@ -19,9 +19,10 @@ from mcp.types import (
 from tests.mcp_servers.modern import Modern, modern_server
 from tests.mcp_servers.offering import Offering
 from tests.mcp_servers.over_http import websocket_server
-from tests.unit.cli.gateways import LISTED, Era, Gateway, gateway, until
+from tests.unit.cli.gateways import LISTED, Era, Gateway, gateway
 from tests.unit.cli.test_gateway_offers import ERAS, RULES
 from tests.unit.cli.test_gateway_subscriptions import NOTE, change, heard_by
+from tests.waiting import until
 
 Where: TypeAlias = Literal["stateless", "websocket"]
 WHERE: tuple[Where, ...] = ("stateless", "websocket")

@@ -15,9 +15,10 @@ from mcp.types import ElicitResult
 from policy.generation import McpServer, StdioServer
 from policy.mcp import ask_server, program_of
 from policy.pins import Lock, Reviewed, accepted, definitions_of, write_lock
-from tests.unit.cli.gateways import LISTED, Era, gateway, until
+from tests.unit.cli.gateways import LISTED, Era, gateway
 from tests.unit.cli.test_gateway_asking import User
 from tests.unit.cli.test_gateway_offers import SERVER, asked, before, offering, read, uris_of
+from tests.waiting import until
 
 ERAS: tuple[Era, ...] = ("auto", "legacy")
 YES = ElicitResult(action="accept", content={"approve": True})

@@ -22,8 +22,9 @@ from mcp.types import (
     UnsubscribeRequestParams,
 )
 
-from tests.unit.cli.gateways import HEADER, Era, Gateway, until
+from tests.unit.cli.gateways import HEADER, Era, Gateway
 from tests.unit.cli.test_gateway_offers import ERAS, RULES, asked, before
+from tests.waiting import until
 
 NOTE = "placet://one/demo://note"
 SECRET = "placet://one/demo://secret"

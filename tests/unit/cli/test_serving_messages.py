@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli.gateways import HEADER, LISTED, gateway, scripted_server, until
+from tests.unit.cli.gateways import HEADER, LISTED, gateway, scripted_server
+from tests.waiting import until
 
 
 async def test_each_generation_is_reported_once(

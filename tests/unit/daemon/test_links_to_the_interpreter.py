@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,8 +16,12 @@ from tests.unit.daemon.deciding import hook_input, request
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Callable[[str], str]:
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
     """Return what a hook says to a command in a project with an environment in `.venv`."""
+    # The real one may have several names: a profiler keeps hard links to what it has seen run.
+    interpreter = tmp_path / "python3.11"
+    interpreter.touch()
+    monkeypatch.setattr(sys, "executable", str(interpreter))
     rules, project = tmp_path / "rules", tmp_path / "project"
     rules.mkdir()
     (rules / "global.policy").write_text("policy for every agent\n\ndefault allow\n")
@@ -26,7 +29,7 @@ def told(tmp_path: Path) -> Callable[[str], str]:
     scripts.mkdir(parents=True)
     (project / "x").mkdir()
     for name in ("python", "python3"):
-        (scripts / name).symlink_to(os.path.realpath(sys.executable))
+        (scripts / name).symlink_to(interpreter)
 
     def ask(command: str) -> str:
         text = hook_input(rules, "claude-code", "Bash", {"command": command})

@@ -17,6 +17,7 @@ import pytest
 
 from policy.generation import HttpServer, McpServer, SecretReference, ServerTransport, StdioServer
 from policy.mcp import McpFailure, ask_server, list_server_tools
+from tests.waiting import runs
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -151,10 +152,6 @@ def program(*lines: str) -> McpServer:
     return server(StdioServer(command=command))
 
 
-def is_running(pid: str) -> bool:
-    return Path(f"/proc/{pid}").exists()
-
-
 def test_a_server_that_hangs_ends_with_the_question(tmp_path: Path) -> None:
     file = tmp_path / "pid"
     # A shell has started well before the time is over, also on a busy machine.
@@ -164,7 +161,7 @@ def test_a_server_that_hangs_ends_with_the_question(tmp_path: Path) -> None:
         ask_server(hangs, seconds=2)
     assert "the server has not listed its tools within 2 seconds" in str(caught.value)
     assert str(caught.value).endswith("; its output had a line without an MCP message")
-    assert not is_running(file.read_text().strip())
+    assert not runs(file.read_text().strip())
 
 
 def test_a_server_that_ends_is_an_error_with_its_last_words() -> None:

@@ -10,6 +10,7 @@ import pytest
 from policy.mcp.open_calls import ASKED_BY, Asker, NotAnswered, OpenCalls
 from policy.model import PermissionDenied
 from policy.tools import RunningTime, ToolDefinition, ToolOutput
+from tests.waiting import skip_time, until
 
 
 class Tools:
@@ -92,10 +93,12 @@ async def test_a_question_ends_with_its_call() -> None:
 async def test_the_time_of_a_call_stands_still_while_it_asks() -> None:
     calls, tools = OpenCalls(), Tools()
     tools.go.clear()
-    async with asyncio.timeout(0.05) as limit:
+    async with asyncio.timeout(60) as limit:
         with calls.open(asker(tools, time=RunningTime(limit))):
             both = [asyncio.create_task(calls.ask("mcp_elicit", {})) for _ in range(2)]
-            await asyncio.sleep(0.1)
+            await until(lambda: limit.when() is None)
+            skip_time(100)
+            await asyncio.sleep(0)
             assert limit.when() is None
             tools.go.set()
             assert await asyncio.gather(*both) == ["one", "one"]

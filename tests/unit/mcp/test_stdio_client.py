@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from policy.mcp import McpClient, McpFailure, NotSent, ProtocolError, Uncertain
 from policy.model import Caller
 from policy.processes import RestartLimits
 from tests.mcp_servers.scripted import NAMES
+from tests.waiting import gone, runs, until
 
 SERVER = Path(__file__).resolve().parents[2] / "mcp_servers" / "scripted.py"
 
@@ -40,17 +41,6 @@ async def client_of(server: McpServer, **options: Any) -> AsyncIterator[McpClien
 def lines(folder: Path, name: str) -> list[str]:
     file = folder / name
     return file.read_text().splitlines() if file.exists() else []
-
-
-def runs(pid: str) -> bool:
-    return Path(f"/proc/{pid}").exists()
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    """Wait for what another process or task does, of which no event tells."""
-    async with asyncio.timeout(60):
-        while not holds():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
 
 
 async def test_tools_are_listed_and_called(tmp_path: Path) -> None:
@@ -269,7 +259,7 @@ async def test_an_idle_session_is_closed_with_its_process(tmp_path: Path) -> Non
         await client.call_tool("echo", {})
         await until(lambda: client.status.state == "closed")
         (pid,) = lines(tmp_path, "starts")
-        await until(lambda: not runs(pid))
+        await gone(pid)
 
 
 async def test_calls_of_many_at_once_are_not_crossed(tmp_path: Path) -> None:

@@ -20,28 +20,11 @@ from policy.processes import (
     SupervisedLauncher,
     named_environment,
 )
+from tests.waiting import gone, skip_time
 
 
 def shell(script: str, **more: str) -> ProgramToStart:
     return ProgramToStart(arguments=("sh", "-c", script), env=named_environment(more=more))
-
-
-async def gone(pid: int) -> bool:
-    """Wait for a process that was killed to be gone; dying takes the kernel a moment."""
-    for _ in range(500):
-        if not runs(pid):
-            return True
-        await asyncio.sleep(0.01)
-    return False
-
-
-def runs(pid: int) -> bool:
-    """Return whether a process runs; one that is dead but not collected does not."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state not in ("Z", "X")
 
 
 async def test_a_program_is_spoken_to_over_its_streams() -> None:
@@ -86,13 +69,28 @@ async def test_a_program_may_end_by_itself_when_its_input_closes(tmp_path: Path)
     assert done.read_text() == "tidy\n"
 
 
-async def test_a_program_that_ignores_its_input_is_asked_and_then_killed(tmp_path: Path) -> None:
+async def test_a_program_that_ignores_its_input_is_asked_to_end(tmp_path: Path) -> None:
     told = tmp_path / "told"
-    script = f"trap 'echo told > {told}' TERM; echo ready; while :; do sleep 0.01; done"
-    async with ChildProcess(shell(script), grace=0.2) as child:
+    script = f"trap 'echo told > {told}; exit' TERM; echo ready; while :; do sleep 0.01; done"
+    async with ChildProcess(shell(script), grace=60) as child:
         await child.stdout.readline()
+        asyncio.get_running_loop().call_later(0.05, skip_time, 60)
     assert told.read_text() == "told\n"
+
+
+async def test_a_program_that_does_not_end_when_asked_is_killed() -> None:
+    script = "trap '' TERM; echo ready; while :; do sleep 0.01; done"
+    async with ChildProcess(shell(script), grace=0.1) as child:
+        await child.stdout.readline()
     assert await child.wait() != 0
+
+
+async def test_last_words_are_waited_for() -> None:
+    """Standard error may end after standard output has."""
+    async with ChildProcess(shell("exec >&-; sleep 0.1; echo sorry >&2")) as child:
+        assert await child.stdout.read() == b""
+        assert child.errors() == ""
+        assert await child.last_words() == "sorry\n"
 
 
 # Each writes the number of the process that should be gone.
@@ -110,7 +108,7 @@ async def test_nothing_outlives_the_block(how: str, after: str) -> None:
     async with ChildProcess(shell(f"{STAYS_BEHIND[how]}\n{after}"), grace=0.1) as child:
         pid = int(await child.stdout.readline())
         child.stdin.write(b"go\n")
-    assert await gone(pid)
+    await gone(pid)
 
 
 HOST = """
@@ -136,7 +134,7 @@ async def test_nothing_outlives_a_placet_that_is_killed(how: str) -> None:
     pid = int(await host.stdout.readline())
     host.kill()
     assert await host.wait() == -signal.SIGKILL
-    assert await gone(pid)
+    await gone(pid)
 
 
 async def test_a_cancelled_block_ends_the_program() -> None:
@@ -154,7 +152,7 @@ async def test_a_cancelled_block_ends_the_program() -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert await gone(pids[0])
+    await gone(pids[0])
 
 
 async def test_a_block_that_is_left_by_an_error_does_not_wait_for_the_program() -> None:
@@ -168,7 +166,7 @@ async def test_a_block_that_is_left_by_an_error_does_not_wait_for_the_program() 
 
     with pytest.raises(RuntimeError):
         await fail()
-    assert await gone(pids[0])
+    await gone(pids[0])
 
 
 @pytest.mark.parametrize("name", ["no-such-program", "./no-such-program", __file__])

@@ -8,7 +8,6 @@ import os
 import shutil
 import sys
 import tempfile
-import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -105,26 +104,6 @@ async def _done(launcher: Launcher, program: ProgramToStart) -> Done:
         printed = await child.stdout.read()
         status = await child.wait()
     return Done(returncode=status, stdout=printed.decode(), stderr=child.errors())
-
-
-def working_in(folder: Path) -> list[str]:
-    """Return the processes that work in a folder, as seen from outside."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if os.readlink(f"/proc/{pid}/cwd") == str(folder):
-                found.append(pid)
-        except OSError:
-            continue
-    return found
-
-
-def wait_until(holds: Callable[[], object]) -> None:
-    """Wait until something of another process holds, for half a minute at most."""
-    until = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < until, "it took too long"
-        time.sleep(0.02)
 
 
 def escapes_of_nobody(driver: SandboxDriver) -> dict[str, bool]:

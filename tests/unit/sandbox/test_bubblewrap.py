@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -26,10 +25,9 @@ from tests.unit.sandbox.confining import (
     needs_bubblewrap,
     plan_in,
     run,
-    wait_until,
-    working_in,
 )
 from tests.unit.sandbox.plans import PLAN
+from tests.waiting import until, wait_until, working_in
 
 pytestmark = needs_bubblewrap
 
@@ -178,9 +176,7 @@ async def test_a_confined_program_ends_with_all_that_it_has_started(tmp_path: Pa
     nothing = os.open(os.devnull, os.O_RDWR)
     try:
         started = await launcher.launch(program, stdin=nothing, stdout=nothing, stderr=nothing)
-        async with asyncio.timeout(30):
-            while not (tmp_path / "started").exists():  # noqa: ASYNC110 - of another process
-                await asyncio.sleep(0.01)
+        await until((tmp_path / "started").exists)
         assert working_in(tmp_path)
         await started.end()
         assert not working_in(tmp_path)

@@ -17,9 +17,8 @@ from tests.unit.sandbox.confining import (
     needs_landlock,
     plan_in,
     run,
-    wait_until,
-    working_in,
 )
+from tests.waiting import wait_until, working_in
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from policy.sandbox import Bubblewrap, SandboxPlan
-from tests.unit.sandbox.confining import Done, needs_bubblewrap, plan_in, run, wait_until
+from tests.unit.sandbox.confining import Done, needs_bubblewrap, plan_in, run
+from tests.waiting import wait_until
 
 pytestmark = needs_bubblewrap
 

@@ -41,6 +41,7 @@ from policy.service import (
 from policy.tools import ExecutionContext
 from tests.fakes import BrokenSink, CountingHandler, FakeClock
 from tests.unit.service.judges import FakeGeneration, FakeStore, always
+from tests.waiting import skip_time
 
 
 class Fixture:
@@ -468,10 +469,11 @@ async def test_a_tool_that_takes_too_long_ends_in_a_timeout_with_its_limit() -> 
 async def test_waiting_for_a_person_does_not_use_up_the_tools_time() -> None:
     class Slow:
         async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
-            await asyncio.sleep(0.05)
+            skip_time(100)
+            await asyncio.sleep(0)
             return YES
 
-    f = Fixture(FakeStore(always(Verdict.ASK)), approver=Slow(), default_timeout=0.02)
+    f = Fixture(FakeStore(always(Verdict.ASK)), approver=Slow(), default_timeout=60)
     await f.service.execute("echo", {})
     assert f.outcomes() == ["ok"]
 

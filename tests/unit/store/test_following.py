@@ -14,6 +14,7 @@ import pytest
 from policy.model import Verdict
 from policy.store import PolicyStore, Reloaded, Status
 from tests.unit.store.opened import BROKEN, folder_of_rules, rules, verdict
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -21,15 +22,12 @@ def folder(tmp_path: Path) -> Path:
     return folder_of_rules(tmp_path)
 
 
-LIMIT = 20.0
-
-
 @asynccontextmanager
 async def watched(path: Path) -> AsyncIterator[tuple[PolicyStore, Waiter]]:
     """Watch with events alone."""
     store = PolicyStore(path, settle=0.05, poll=3600.0)
     waiter = Waiter(store)
-    async with asyncio.timeout(LIMIT), store.watch():
+    async with asyncio.timeout(PATIENCE), store.watch():
         yield store, waiter
 
 
@@ -130,7 +128,7 @@ async def test_the_block_that_watches_may_be_cancelled(folder: Path) -> None:
             await asyncio.Event().wait()
 
     task = asyncio.create_task(serve())
-    await asyncio.wait_for(entered.wait(), LIMIT)
+    await asyncio.wait_for(entered.wait(), PATIENCE)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

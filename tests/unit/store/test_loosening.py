@@ -13,6 +13,7 @@ from policy.catalog import Origin, ToolSpec
 from policy.model import Verdict
 from policy.store import NotWaiting, PolicyStore, Reloaded
 from tests.unit.store.opened import folder_of_rules, number, open_store, verdict
+from tests.waiting import PATIENCE, until
 
 REFUND = ToolSpec(
     name="refund",
@@ -172,10 +173,9 @@ def test_by_default_what_loosens_takes_effect_with_a_warning(
 async def test_an_edit_of_followed_files_is_compared_in_the_background(tmp_path: Path) -> None:
     root = folder_of_rules(tmp_path)
     store = open_store(root, poll=0.01)
-    async with store.watch(), asyncio.timeout(20):
+    async with store.watch():
         _edit(root, ALLOWS.format('"/srv/**"'))
-        while store.status.loosening is None:  # noqa: ASYNC110 (found by another thread)
-            await asyncio.sleep(0.01)
+        await until(lambda: store.status.loosening is not None)
         assert verdict(store) is Verdict.ALLOW
 
 
@@ -203,7 +203,7 @@ async def test_an_acknowledgement_by_another_process_is_found_without_an_edit(
 
         store.subscribe(notice)
         other.acknowledge(_digest(store), by="ada")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await changed.wait()
         assert verdict(store) is Verdict.ALLOW
 

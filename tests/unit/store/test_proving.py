@@ -5,14 +5,12 @@ The process is a real one, which tests stop (SIGSTOP) so that a proof takes as l
 
 from __future__ import annotations
 
-import asyncio
 import fcntl
 import os
 import signal
 import subprocess
 import sys
 import termios
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -26,6 +24,7 @@ from policy.model import ToolCall, Verdict
 from policy.store import PolicyStore, Reloaded
 from policy.verify import answer_of, answer_record, answer_to, claims_of
 from tests.unit.store.opened import number, open_store
+from tests.waiting import PATIENCE, runs, until, wait_until
 
 pytestmark = [
     pytest.mark.proof_process,
@@ -97,23 +96,6 @@ def _is_asked(store: PolicyStore) -> bool:
     return any(unread)
 
 
-def _is_gone(pid: int) -> bool:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return True
-    return stat.rpartition(")")[2].split()[0] == "Z"
-
-
-def _soon(holds: Callable[[], bool]) -> bool:
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
-        if holds():
-            return True
-        time.sleep(0.02)
-    return False
-
-
 def test_a_first_start_with_a_broken_claim_denies_everything(tmp_path: Path) -> None:
     store, _ = _opened(tmp_path, BROKEN)
     assert store.current is None
@@ -143,9 +125,9 @@ def test_a_killed_process_leaves_a_claim_undecided_and_the_last_good_rules_in_fo
     pid = _stopped(store, file)
     file.write_text(WIDEST)
     waiting = reloading(store)
-    assert _soon(lambda: _is_asked(store))
+    wait_until(lambda: _is_asked(store))
     os.kill(pid, signal.SIGKILL)
-    outcome = waiting.result(20)
+    outcome = waiting.result(PATIENCE)
     assert [found.code for found in outcome.diagnostics] == ["invariant-undecided"]
     assert "the process that proves it was ended by SIGKILL" in str(outcome.status.because)
     assert (number(store), outcome.status.stale) == (2, True)
@@ -161,10 +143,10 @@ def test_the_newer_edit_wins_over_a_proof(
     pid = _stopped(store, file)
     file.write_text(WIDEST)
     waiting = reloading(store)
-    assert _soon(lambda: _is_asked(store))
+    wait_until(lambda: _is_asked(store))
     file.write_text(BROKEN)
-    assert [found.code for found in waiting.result(20).diagnostics] == ["invariant-broken"]
-    assert _is_gone(pid)
+    assert [found.code for found in waiting.result(PATIENCE).diagnostics] == ["invariant-broken"]
+    assert not runs(pid)
     assert number(store) == 2
 
 
@@ -178,7 +160,7 @@ def test_an_edit_that_only_tightens_waits_for_no_proof(tmp_path: Path) -> None:
     # The next start would prove it, so whoever edits is told of it soon.
     store, file = _opened(tmp_path / "again", RULES + assumed)
     assert _edited(store, file, TIGHTER + assumed) == []
-    assert _soon(lambda: bool(store.status.diagnostics))
+    wait_until(lambda: store.status.diagnostics)
     assert [found.code for found in store.status.diagnostics] == ["assumption-undecided"]
     assert number(store) == 2
 
@@ -299,10 +281,10 @@ def test_an_edit_takes_effect_before_it_is_compared(
     store.subscribe(notified.append)
     file.write_text(ALLOWS_MOST)
     waiting = reloading(store)
-    assert _soon(lambda: bool(notified))
+    wait_until(lambda: notified)
     assert (number(store), _looser(store), waiting.done()) == (3, (), False)
     os.kill(pid, signal.SIGCONT)
-    assert waiting.result(20).status.loosening is not None
+    assert waiting.result(PATIENCE).status.loosening is not None
     assert _looser(store)[0].startswith("file_list ")
 
 
@@ -313,11 +295,11 @@ def test_a_newer_edit_is_compared_with_what_was_in_force_before_both(
     pid = _stopped(store, file, ALLOWS_MORE)
     file.write_text(ALLOWS_MOST)
     waiting = reloading(store)
-    assert _soon(lambda: number(store) == 3 and _is_asked(store))
+    wait_until(lambda: number(store) == 3 and _is_asked(store))
     # It tightens what is in force, which nobody has compared yet.
     assert _edited(store, file, ALLOWS_MOST + TIGHTER.partition(RULES)[2]) == []
-    waiting.result(20)
-    assert _is_gone(pid)
+    waiting.result(PATIENCE)
+    assert not runs(pid)
     assert (number(store), len(_looser(store))) == (4, 1)
     assert _looser(store)[0].startswith("file_list ")
 
@@ -329,9 +311,9 @@ def test_a_killed_comparison_is_undecided_and_said_so(
     pid = _stopped(store, file, ALLOWS_MORE)
     file.write_text(ALLOWS_MOST)
     waiting = reloading(store)
-    assert _soon(lambda: _is_asked(store))
+    wait_until(lambda: _is_asked(store))
     os.kill(pid, signal.SIGKILL)
-    waiting.result(20)
+    waiting.result(PATIENCE)
     assert _looser(store) == (
         "whether calls may do more is undecided: the process that compares the policies was ended "
         "by SIGKILL",
@@ -351,9 +333,9 @@ def test_an_edit_waits_whose_comparison_is_killed(
     os.kill(pid, signal.SIGSTOP)
     file.write_text(ALLOWS_MOST)
     waiting = reloading(store)
-    assert _soon(lambda: _is_asked(store))
+    wait_until(lambda: _is_asked(store))
     os.kill(pid, signal.SIGKILL)
-    waiting.result(20)
+    waiting.result(PATIENCE)
     assert "is undecided: the process that compares the policies was" in str(store.status.because)
     unknown = store.status.loosening
     assert unknown is not None
@@ -372,20 +354,19 @@ def test_a_newer_edit_wins_over_one_that_waits_for_its_comparison(
     os.kill(pid, signal.SIGSTOP)
     file.write_text(ALLOWS_MOST)
     waiting = reloading(store)
-    assert _soon(lambda: _is_asked(store))
+    wait_until(lambda: _is_asked(store))
     file.write_text(UNCLAIMED + TIGHTER.partition(RULES)[2])
-    assert waiting.result(20).changed
-    assert (number(store), store.status.stale, _is_gone(pid)) == (2, False, True)
+    assert waiting.result(PATIENCE).changed
+    assert (number(store), store.status.stale, runs(pid)) == (2, False, False)
 
 
 async def test_whoever_stops_following_waits_for_no_comparison(tmp_path: Path) -> None:
     store, file = _opened(tmp_path, UNCLAIMED)
     pid = _stopped(store, file, ALLOWS_MORE)
-    async with store.watch(), asyncio.timeout(20):
+    async with store.watch():
         file.write_text(ALLOWS_MOST)
-        while number(store) != 3 or not _is_asked(store):  # noqa: ASYNC110 (from other threads)
-            await asyncio.sleep(0.02)
-    assert _is_gone(pid)
+        await until(lambda: number(store) == 3 and _is_asked(store))
+    assert not runs(pid)
     assert _looser(store) == ()
     # It is still to be done.
     assert store.reload().status.loosening is not None
@@ -413,6 +394,6 @@ def test_no_process_outlives_one_that_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
-        assert not _is_gone(pid)
+        assert runs(pid)
         parent.kill()
-    assert _soon(lambda: _is_gone(pid))
+    wait_until(lambda: not runs(pid))

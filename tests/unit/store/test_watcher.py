@@ -13,8 +13,7 @@ import pytest
 
 from policy.generation import read_folder
 from policy.store.watcher import watch_path
-
-LIMIT = 20.0  # seconds until a test gives up; nothing waits this long when things work
+from tests.waiting import PATIENCE
 
 
 class Seen:
@@ -32,7 +31,7 @@ class Seen:
         self.changed.set()
 
     async def until(self, fits: Callable[[], bool]) -> None:
-        async with asyncio.timeout(LIMIT):
+        async with asyncio.timeout(PATIENCE):
             while not fits():
                 await self.changed.wait()
                 self.changed.clear()
@@ -47,13 +46,13 @@ async def watching(path: Path, poll: float = 3600.0) -> AsyncIterator[Seen]:
     """Watch with events alone, unless `poll` says otherwise."""
     seen, ready = Seen(path), asyncio.Event()
     task = asyncio.create_task(watch_path(str(path), seen, poll=poll, ready=ready))
-    await asyncio.wait_for(ready.wait(), LIMIT)
+    await asyncio.wait_for(ready.wait(), PATIENCE)
     try:
         yield seen
     finally:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await asyncio.wait_for(task, LIMIT)
+            await asyncio.wait_for(task, PATIENCE)
 
 
 @pytest.fixture

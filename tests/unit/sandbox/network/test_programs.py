@@ -31,8 +31,6 @@ from tests.unit.sandbox.confining import (
     as_nobody,
     needs_bubblewrap,
     plan_in,
-    wait_until,
-    working_in,
 )
 from tests.unit.sandbox.network.stand_ins import (
     Elsewhere,
@@ -40,6 +38,7 @@ from tests.unit.sandbox.network.stand_ins import (
     certificate_of,
     elsewhere,
 )
+from tests.waiting import wait_until, working_in
 
 pytestmark = needs_bubblewrap
 

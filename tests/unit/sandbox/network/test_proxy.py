@@ -409,7 +409,7 @@ async def test_a_client_that_never_ends_its_request_is_left(hosts: Elsewhere) ->
 
 
 async def test_connections_beyond_the_limit_wait(hosts: Elsewhere) -> None:
-    async with proxied(hosts, ProxyBounds(connections=3, opening=0.05)) as (_, port):
+    async with proxied(hosts, ProxyBounds(connections=3, opening=0.25)) as (_, port):
         # Many of them say nothing at all.
         silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(9)]
         answer = await said(port, get("http://a.test/"))

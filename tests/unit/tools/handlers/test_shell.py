@@ -15,6 +15,7 @@ import pytest
 from policy.model import Execution, Timeout
 from policy.tools import ExecutionContext, Limits
 from policy.tools.handlers.shell import bash_exec
+from tests.waiting import gone, is_written, until, working_in
 
 Run = Callable[..., Any]
 
@@ -58,7 +59,7 @@ async def test_output_is_bounded_while_the_command_goes_on(run: Run) -> None:
 
 async def test_no_process_outlives_its_call(run: Run, tmp_path: Path) -> None:
     await run("sleep 300 & echo $! > child; exec 1>&- 2>&-")
-    assert await _ended(int((tmp_path / "child").read_text()))
+    await gone(int((tmp_path / "child").read_text()))
 
 
 async def test_a_background_process_that_holds_the_output_does_not_hold_the_call(
@@ -66,24 +67,23 @@ async def test_a_background_process_that_holds_the_output_does_not_hold_the_call
 ) -> None:
     result = await run("sleep 300 & echo $! | tee child")
     assert result["exit_code"] == 0
-    assert await _ended(int((tmp_path / "child").read_text()))
+    await gone(int((tmp_path / "child").read_text()))
 
 
 async def test_a_timeout_ends_the_whole_group(run: Run, tmp_path: Path) -> None:
     with pytest.raises(Timeout) as caught:
-        await run("sleep 300 & echo $! > child; wait", timeout=1)
+        await run("sleep 300 & wait", timeout=1)
     assert caught.value.seconds == 1
-    assert await _ended(int((tmp_path / "child").read_text()))
+    await until(lambda: not working_in(tmp_path))
 
 
 async def test_a_cancelled_call_ends_the_whole_group(run: Run, tmp_path: Path) -> None:
     task = asyncio.create_task(run("sleep 300 & echo $! > child; mv child begun; wait"))
-    while not (tmp_path / "begun").exists():  # noqa: ASYNC110 - another process makes it
-        await asyncio.sleep(0.01)
+    await until((tmp_path / "begun").exists)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert await _ended(int((tmp_path / "begun").read_text()))
+    await gone(int((tmp_path / "begun").read_text()))
 
 
 # Ways to stay behind. Each writes the number of the process that should be gone to `child`.
@@ -101,7 +101,7 @@ BEGUN = "\nuntil test -s child; do sleep 0.01; done"
 async def test_what_stays_behind_ends_with_its_call(run: Run, tmp_path: Path, how: str) -> None:
     result = await run(STAYS_BEHIND[how] + BEGUN)
     assert result["exit_code"] == 0
-    assert await _ended(int((tmp_path / "child").read_text()))
+    await gone(int((tmp_path / "child").read_text()))
 
 
 HOST = """
@@ -120,25 +120,19 @@ async def test_nothing_outlives_a_server_that_is_killed(tmp_path: Path, how: str
     host = await asyncio.create_subprocess_exec(
         sys.executable, "-c", HOST, str(tmp_path), command + "; touch went-on"
     )
-    async with asyncio.timeout(60):
-        while not ((tmp_path / "begun").exists() and _written(tmp_path / "child")):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    await until(lambda: (tmp_path / "begun").exists() and is_written(tmp_path / "child"))
     host.kill()
     assert await host.wait() == -signal.SIGKILL
     for name in ("begun", "child"):
-        assert await _ended(int((tmp_path / name).read_text())), name
+        await gone(int((tmp_path / name).read_text()))
     assert not (tmp_path / "went-on").exists()
-
-
-def _written(file: Path) -> bool:
-    return file.exists() and file.read_text().endswith("\n")
 
 
 async def test_a_command_that_kills_its_supervisor_ends_with_it(run: Run, tmp_path: Path) -> None:
     result = await run("sleep 300 & echo $! > child; echo $$ > shell; kill -9 $PPID; sleep 300")
     assert result["exit_code"] == -signal.SIGKILL
     for name in ("child", "shell"):
-        assert await _ended(int((tmp_path / name).read_text())), name
+        await gone(int((tmp_path / name).read_text()))
 
 
 @pytest.mark.parametrize("name", ["TERM", "INT", "HUP", "PIPE", "USR1", "SEGV", "KILL"])
@@ -167,24 +161,6 @@ async def test_a_shell_that_is_not_there_is_a_failure_of_the_tool(tmp_path: Path
 async def test_what_is_no_command_line_is_refused(run: Run, command: str) -> None:
     with pytest.raises(Execution):
         await run(command)
-
-
-async def _ended(pid: int) -> bool:
-    """Wait for a process that was killed to be gone; dying takes the kernel a moment."""
-    for _ in range(500):
-        if not _alive(pid):
-            return True
-        await asyncio.sleep(0.01)
-    return False
-
-
-def _alive(pid: int) -> bool:
-    """Tell whether a process still runs; one that is dead but not collected does not."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state not in ("Z", "X")
 
 
 async def test_the_shell_runs_what_was_read(run: Run) -> None:
