@@ -12,7 +12,6 @@ import click
 
 from policy.diagnostics import visible
 from policy.generation import read_folder
-from policy.store import watch_path
 
 # How often the files are compared, for file systems that report no changes.
 _POLL = 1.0  # seconds
@@ -45,6 +44,9 @@ class _Runs:
         self._digest = ""
 
     async def until_interrupted(self) -> None:
+        # It brings the whole store, which runs that do not watch are better off without.
+        from policy.store import watch_path
+
         ready = asyncio.Event()
         watching = asyncio.create_task(
             watch_path(str(self._path), self._changed, poll=_POLL, ready=ready)
