@@ -10,6 +10,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from policy.sandbox import (
 )
 from policy.sandbox.landlock_rights import OLDEST
 from policy.sandbox.landlock_rights import version as landlock_version
+from tests.waiting import wait_until
 
 _NOBODY = 65_534
 
@@ -93,6 +95,22 @@ def run(plan: SandboxPlan, script: str, driver: SandboxDriver | None = None) -> 
         arguments=("bash", "-c", script), env={"PATH": os.environ["PATH"], "HOME": plan.home}
     )
     return asyncio.run(_done(ConfinedLauncher(driver or Bubblewrap(), lambda _: plan), program))
+
+
+def meanwhile(
+    plan: SandboxPlan,
+    change: Callable[[], object],
+    script: str,
+    driver: SandboxDriver | None = None,
+) -> Done:
+    """Run a script; change something once it has made `out/ready`, and then make `go`."""
+    folder = Path(plan.folder)
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(run, plan, script, driver)
+        wait_until((folder / "out" / "ready").exists)
+        change()
+        (folder / "go").touch()
+        return running.result()
 
 
 async def _done(launcher: Launcher, program: ProgramToStart) -> Done:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,12 +21,13 @@ from policy.sandbox import (
 from policy.sandbox.bubblewrap import masks
 from tests.unit.sandbox.confining import (
     escapes_of_nobody,
+    meanwhile,
     needs_bubblewrap,
     plan_in,
     run,
 )
 from tests.unit.sandbox.plans import PLAN
-from tests.waiting import until, wait_until, working_in
+from tests.waiting import until, working_in
 
 pytestmark = needs_bubblewrap
 
@@ -88,18 +88,17 @@ def test_settings_that_somebody_replaces_meanwhile_stay_read_only(tmp_path: Path
     settings = tmp_path / ".claude" / "settings.json"
     settings.parent.mkdir()
     settings.write_text("{}")
-    script = (
-        "touch ready; until [ -e go ]; do sleep 0.02; done; "
-        "cat .claude/settings.json; echo x >> .claude/settings.json; echo x > .claude/other"
-    )
-    plan = plan_in(tmp_path)
-    with ThreadPoolExecutor(1) as threads:
-        running = threads.submit(run, plan, script)
-        wait_until((tmp_path / "ready").exists)
+    (tmp_path / "out").mkdir()
+
+    def replace_it() -> None:
         (tmp_path / "saved").write_text("replaced")
         os.replace(tmp_path / "saved", settings)
-        (tmp_path / "go").touch()
-        done = running.result()
+
+    script = (
+        "touch out/ready; until [ -e go ]; do sleep 0.02; done; "
+        "cat .claude/settings.json; echo x >> .claude/settings.json; echo x > .claude/other"
+    )
+    done = meanwhile(plan_in(tmp_path), replace_it, script)
     assert done.stdout == "replaced"
     assert done.stderr.count("Read-only file system") == 2
     assert settings.read_text() == "replaced"

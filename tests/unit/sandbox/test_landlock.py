@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from policy.generation import ProcessLimits, Reach
 from policy.sandbox import SandboxMissing, escapes
 from policy.sandbox.landlock import Landlock
 from policy.sandbox.landlock_rights import READ, WRITE, restrictions, rights_on
-from tests.unit.sandbox.confining import escapes_of_nobody, needs_landlock, plan_in, run
+from tests.unit.sandbox.confining import escapes_of_nobody, meanwhile, needs_landlock, plan_in, run
 
 pytestmark = needs_landlock
 
@@ -76,6 +77,35 @@ def test_what_stands_beside_hooks_is_written_and_nothing_new_is_made_there(tmp_p
     assert {each.name for each in (tmp_path / ".git").iterdir()} == {"hooks"}
     assert done.returncode != 0
     assert Landlock().narrowed(plan) == (str(tmp_path), str(tmp_path / ".git"))
+
+
+def test_what_somebody_makes_under_a_protected_name_is_protected_as_well(tmp_path: Path) -> None:
+    for folder in (".git/hooks", "sub", "out"):
+        (tmp_path / folder).mkdir(parents=True)
+    for file in (".git/config", "sub/.env"):
+        (tmp_path / file).write_text("old")
+    plan = plan_in(tmp_path)
+    plan = replace(
+        plan,
+        masked=(f"{tmp_path}/sub/.env",),
+        immovable=(*plan.immovable, f"{tmp_path}/sub"),
+    )
+
+    def replace_them() -> None:
+        for file in (".git/config", "sub/.env"):
+            (tmp_path / "saved").write_text("new")
+            os.replace(tmp_path / "saved", tmp_path / file)
+        (tmp_path / ".git" / "hooks").rename(tmp_path / ".git" / "old-hooks")
+        (tmp_path / ".git" / "hooks").mkdir()
+
+    script = (
+        "touch out/ready; until [ -e go ]; do sleep 0.01; done; "
+        "cat sub/.env; echo x >> .git/config; echo x > sub/.env; echo x > .git/hooks/pre-commit"
+    )
+    done = meanwhile(plan, replace_them, script, Landlock())
+    assert done.stdout == ""
+    assert done.stderr.count("Permission denied") == 4
+    assert (tmp_path / ".git" / "config").read_text() == "new"
 
 
 def test_a_workspace_with_nothing_to_keep_is_not_narrowed(tmp_path: Path) -> None:

@@ -5,30 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from policy.sandbox import Bubblewrap, SandboxPlan
-from tests.unit.sandbox.confining import Done, needs_bubblewrap, plan_in, run
-from tests.waiting import wait_until
+from policy.sandbox import Bubblewrap
+from tests.unit.sandbox.confining import meanwhile, needs_bubblewrap, plan_in
 
 pytestmark = needs_bubblewrap
 
-WAIT = "touch ready; sleep 20; echo survived"
-
-
-def meanwhile(plan: SandboxPlan, change: Callable[[], object], script: str = WAIT) -> Done:
-    """Run a script, and change something outside once it has made the file `ready`."""
-    folder = Path(plan.folder)
-    with ThreadPoolExecutor(1) as threads:
-        running = threads.submit(run, plan, script)
-        wait_until((folder / "ready").exists)
-        change()
-        (folder / "go").touch()
-        return running.result()
+WAIT = "touch out/ready; sleep 20; echo survived"
 
 
 @pytest.fixture
@@ -36,6 +23,7 @@ def work(tmp_path: Path) -> Path:
     hooks = tmp_path / ".git" / "hooks"
     hooks.mkdir(parents=True)
     (tmp_path / ".git" / "config").write_text("[core]\n")
+    (tmp_path / "out").mkdir()
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / ".env").write_text("secret")
     return tmp_path
@@ -71,7 +59,7 @@ def test_a_program_ends_when_a_protected_name_is_lost(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     plan = replace(plan_in(work), masked=(str(work / "sub" / ".env"),))
-    done = meanwhile(plan, lambda: change(work / name))
+    done = meanwhile(plan, lambda: change(work / name), WAIT)
     assert (done.returncode, done.stdout) == (-9, "")
     assert f"{work / name} was replaced, renamed or removed outside" in caplog.text
 
@@ -87,7 +75,7 @@ def test_other_changes_end_no_program(work: Path) -> None:
     # What the program does itself counts as little: it cannot touch what is protected.
     own = (
         "mv sub moved; chmod 700 .git; mv .git x; mv .git/config x; rm .git/config; "
-        "cat moved/.env; touch ready; until [ -e go ]; do sleep 0.01; done; sleep 0.03; "
+        "cat moved/.env; touch out/ready; until [ -e go ]; do sleep 0.01; done; sleep 0.03; "
         "echo survived"
     )
     plan = replace(plan_in(work), masked=(str(work / "sub" / ".env"),))
