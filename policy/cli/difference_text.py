@@ -28,14 +28,19 @@ def text(found: Difference) -> str:
     """Return a difference for people at a terminal."""
     lines: list[str] = []
     for one in _changed(found):
+        said = ""
         lines.append(
             f"{_words(_status(one)):<9} {visible(one.tool, 100)}, {visible(one.layer.title, 200)}"
         )
         for what, answer in _shown(one):
             witness = answer.witness
             if witness is None:
-                lines.append(f"          {_NO_CALL[what]}{':' if answer.because else ''}")
-                more = (answer.because, answer.help and f"help: {answer.help}")
+                if answer.because and answer.because == said:
+                    lines.append(f"          {_NO_CALL[what]}, for the same reason")
+                    continue
+                said = answer.because
+                lines.append(f"          {_NO_CALL[what]}{':' if said else ''}")
+                more = (said, answer.help and f"help: {answer.help}")
                 lines += [f"            {visible(text, 400)}" for text in more if text]
                 continue
             lines.append(f"          {visible(witness.call, _LONGEST_CALL)}")

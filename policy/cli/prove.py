@@ -28,7 +28,15 @@ from policy.cli.progress import progress_line
 from policy.diagnostics import Diagnostic, Severity, display_name, nearest, visible
 from policy.generation import Built, Generation, Snapshot, no_collecting, read_folder, with_file
 from policy.model import Reason, Span
-from policy.verify import Proof, deciding_rule, open_lines, problem_of, prove, why_undecided
+from policy.verify import (
+    Proof,
+    deciding_rule,
+    deciding_words,
+    open_lines,
+    problem_of,
+    prove,
+    why_undecided,
+)
 
 _UNPROVED = frozenset({"invariant-broken", "invariant-undecided"})
 _TITLE = "breaks: {}"
@@ -113,7 +121,7 @@ def command(
     elif format == "json":
         click.echo(as_json({"claims": [_record(proof) for proof in proofs]}))
     else:
-        _print(proofs, before=prefix(path), rule=rule)
+        _print(proofs, before=prefix(path), rule=rule, in_files=not claims)
     unknown = _unknown_tools(built, proofs)
     if unknown and format != "sarif":
         click.echo(show(built, path, diagnostics=unknown), err=True)
@@ -249,10 +257,10 @@ def _is_within(inner: Span, outer: Span) -> bool:
     return inner.file == outer.file and outer.start <= inner.start < outer.end
 
 
-def _print(proofs: tuple[Proof, ...], *, before: str, rule: str | None) -> None:
+def _print(proofs: tuple[Proof, ...], *, before: str, rule: str | None, in_files: bool) -> None:
     for proof in proofs:
         span = proof.invariant.span
-        place = f"{display_name(span.file, root=before)}:{span.line}"
+        place = f"{display_name(span.file, root=before)}:{span.line}" if in_files else "--claim"
         click.echo(f"{proof.status:<9} {visible(place)}  {visible(proof.invariant.text, 300)}")
         for line in _reasons(proof):
             click.echo(f"          {line}")
@@ -297,8 +305,8 @@ def _left_open(proof: Proof) -> list[str]:
     """Return which conditions leave a claim undecided, and what decides it."""
     if not proof.open_conditions:
         return []
-    rule = visible(deciding_rule(proof), 300)
-    return [*(f"  {line}" for line in open_lines(proof)), f"decided by a rule: `{rule}`"]
+    rule = deciding_words(proof, 300).rstrip(",")
+    return [*(f"  {line}" for line in open_lines(proof)), f"decided by a rule: {rule}"]
 
 
 def _verdict(proof: Proof) -> tuple[str, str]:

@@ -15,11 +15,12 @@ from policy.symbolic.reading import Scope
 from policy.symbolic.subjects import HISTORY, Subject, subjects_of
 from policy.symbolic.verdicts import AnyPlan
 from policy.symbolic.violation import Claim
+from policy.values import HostPattern, read_host_pattern
 
 # Why nothing is known of a condition: it is about what a script accesses or which commands it runs,
 # about other resources, about what came before, about elements of lists within lists or by their
-# index, about what a rewrite leaves of a field, or about another value; or it is known by itself,
-# and not together with the others.
+# index, about what a rewrite leaves of a field, about addresses of names, or about another value;
+# or it is known by itself, and not together with the others.
 WhyOpen: TypeAlias = Literal[
     "script",
     "commands",
@@ -28,6 +29,7 @@ WhyOpen: TypeAlias = Literal[
     "nested",
     "index",
     "rewritten",
+    "addresses",
     "value",
     "together",
 ]
@@ -106,6 +108,8 @@ def _why_together(test: checked.Test, rewritten: frozenset[Subject]) -> WhyOpen:
     """Return why a test is not known together with others, which is known by itself."""
     if not subjects_of(test).isdisjoint(rewritten):
         return "rewritten"
+    if isinstance(test, checked.ResourceTest) and test.operand and _has_networks(test.operand):
+        return "addresses"
     return "index" if _has(test, checked.ElementAt) else "together"
 
 
@@ -147,6 +151,21 @@ def _why_open(reading: AllCalls, test: checked.Test, scope: Scope) -> WhyOpen | 
     if isinstance(test, checked.Quantified):
         return "nested" if _has(test.test, checked.Quantified) else "value"
     return "index" if _has(test, checked.ElementAt) else "value"
+
+
+def _has_networks(values: checked.ValueSet) -> bool:
+    """Return whether a set of hosts has networks in it, of which names may have addresses."""
+    if values.kind != "hosts":
+        return False
+    for part in values.included:
+        if isinstance(part, checked.ValueSet):
+            if _has_networks(part):
+                return True
+        elif isinstance(part, str):
+            found = read_host_pattern(part)
+            if isinstance(found, HostPattern) and found.networks:
+                return True
+    return False
 
 
 def _has(node: object, kind: type) -> bool:

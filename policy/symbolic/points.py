@@ -10,7 +10,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from policy.solving import ALL, Characters, Clauses, Language, OutOfSteps, Steps, contains, meeting
-from policy.symbolic.strings import MOST_STATES, MOST_STATES_IN_ALL, smallest_conflict
+from policy.symbolic.strings import (
+    MOST_STATES_IN_ALL,
+    MOST_STATES_OF_AN_EXAMPLE,
+    smallest_conflict,
+)
 
 _MOST_AT_ONCE = 10  # clauses for one point of one assignment
 _ENOUGH = 20  # clauses for one assignment
@@ -143,7 +147,8 @@ def _example(
 ) -> str | None:
     for within in (printed, ALL):
         try:
-            found = meeting(inside, outside, within=within, steps=Steps(MOST_STATES)).text
+            steps = Steps(MOST_STATES_OF_AN_EXAMPLE)
+            found = meeting(inside, outside, within=within, steps=steps).text
         except OutOfSteps:
             return None
         if found is not None:

@@ -23,6 +23,8 @@ from policy.solving import (
 # States of automata: for one question, and for all of one search.
 MOST_STATES = 3_000
 MOST_STATES_IN_ALL = 100_000
+# For a string or resource to show, once a claim is not proved.
+MOST_STATES_OF_AN_EXAMPLE = 12_000
 _MOST_AT_ONCE = 20  # clauses for one assignment
 
 
@@ -86,7 +88,8 @@ class Strings:
         inside, outside = _sides(word, holding)
         try:
             for within in (PRINTABLE, ALL):
-                found = meeting(inside, outside, within=within, steps=Steps(MOST_STATES))
+                steps = Steps(MOST_STATES_OF_AN_EXAMPLE)
+                found = meeting(inside, outside, within=within, steps=steps)
                 if found.text is not None:
                     return found.text
         except OutOfSteps:

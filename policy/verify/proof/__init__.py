@@ -4,7 +4,13 @@ from policy.verify.proof.answer_record import answer_of, answer_record
 from policy.verify.proof.claims import ClaimQuestion, LayerClaim, claims_of, question_digests
 from policy.verify.proof.counterexample import Counterexample
 from policy.verify.proof.dead_rules import DeadRule, dead_rules
-from policy.verify.proof.problems import deciding_rule, open_lines, problem_of, why_undecided
+from policy.verify.proof.problems import (
+    deciding_rule,
+    deciding_words,
+    open_lines,
+    problem_of,
+    why_undecided,
+)
 from policy.verify.proof.proof import STEPS, Proof, Status, ToolProof
 from policy.verify.proof.prover import answer_to, prove
 
@@ -23,6 +29,7 @@ __all__ = [
     "claims_of",
     "dead_rules",
     "deciding_rule",
+    "deciding_words",
     "open_lines",
     "problem_of",
     "prove",

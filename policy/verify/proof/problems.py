@@ -61,6 +61,12 @@ def deciding_rule(proof: Proof) -> str:
     return f"deny {claim.text.removeprefix(f'{claim.kind} {claim.claim} ')}"
 
 
+def deciding_words(proof: Proof, longest: int) -> str:
+    """Return the rule that keeps a claim, and what does so as well, in words."""
+    rule = f"`{visible(deciding_rule(proof), longest)}`"
+    return rule if proof.invariant.claim == "always deny" else f"{rule}, or `ask` in its place,"
+
+
 def open_lines(proof: Proof) -> tuple[str, ...]:
     """Return which conditions leave a claim undecided, and why, a line for each."""
     return tuple(map(line_of, proof.open_conditions))
@@ -75,7 +81,7 @@ def _first_open(proof: Proof) -> str:
 def _help(proof: Proof) -> str:
     if proof.because:
         return "each check, start and edit of the policy proves it again; until then, test it"
-    first = f"the rule `{visible(deciding_rule(proof), _LONGEST_CLAIM)}` decides it"
+    first = f"the rule {deciding_words(proof, _LONGEST_CLAIM)} decides it"
     if proof.left_open:
         return f"{ARITHMETIC[proof.left_open][1]}; {first}, too"
     more = "" if proof.invariant.kind == "assume" else ", or write `assume`, which only warns"

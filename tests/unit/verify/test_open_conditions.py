@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from policy.catalog import builtin_catalog
+from policy.catalog import Resource, builtin_catalog
 from policy.generation import shipped_profiles
 from policy.verify import (
     LayerClaim,
@@ -59,6 +59,7 @@ LISTS = {
     "items": {"type": "object", "properties": {"to": {"type": "array"}}},
 }
 MAIL = tool("mail", {"parts": LISTS, "to": {"type": "array"}, "text": TEXT})
+FETCHING = tool("mail", {"server": TEXT}, Resource(verb="connects", steps=("server",)))
 
 
 @pytest.mark.parametrize(
@@ -69,23 +70,33 @@ MAIL = tool("mail", {"parts": LISTS, "to": {"type": "array"}, "text": TEXT})
             'any p in input.parts: any t in p.to: t == "evil"',
             "nested",
         ),
-        ('allow mail when all t in input.to: t == "a"', 'input.to[0] == "evil"', "index"),
+        (
+            'allow mail when all t in input.to: t == "a"',
+            'input.to[0] == "evil"',
+            "index",
+        ),
         (
             "allow mail\nrewrite mail redact input.text matching /[0-9]+/",
             "input.text contains /[0-9]/",
             "rewritten",
         ),
+        (
+            'allow mail when connects only to "a.example"',
+            "connects to private",
+            "addresses",
+        ),
     ],
 )
 def test_what_is_not_modelled_of_values_is_named(rules: str, claim: str, why: str) -> None:
-    found = proof(f"prove never allow mail when {claim}", *rules.splitlines(), specs=(MAIL,))
+    spec = FETCHING if why == "addresses" else MAIL
+    found = proof(f"prove never allow mail when {claim}", *rules.splitlines(), specs=(spec,))
     assert found.status == "undecided"
     assert [one.why for one in found.open_conditions if not one.rule] == [why]
     decided = proof(
         f"prove never allow mail when {claim}",
         *rules.splitlines(),
         f"deny mail when {claim}",
-        specs=(MAIL,),
+        specs=(spec,),
     )
     assert decided.status == "holds"
 
