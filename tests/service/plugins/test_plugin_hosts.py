@@ -179,7 +179,8 @@ async def test_a_host_is_the_same_however_a_module_writes_it(tmp_path: Path, hos
             with pytest.raises(Execution, match="do not both name it"):
                 await on.call("ext__hostile__fetch", url=url)
         for url in wrong:
-            with pytest.raises(Execution, match="its URL cannot be used"):
+            # Rules cannot read some of these either, and ask about the call itself.
+            with pytest.raises(ToolError, match=r"its URL cannot be used|needs an approval"):
                 await on.call("ext__hostile__fetch", url=url)
     assert hosts.dialled == []
 
