@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from policy.sandbox import SYSTEM
@@ -30,7 +30,14 @@ def find_interpreter(
     if not os.path.isabs(name):
         folders = env["PATH"].split(os.pathsep)
         found = (shutil.which(name, path=folder) for folder in folders if os.path.isabs(folder))
-        path = next((each for each in found if each is not None and _is_of_the_system(each)), None)
+        usable = (
+            each
+            for each in found
+            if each
+            and _is_of_the_system(each)
+            and not _is_in_workspace((each, os.path.realpath(each)), workspace)
+        )
+        path = next(usable, None)
         if path is None:
             return f"`{name}` is not installed in a folder of the system: name it by its path"
         return InterpreterPath(path=path)
@@ -46,7 +53,7 @@ def find_interpreter(
     used = (path, real, *libraries)
     if any(_is_in(os.path.realpath(home), os.path.realpath(each)) for each in libraries):
         return f"`{name}` cannot be shown without all of {home}: use another one"
-    if workspace is not None and any(_overlap(each, os.path.realpath(workspace)) for each in used):
+    if _is_in_workspace(used, workspace):
         return f"`{name}` is in the workspace"
     return InterpreterPath(path=path, libraries=libraries)
 
@@ -58,6 +65,14 @@ def _above_bin(path: str) -> str:
 def _is_of_the_system(path: str) -> bool:
     places = (path, os.path.realpath(path))
     return all(any(_is_in(place, folder) for folder in SYSTEM) for place in places)
+
+
+def _is_in_workspace(paths: Iterable[str], workspace: str | None) -> bool:
+    """Return whether a path is in the workspace, which may be in a folder of the system, too."""
+    if workspace is None:
+        return False
+    root = os.path.realpath(workspace)
+    return any(_overlap(path, root) for path in paths)
 
 
 def _overlap(one: str, other: str) -> bool:

@@ -50,6 +50,15 @@ def test_a_name_is_one_of_the_system(machine: Machine) -> None:
     assert "not installed in a folder of the system" in str(machine.find("python3", "home/bin"))
 
 
+def test_a_name_is_none_of_a_workspace_in_the_system(machine: Machine) -> None:
+    machine.work = machine.root / "usr/src/app"
+    own = machine.program("usr/src/app/.venv/bin/python3")
+    machine.link("usr/local/python3", own)
+    found = machine.find("python3", "usr/src/app/.venv/bin", "usr/local", "usr/bin")
+    assert found == InterpreterPath(path=str(machine.system))
+    assert machine.find(own) == f"`{own}` is in the workspace"
+
+
 def test_the_folders_of_a_path_are_shown(machine: Machine) -> None:
     assert machine.find(machine.system) == InterpreterPath(path=str(machine.system))
     built = machine.program("srv/python-3.13/bin/python3.13")
