@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, settings
 
 from tests.examples import FULL, LONG, QUICK
 
-# A full collection walks millions of objects after some thousand tests, and finds little.
-gc.set_threshold(*gc.get_threshold()[:2], 50)
+# A collection walks what tests keep, and finds little. The last number bounds how long those files
+# stay open that only a full collection closes.
+gc.set_threshold(5_000, 10, 10)
 
 # Hundreds of tests start processes; each would compile every module anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

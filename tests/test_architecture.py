@@ -10,7 +10,8 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.metadata import packages_distributions
@@ -143,9 +144,68 @@ STARTERS = frozenset(
 EMPTY_NAMES = frozenset({"utils", "util", "helpers", "common", "manager", "misc", "base"})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What the checks need of one module: its tree would weigh on every later collection.
+
+    `imports` has the line, module and names of every import, wherever it stands. `calls` has the
+    line and name of every call of a plain name, `used` the attributes of imported modules by the
+    modules' names, `texts` every string, and `diagnosed` the codes that `diagnose` gets by name.
+    """
+
+    imports: tuple[tuple[int, str, tuple[str, ...]], ...]
+    exports: frozenset[str]
+    calls: tuple[tuple[int, str], ...]
+    used: frozenset[str]
+    texts: frozenset[str]
+    diagnosed: frozenset[str]
+
+
 @cache
-def parsed(text: str) -> ast.Module:
-    return ast.parse(text)
+def read(text: str) -> Source:
+    """Read a module, with one walk through its tree."""
+    tree = ast.parse(text)
+    imports: list[tuple[int, str, tuple[str, ...]]] = []
+    known: dict[str, str] = {}
+    attributes: set[tuple[str, str]] = set()
+    calls: list[tuple[int, str]] = []
+    diagnosed: set[str] = set()
+    texts: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=aliases):
+                for alias in aliases:
+                    imports.append((node.lineno, alias.name, ()))
+                    known[alias.asname or alias.name] = alias.name
+            case ast.ImportFrom(module=str(module), names=aliases, level=0):
+                imports.append((node.lineno, module, tuple(alias.name for alias in aliases)))
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+                attributes.add((name, attribute))
+            case ast.Call(func=ast.Name(id=name), args=arguments):
+                calls.append((node.lineno, name))
+                first = arguments[0] if arguments else None
+                if name == "diagnose" and isinstance(first, ast.Constant):
+                    diagnosed.add(str(first.value))
+            case ast.Constant(value=str(value)):
+                texts.add(value)
+            case _:
+                pass
+    return Source(
+        imports=tuple(sorted(imports)),
+        exports=exports(tree),
+        calls=tuple(calls),
+        used=frozenset(f"{known[name]}.{each}" for name, each in attributes if name in known),
+        texts=frozenset(texts),
+        diagnosed=frozenset(diagnosed),
+    )
+
+
+def exports(tree: ast.Module) -> frozenset[str]:
+    """Return the names in a module's `__all__`."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return frozenset(ast.literal_eval(node.value))
+    return frozenset()
 
 
 @cache
@@ -168,39 +228,6 @@ def folder(module: str) -> str:
     return module.partition(".")[2].partition(".")[0]
 
 
-@cache
-def imports(text: str) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
-    """Return line, module and imported names of every import, wherever it stands."""
-    return tuple(_imports(parsed(text)))
-
-
-def _imports(tree: ast.Module) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    for node in _statements(tree.body):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield node.lineno, alias.name, ()
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.lineno, node.module, tuple(alias.name for alias in node.names)
-
-
-def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield all statements of a body, wherever they stand; no expression holds one."""
-    for node in body:
-        yield node
-        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
-            if isinstance(inner := getattr(node, part, ()), list):
-                yield from _statements(inner)
-
-
-@cache
-def exports(text: str) -> set[str]:
-    """Return the names in a module's `__all__`."""
-    for node in parsed(text).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            return set(ast.literal_eval(node.value))
-    return set()
-
-
 def home(importer: str) -> str:
     """Return the package that a module belongs to, or whose unit test it is."""
     path = importer.split(".")
@@ -213,21 +240,21 @@ def back_doors(tree: Modules, importers: Modules | None = None) -> list[str]:
     found = []
     for importer, text in (tree if importers is None else importers).items():
         own = home(importer)
-        for line, module, names in imports(text):
+        for line, module, names in read(text).imports:
             path = module.split(".")
             if path[0] != "policy" or len(path) < 2 or path[1] == own or path[1] not in inner:
                 continue
             if len(path) > 2:
                 found.append(f"{importer}:{line}: import from policy.{path[1]}, not from {module}")
                 continue
-            hidden = set(names) - exports(tree.get(module, ""))
+            hidden = set(names) - read(tree.get(module, "")).exports
             found += [f"{importer}:{line}: {module} exports no {name}" for name in sorted(hidden)]
     return found
 
 
 def imported(tree: Modules, text: str) -> Iterator[str]:
     """Yield the modules of the tree that a text imports."""
-    for _, module, names in imports(text):
+    for _, module, names in read(text).imports:
         for one in [f"{module}.{name}" for name in names] or [module]:
             yield one if one in tree else module
 
@@ -249,12 +276,9 @@ def impure_builtins(tree: Modules) -> list[str]:
         if folder(name) in OUTER:
             continue
         found += [
-            f"{name}:{node.lineno}: {node.func.id}"
-            for node in ast.walk(parsed(text))
-            if isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id in IMPURE
-            and not (name in WRITERS and node.func.id == "exec")
+            f"{name}:{line}: {called}"
+            for line, called in read(text).calls
+            if called in IMPURE and not (name in WRITERS and called == "exec")
         ]
     return found
 
@@ -264,22 +288,9 @@ def starts_programs(tree: Modules) -> set[str]:
     tops = {name.partition(".")[0] for name in STARTING}
     found = set()
     for name, text in tree.items():
-        known = {
-            alias.asname or alias.name: alias.name
-            for node in ast.walk(parsed(text))
-            if isinstance(node, ast.Import)
-            for alias in node.names
-        }
-        used = {
-            f"{known[node.value.id]}.{node.attr}"
-            for node in ast.walk(parsed(text))
-            if isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name)
-            and node.value.id in known
-        }
-        used |= {
+        used = read(text).used | {
             f"{module}.{one}"
-            for _, module, names in imports(text)
+            for _, module, names in read(text).imports
             if module.partition(".")[0] in tops
             for one in names
         }
@@ -296,32 +307,22 @@ def nameless(tree: Modules) -> list[str]:
 def literals(tree: Modules) -> set[str]:
     """Return every string that the sources spell, outside the table of codes."""
     return {
-        node.value
+        value
         for name, text in tree.items()
         if name != "policy.diagnostics.codes"
-        for node in ast.walk(parsed(text))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for value in read(text).texts
     }
 
 
 def diagnosed(tree: Modules) -> set[str]:
     """Return the codes that the sources give to `diagnose` by name."""
-    return {
-        node.args[0].value
-        for text in tree.values()
-        for node in ast.walk(parsed(text))
-        if isinstance(node, ast.Call)
-        and ast.unparse(node.func) == "diagnose"
-        and node.args
-        and isinstance(node.args[0], ast.Constant)
-        and isinstance(node.args[0].value, str)
-    }
+    return {code for text in tree.values() for code in read(text).diagnosed}
 
 
 def distributions(tree: Modules) -> set[str]:
     """Return the distributions that the sources import, by their normalised names."""
     known = packages_distributions()
-    tops = {m.split(".")[0] for text in tree.values() for _, m, _ in imports(text)}
+    tops = {m.split(".")[0] for text in tree.values() for _, m, _ in read(text).imports}
     outside = tops - sys.stdlib_module_names - {"policy"}
     return {known.get(top, [top])[0].lower().replace("_", "-") for top in outside}
 
@@ -376,7 +377,7 @@ def test_programs_are_started_by_the_launcher() -> None:
 def test_every_package_says_what_it_exports() -> None:
     tree = modules()
     assert [
-        name for name in sorted(packages(tree)) if not exports(tree.get(f"policy.{name}", ""))
+        name for name in sorted(packages(tree)) if not read(tree.get(f"policy.{name}", "")).exports
     ] == []
 
 

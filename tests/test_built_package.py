@@ -58,13 +58,6 @@ def build(source: Path, target: str, into: Path) -> Path:
     return built
 
 
-def unpack(wheel: Path, into: Path) -> Path:
-    """Lay a wheel out as an installer would; it is pure Python."""
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(into)
-    return into
-
-
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(ROOT, "sdist", tmp_path_factory.mktemp("sdist"))
@@ -78,6 +71,15 @@ def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         archive.extractall(unpacked, filter="data")
     (source,) = unpacked.iterdir()
     return build(source, "wheel", tmp_path_factory.mktemp("from-sdist"))
+
+
+@pytest.fixture(scope="module")
+def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel laid out as an installer would; it is pure Python."""
+    folder = tmp_path_factory.mktemp("installed") / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
 
 
 def test_a_wheel_holds_every_module_the_grammar_and_the_rules(wheel: Path) -> None:
@@ -120,24 +122,23 @@ def installed(code: str, site: Path, *arguments: str) -> list[str]:
     return more
 
 
-def test_an_installed_package_finds_its_grammar(wheel: Path, tmp_path: Path) -> None:
-    assert installed(PARSES, unpack(wheel, tmp_path / "site")) == []
+def test_an_installed_package_finds_its_grammar(site: Path) -> None:
+    assert installed(PARSES, site) == []
 
 
-def test_an_installed_package_explains_its_diagnostics(wheel: Path, tmp_path: Path) -> None:
-    site = unpack(wheel, tmp_path / "site")
+def test_an_installed_package_explains_its_diagnostics(site: Path) -> None:
     said = installed(EXPLAINS, site)
     assert said == (ROOT / "docs" / "checks" / "unknown-tool.md").read_text("utf-8").splitlines()
 
 
-def test_an_installed_package_has_the_packs_that_ship_with_it(wheel: Path, tmp_path: Path) -> None:
-    (names,) = installed(USES_PACKS, unpack(wheel, tmp_path / "site"))
+def test_an_installed_package_has_the_packs_that_ship_with_it(site: Path) -> None:
+    (names,) = installed(USES_PACKS, site)
     packs = (ROOT / "rules" / "packs").glob("*.policy")
     assert names.split() == sorted(f"placet:{pack.stem}" for pack in packs)
 
 
-def test_an_installed_package_writes_a_policy_to_start_from(wheel: Path, tmp_path: Path) -> None:
-    said = installed(INITIALISES, unpack(wheel, tmp_path / "site"), str(tmp_path / "rules"))
+def test_an_installed_package_writes_a_policy_to_start_from(site: Path, tmp_path: Path) -> None:
+    said = installed(INITIALISES, site, str(tmp_path / "rules"))
     assert f"wrote {tmp_path}/rules/global.policy" in said
     kept = ROOT / "policy" / "cli" / "init" / "sets" / "coding-agent" / "global.policy"
     assert (tmp_path / "rules" / "global.policy").read_bytes() == kept.read_bytes()

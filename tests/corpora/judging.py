@@ -86,12 +86,25 @@ def judge(
 
     The call is made in the workspace itself, unless another folder is given.
     """
+    facts = facts_in(workspace, folder=folder, home=home, hosts=hosts, folds=folds)
+    return judge_by(policy, tool, given, facts)
+
+
+def facts_in(
+    workspace: Path,
+    *,
+    folder: Path | None = None,
+    home: Path | None = None,
+    hosts: Mapping[str, Sequence[str]] | None = None,
+    folds: bool = False,
+) -> Facts:
+    """Return the facts of one call, with what it has looked up on the disk."""
 
     def addresses(name: str) -> tuple[str, ...] | None:
         assert hosts is not None
         return tuple(hosts[name]) if name in hosts else ("192.0.78.1",)
 
-    facts = Facts(
+    return Facts(
         cwd=str(folder or workspace),
         workspace=str(workspace),
         home=str(home or workspace.parent / "home"),
@@ -102,6 +115,10 @@ def judge(
             host=None if hosts is None else addresses,
         ),
     )
+
+
+def judge_by(policy: str, tool: str, given: Mapping[str, Any], facts: Facts) -> Decision:
+    """Decide one call, with and without every quick way."""
     quickly, slowly = (
         generation(policy, slow=slow).answer(tool, dict(given), facts=facts).decision
         for slow in (False, True)

@@ -9,7 +9,16 @@ import pytest
 from policy.decision import Decision
 from policy.model import Verdict
 from tests.corpora.count_verdicts import SHIPPED, counts, judged
-from tests.corpora.judging import COLLECTED, ROWS, judge, lay_down, rows, told
+from tests.corpora.judging import (
+    COLLECTED,
+    ROWS,
+    facts_in,
+    judge,
+    judge_by,
+    lay_down,
+    rows,
+    told,
+)
 
 _POLICY = SHIPPED.read_text(encoding="utf-8")
 _LEAST_ALLOWED = 264
@@ -48,14 +57,27 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _judged(command: str, workspace: Path, *, using: str = "") -> Decision:
-    home = workspace.parents[1]
+def _policy(using: str = "") -> str:
+    # The pack's own scratch folder holds these files too.
+    return _POLICY.replace("granting", f'granting with scratch = ["/scratch/**"]{using}')
+
+
+_PLAIN = _policy()
+_OTHERWISE_ASKS = _policy(', otherwise = "ask"')
+
+
+def _judged(command: str, workspace: Path) -> Decision:
+    (decision,) = _judged_by(command, workspace, _PLAIN)
+    return decision
+
+
+def _judged_by(command: str, workspace: Path, *policies: str) -> list[Decision]:
+    """Decide one command by each policy; what is on the disk is looked up once."""
     places = {"WS": str(workspace), "OTHER": str(workspace.parent / "other")}
     for name, place in places.items():
         command = command.replace(name, place)
-    # The pack's own scratch folder holds these files too.
-    policy = _POLICY.replace("granting", f'granting with scratch = ["/scratch/**"]{using}')
-    return judge(policy, "bash_exec", {"command": command}, workspace=workspace, home=home)
+    facts = facts_in(workspace, home=workspace.parents[1])
+    return [judge_by(policy, "bash_exec", {"command": command}, facts) for policy in policies]
 
 
 def test_there_are_many_dangerous_commands() -> None:
@@ -65,10 +87,8 @@ def test_there_are_many_dangerous_commands() -> None:
 
 @pytest.mark.parametrize("command", _dangerous())
 def test_a_dangerous_command_is_not_allowed(command: str, workspace: Path) -> None:
-    decision = _judged(command, workspace)
-    assert decision.verdict is not Verdict.ALLOW, told(decision)
-    decision = _judged(command, workspace, using=', otherwise = "ask"')
-    assert decision.verdict is not Verdict.ALLOW, told(decision)
+    for decision in _judged_by(command, workspace, _PLAIN, _OTHERWISE_ASKS):
+        assert decision.verdict is not Verdict.ALLOW, told(decision)
 
 
 @pytest.mark.parametrize(
