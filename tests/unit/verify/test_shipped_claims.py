@@ -69,3 +69,18 @@ def test_which_claims_about_scripts_are_decided() -> None:
     page = RULES.parent / "docs" / "proofs.md"
     count = f"{len(DECIDED)} of {len(DECIDED) + len(UNDECIDED)} claims about scripts"
     assert count in page.read_text(encoding="utf-8")
+
+
+def test_a_call_is_shown_beside_the_large_sets_of_a_pack(tmp_path: Path) -> None:
+    """A folder called `.env.sample` holds no secrets, so that a file `.env` in it is read."""
+    lines = (
+        "policy for every agent",
+        "default deny",
+        'use "placet:coding" granting',
+        'prove never allow file_read when reads "**/.env"',
+    )
+    (tmp_path / GLOBAL).write_text("\n".join(lines))
+    (tmp_path / "placet.toml").write_text("")
+    (found,) = _proofs(read_folder(tmp_path))
+    assert found.counterexample is not None
+    assert found.counterexample.situation.input["path"].endswith("/.env")
