@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from policy.catalog import Catalog, RunningTool, ToolSpec
-from policy.diagnostics import Diagnostic, Severity
+from policy.diagnostics import Diagnostic, Severity, visible
 from policy.generation import Builder
 from policy.model import PolicyInvalid
 from policy.store.publisher import Publisher
 from policy.store.running_tools import Registrar, RunningTools
 from policy.store.status import Reloaded
+
+_LOG = logging.getLogger(__name__)
+_MOST_NAMED = 5  # tools
 
 
 class CatalogExtension:
@@ -83,6 +87,7 @@ class CatalogExtension:
             others = (found for found in outcome.diagnostics if found not in caused)
             raise PolicyInvalid((*caused, *others), sources=publisher.sources)
         publisher.subscribers.notify_if_changed(outcome, before=before.status)
+        _tell_of_unknown(extended, outcome)
         return outcome
 
     def _may_list_tools(self) -> bool:
@@ -92,6 +97,25 @@ class CatalogExtension:
             return True
         catalogue = generation.settings.catalogue
         return bool(catalogue.files or catalogue.servers)
+
+
+def _tell_of_unknown(tools: Catalog, outcome: Reloaded) -> None:
+    """Log which tools cannot be called, because an edit has not taken effect.
+
+    The policy in force was built without them, and is not built again from files that were edited.
+    """
+    generation = outcome.generation
+    if generation is None or not outcome.status.stale:
+        return
+    known = generation.program.catalog
+    unknown = [visible(spec.name, 60) for spec in tools.specs if known.get(spec.name) is None]
+    if unknown:
+        _LOG.warning(
+            "not called until an edit takes effect, or is put back: %s; the policy in force does "
+            "not know it, and the edit does not take effect: %s",
+            ", ".join(unknown[:_MOST_NAMED]),
+            visible(outcome.status.because or "", 200),
+        )
 
 
 def _differs(tools: Catalog, before: Catalog) -> bool:

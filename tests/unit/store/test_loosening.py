@@ -208,7 +208,9 @@ async def test_an_acknowledgement_by_another_process_is_found_without_an_edit(
         assert verdict(store) is Verdict.ALLOW
 
 
-def test_an_edit_about_a_tool_that_is_added_later_waits(tmp_path: Path) -> None:
+def test_an_edit_about_a_tool_that_is_added_later_waits(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     root = _folder(tmp_path)
     rule = "policy for every agent\ndefault deny\npay: allow refund when input.amount <= {}\n"
     _edit(root, rule.format(100))
@@ -220,6 +222,7 @@ def test_an_edit_about_a_tool_that_is_added_later_waits(tmp_path: Path) -> None:
     assert found.what[0].startswith("statement for every agent added for `refund`, which is not in")
     store.extend_catalog([REFUND])
     assert store.status.stale
+    assert "not called until an edit takes effect, or is put back: refund;" in caplog.text
     # What is acknowledged is what is known then: a call.
     assert _digest(store) != found.digest
     store.acknowledge(_digest(store))
