@@ -29,11 +29,11 @@ _MARKS = re.compile(r"\$\{|\}|['\"\\]")
 # `${x:-…}`
 _ALTERNATIVE = re.compile(r"\$\{!?[A-Za-z0-9_]+[^A-Za-z0-9_}]")
 
-# Variables that the shell sets to texts that a script controls.
+# Variables that the shell sets to texts that a script controls, or to names of folders.
 _ANY_TEXT = frozenset(
-    "_ REPLY OPTARG MAPFILE BASH_REMATCH BASH_COMMAND BASH_EXECUTION_STRING BASH_ARGV BASH_ARGV0"
-    " BASH_SOURCE BASH_ALIASES BASH_CMDS FUNCNAME DIRSTACK COMP_LINE COMP_WORDS COMPREPLY"
-    " READLINE_LINE".split()
+    "_ PWD OLDPWD REPLY OPTARG MAPFILE BASH_REMATCH BASH_COMMAND BASH_EXECUTION_STRING BASH_ARGV"
+    " BASH_ARGV0 BASH_SOURCE BASH_ALIASES BASH_CMDS FUNCNAME DIRSTACK COMP_LINE COMP_WORDS"
+    " COMPREPLY READLINE_LINE".split()
 )
 # Variables that evaluate the assigned text as arithmetic.
 _COMPUTING = frozenset(

@@ -277,6 +277,9 @@ PRODUCTIONS: Mapping[str, Sequence[str]] = {
         "find a.txt .env -exec sort -T build -k1 -o {} +", "find sub -exec git log -n {} +",
         "printf '../outside/o.txt\\0' > build/l; find -files0-from build/l -exec cat {} +",
         "find . -ok echo {} + -o ../outside ';' < /dev/null",
+        "mkdir 'build/a[$(pwned)]'; cd build/a*; [[ ${PWD##*/} -eq 1 ]]",
+        "mkdir 'build/a[$(pwned)]'; cd build/a*; cd ..; echo $((${OLDPWD##*/}))",
+        "[[ $(pwned) == a ]] || cat a.txt", "[[ 'a[$(pwned)]' -eq 1 ]]; cat a.txt",
         "compgen -f ../", "printf '%s\\n' ~/.*",
     ],
     "setting": [
