@@ -94,6 +94,7 @@ from policy.values.regex.regex import Regex, compile_regex, compile_without_shor
 from policy.values.regex.string_tests import StringRegex
 from policy.values.search_folding import folded_for_search, search_readings
 from policy.values.shell_globs import ANY_DEPTH, compile_step, step_text
+from policy.values.shown_text import shown_text
 from policy.values.sql.dialect import SQL_DIALECTS
 from policy.values.sql.known_nodes import SQL_KINDS
 from policy.values.sql.reader import can_read_sql, read_sql
@@ -247,6 +248,7 @@ __all__ = [
     "redact_text",
     "role_of",
     "search_readings",
+    "shown_text",
     "size_of_message",
     "skeleton",
     "spelled_path",

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from policy.values.regex.regex import Regex, compile_regex
+from policy.values.shown_text import shown_text
+from policy.values.text import is_encodable, is_ordinary
 
 DEFAULT_REPLACEMENT = "[redacted]"
 
@@ -46,17 +48,19 @@ def redact_text(
 ) -> RedactedText | None:
     """Replace the union of all matches on the original text, each stretch once.
 
-    Where matches of different replacements overlap, `[redacted]` replaces them. Returns None if
-    nothing matches. Raises Unsearchable for text that is not valid Unicode, or where finding all
-    matches of one is more than `work`.
+    A match is looked for in the text as it is spelled, and as it is shown: in NFC and without
+    invisible characters. Where matches of different replacements overlap, `[redacted]` replaces
+    them. Returns None if nothing matches. Raises Unsearchable for text that is not valid Unicode,
+    or where finding all matches of one is more than `work`.
     """
     found: list[tuple[int, int, str]] = []
     places: list[int] = []
+    shown = shown_text(text) if is_encodable(text) else None
     for redaction in redactions:
-        regex = redaction.regex
-        spans = () if regex.found_in(text) is False else regex.spans(text, work=work)
-        if spans is None:
-            raise Unsearchable(redaction)
+        spans = _spans(redaction, text, work)
+        if shown is not None:
+            more = [shown.original(*span) for span in _spans(redaction, shown.text, work)]
+            spans = _joined(sorted({*spans, *more}))
         places.append(len(spans))
         found.extend((start, end, redaction.replacement) for start, end in spans)
     if not found:
@@ -70,6 +74,25 @@ def redact_text(
     return RedactedText("".join(pieces), tuple(places))
 
 
+def _spans(redaction: Redaction, text: str, work: int | None) -> Sequence[tuple[int, int]]:
+    regex = redaction.regex
+    spans = () if regex.found_in(text) is False else regex.spans(text, work=work)
+    if spans is None:
+        raise Unsearchable(redaction)
+    return spans
+
+
+def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join spans that overlap: a match is found in both spellings of a text."""
+    joined: list[tuple[int, int]] = []
+    for start, end in spans:
+        if joined and start < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
 # What depends on the very ends of a text, or may switch off that `^` and `$` match at lines.
 _OF_WHOLE_TEXTS = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-")
 
@@ -77,12 +100,14 @@ _OF_WHOLE_TEXTS = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-")
 def texts_to_redact(texts: Sequence[str], redactions: Sequence[Redaction]) -> set[str]:
     """Return the strings in which some redaction may match; all others have no match.
 
+    Strings that are shown differently from how they are spelled are among them.
+
     They are searched together, as lines of one text: a search costs far more than the text of a
     short string. What matches in a string then matches there too, or an earlier match reaches it.
     """
     joined = "\n".join(texts)
     starts = (0, *accumulate(len(text) + 1 for text in texts))
-    found: set[str] = set()
+    found = {text for text in texts if not is_ordinary(text)}
     for redaction in redactions:
         source = redaction.regex.source
         lines = None if _OF_WHOLE_TEXTS.search(source) else compile_regex(f"(?m){source}")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from policy.program import ResultRedactor, ResultWithheld
-from policy.values import Redaction, Regex, compile_regex
+from policy.values import Redaction, Regex, compile_regex, shown_text, without_invisible
 from tests.reference_results import Wanted, Withheld, redacted_text, redacted_value
 
 _PATTERNS = ("ab", "b+", "a.?c", "[0-9]{2}", "(?i)key", "^a", "c$", r"\bx")
@@ -49,6 +51,50 @@ def test_results_are_redacted_as_the_reference_does_it(value: Any, wanted: list[
     except Withheld:
         expected = Withheld
     assert redacted(value, wanted) == expected
+
+
+# Invisible characters, and letters that NFC replaces or composes: the Kelvin and Angstrom signs.
+_ODD = "\u212a\u212b\u0301\u0323\u200b\ufeff\u00ad\u1100\u1161"
+disguised = st.text(alphabet=f"abc1k{_ODD}", max_size=9)
+
+
+@given(disguised, rules)
+def test_a_secret_is_found_however_it_is_spelled(text: str, wanted: list[Wanted]) -> None:
+    """What is left shows no match either, unless it is withheld."""
+    left = redacted(text, wanted)
+    assume(left is not Withheld)
+    shown = without_invisible(left)
+    assert isinstance(shown, str)
+    assert shown == left or redacted(shown, wanted) == shown
+    for pattern, _ in wanted:
+        if left == text:
+            assert not any(match[0] for match in re.finditer(pattern, without_invisible(text)))
+
+
+@given(disguised)
+def test_each_shown_character_comes_from_its_place_in_the_text(text: str) -> None:
+    shown = shown_text(text)
+    if shown is None:
+        assert without_invisible(text) == text
+        return
+    assert shown.text == without_invisible(text)
+    for place in range(len(shown.text)):
+        start, end = shown.original(place, place + 1)
+        assert shown.text[place] in without_invisible(text[start:end])
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("a key AK\u212aX12 b", "a [redacted] b"),
+        ("key A\u200bK\u00adKX\ufeff12.", "[redacted]."),
+        ("\u200bkey AKKX12\u200b", "\u200b[redacted]\u200b"),
+        ("key AKKX12 cafe\u0301", "[redacted] cafe\u0301"),
+        ("cafe\u0301", "cafe\u0301"),
+    ],
+)
+def test_a_key_in_another_spelling_is_redacted(text: str, left: str) -> None:
+    assert redacted(text, [("key AKKX12", "[redacted]")]) == left
 
 
 @given(values, rules)
