@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.preloaded import module, placet
-from tests.waiting import runs, wait_until
+from tests.waiting import PATIENCE, runs, wait_until
 
 ROOT = Path(__file__).resolve().parents[1]
 STARTED = [str(Path(sys.executable).parent / "placet")]
@@ -50,6 +50,12 @@ def interpreter(*lines: str) -> subprocess.Popen[str]:
     process.stdin.write("".join(f"{line}\n" for line in ("import os, signal", *lines)))
     process.stdin.flush()
     return process
+
+
+def test_a_module_that_comes_to_its_end_has_ended_well() -> None:
+    with interpreter() as process:
+        process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
 
 
 def test_a_signal_that_ends_it_is_how_its_client_ends() -> None:

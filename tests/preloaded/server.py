@@ -47,6 +47,7 @@ def main(address: str) -> None:
                 events.close()
                 listening.close()
                 serve(connection)
+                return  # a module that has been run to its end
             connection.close()
 
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 import pytest
 
 from policy.generation import HistorySettings
 from policy.model import Caller
 from policy.service import open_stored_log
+from tests.preloaded import module
 from tests.redis_server import RedisServer
+from tests.waiting import PATIENCE
 
 RULES = """policy for every agent
 
@@ -23,7 +24,13 @@ default deny
 tools: allow append
 few: limit append to {most} per day
 """
-WORKER = Path(__file__).parent / "limited_worker.py"
+ROOT = Path(__file__).parents[3]
+
+
+def worker(folder: Path, kept: str, process: int, calls: int, reload_at: int) -> Popen[bytes]:
+    """Start a process that makes calls, and prints how they ended."""
+    arguments = (str(folder), kept, str(process), str(calls), str(reload_at))
+    return Popen(module("tests.service.sessions.limited_worker", *arguments), stdout=PIPE, cwd=ROOT)
 
 
 @pytest.fixture(params=["sqlite", "redis"])
@@ -42,13 +49,7 @@ def run(
     (folder / "rules").mkdir()
     (folder / "rules" / "all.policy").write_text(RULES.format(most=most))
     open_stored_log(kept, HistorySettings()).close()
-    started = [
-        subprocess.Popen(
-            [sys.executable, WORKER, folder, kept, str(process), str(calls), str(reload_at)],
-            stdout=subprocess.PIPE,
-        )
-        for process in range(processes)
-    ]
+    started = [worker(folder, kept, each, calls, reload_at) for each in range(processes)]
     ended: Counter[str] = Counter()
     for one in started:
         printed, _ = one.communicate(timeout=300)
@@ -73,13 +74,13 @@ def test_a_call_whose_process_was_killed_is_charged_and_runs_for_good(
 ) -> None:
     (tmp_path / "rules").mkdir()
     (tmp_path / "rules" / "all.policy").write_text(RULES.format(most=1))
-    killed = subprocess.run([sys.executable, WORKER, tmp_path, kept, "-1", "1", "9"])
+    with worker(tmp_path, kept, -1, 1, 9) as killed:
+        killed.communicate(timeout=PATIENCE)
     assert killed.returncode == -signal.SIGKILL
     history = open_stored_log(kept, HistorySettings())
     with closing(history):
         (calls,) = history.history(Caller(session="s-1", user="u2")).tools.values()
     assert (calls.succeeded.latest, calls.unsure.latest is None) == (None, False)
-    after = subprocess.run(
-        [sys.executable, WORKER, tmp_path, kept, "0", "1", "9"], stdout=subprocess.PIPE
-    )
-    assert json.loads(after.stdout) == {"limit-reached": 1}
+    with worker(tmp_path, kept, 0, 1, 9) as after:
+        printed, _ = after.communicate(timeout=PATIENCE)
+    assert json.loads(printed) == {"limit-reached": 1}
