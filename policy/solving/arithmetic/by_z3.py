@@ -2,7 +2,7 @@
 
 It is the extra `placet[analysis]`, and imported when it is first needed. Its work is counted in
 units of its own (`rlimit`), so that one version gives the same answers on every machine. Some of
-its work on products it does not count: such a question ends by the clock, and few may.
+its work on products it does not count: questions with one end by the clock too, and few may.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from policy.solving.arithmetic.polynomials import Polynomial
 _MOST_WORK = 300_000
 _MOST_WORK_TO_LEAVE_OUT = 30_000
 _MOST_WORK_IN_ALL = 6_000_000
-# Milliseconds for one question, hundreds of times what questions take that are answered.
-_LONGEST = 500
+# Milliseconds for one question with products, most of which are answered in a hundredth of that.
+_LONGEST_OF_PRODUCTS = 500
+# For one without, whose work is counted: it is there for what nobody has seen.
+_LONGEST = 60_000
 # Questions of one search to which there is no answer.
 _MOST_UNANSWERED = 10
 
@@ -43,6 +45,7 @@ class Z3:
         self._literals: dict[str, int] = {}
         self._work = 0
         self._unanswered = 0
+        self._has_products = False
         # Whether a question was left open.
         self.is_unfinished = False
 
@@ -108,6 +111,7 @@ class Z3:
     def _sum(self, polynomial: Polynomial) -> Any:
         total: Any = self._z3.RealVal("0", self._context)
         for monomial, factor in polynomial.terms:
+            self._has_products = self._has_products or len(monomial) > 1
             product: Any = self._z3.RealVal(str(factor), self._context)
             for each in monomial:
                 product = product * self._real(each)
@@ -152,7 +156,8 @@ class Z3:
             return self._z3.unknown
         found = self._z3.unknown
         try:
-            self._solver.set(rlimit=most_work, timeout=_LONGEST)
+            longest = _LONGEST_OF_PRODUCTS if self._has_products else _LONGEST
+            self._solver.set(rlimit=most_work, timeout=longest)
             found = self._solver.check(*asked)
             self._work = int(self._solver.statistics().get_key_value("rlimit count"))
         except self._z3.Z3Exception:
