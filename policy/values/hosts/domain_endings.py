@@ -18,14 +18,16 @@ _COUNTRIES = frozenset(
     " se sg si sj sk sl sm sn sr ss st su sv sx sy sz tc td tf tg th tj tk tl tm tn to tr tt tv tw"
     " tz ua ug uk us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw".split()
 )
-# Endings in other scripts, but for those with marks, as in Hindi: bare names have letters alone.
+# Endings in other scripts.
 _OTHER_SCRIPTS = frozenset(
     "中国 中國 香港 台湾 台灣 新加坡 澳門 公司 网络 网址 在线 中文网 集团 我爱你 商标 商城 商店"
     " 企业 信息 移动 网站 网店 政务 公益 机构 手机 游戏 娱乐 购物 招聘 广东 佛山 コム みんな"
     " ストア セール クラウド 한국 닷컴 닷넷 рф бел укр бг мкд срб мон қаз ею рус ком орг сайт"
     " онлайн дети москва католик ευ ελ հայ გე ישראל קום ไทย คอม ລາວ ایران عراق الاردن الجزائر"
     " السعودية المغرب امارات تونس سودان سورية عمان فلسطين قطر مصر مليسيا موريتانيا پاکستان"
-    " پاكستان البحرين بھارت بارت شبكة موقع بازار كوم عرب همراه".split()
+    " پاكستان البحرين بھارت بارت شبكة موقع بازار كوم عرب همراه ڀارت"
+    " भारत भारतम् भारोत कॉम नेट संगठन ভারত ভাৰত বাংলা ભારત ਭਾਰਤ ଭାରତ இந்தியா இலங்கை சிங்கப்பூர் భారత్"
+    " ಭಾರತ ഭാരതം ලංකා".split()
 )
 # Words that follow a full stop where the blank is missing; they begin with a capital then.
 _WORDS = frozenset("am as at be by do in is it me my no so to us".split())

@@ -38,12 +38,20 @@ _QUOTES = {'"': '"', "'": "'", "`": "`", "<": ">"}
 _PATH = re.compile(r"[/?#]")
 _HOST_GOES_ON = re.compile(r"[^/?#]*(?:@|[.。．｡]\w)")
 _DOT = r"(?:[.。．｡]|\[\.\]|\(\.\)|\[dot\]|\(dot\))"
+# Marks that names of other scripts have besides letters: of Hindi and its relatives (without the
+# full stop `।`), Thai, Lao, Burmese and Khmer, Hebrew and Arabic, and accents.
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0df3"
+    "\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u0ec8-\u0ece\u0f71-\u0f84\u102b-\u103e\u17b4-\u17d3"
+)
 _BARE = re.compile(
-    r"(?<![\w.。．｡@/\\-])"
+    rf"(?<![\w{_MARKS}.。．｡@/\\-])"
     r"(?P<user>(?:[\w.+-]{1,64}@)?)"
-    rf"(?:(?P<name>(?:[\w-]{{1,63}}{_DOT}){{1,60}})(?P<ending>[^\W\d_]{{2,63}}|xn--[\w-]{{2,59}})\.?"
+    rf"(?:(?P<name>(?:[\w{_MARKS}-]{{1,63}}{_DOT}){{1,60}})"
+    rf"(?P<ending>(?:[^\W\d_]|[{_MARKS}]){{2,63}}|xn--[\w-]{{2,59}})\.?"
     r"|localhost|(?:[0-9]{1,3}\.){3}[0-9]{1,3})"
-    r"(?![\w@-])(?P<more>(?::[0-9]{1,5}(?![0-9]))?(?:[/?#][^\s<>\"'`|\\^{}]*)?)(?!\()",
+    rf"(?![\w{_MARKS}@-])"
+    r"(?P<more>(?::[0-9]{1,5}(?![0-9]))?(?:[/?#][^\s<>\"'`|\\^{}]*)?)(?!\()",
     re.IGNORECASE,
 )
 # `//host` or the `\\host` of a shared folder, where no scheme, path or name is in front of it.

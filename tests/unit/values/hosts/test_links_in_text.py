@@ -77,6 +77,9 @@ from policy.values import Endpoint, Unreadable, links_in, read_endpoint
         # other scripts, and data that is a page
         ("中国.中国 看 президент.рф now", ("中国.中国", "президент.рф")),
         ("你好。中国 Ура.Да", ()),
+        ("देखें उदाहरण.भारत और हिन्दी.संगठन/पृष्ठ। मिठाई.இந்தியா:80",
+         ("उदाहरण.भारत", "हिन्दी.संगठन/पृष्ठ।", "मिठाई.இந்தியா:80")),
+        ("एक वाक्य।भारत नमस्ते.दोस्तों", ()),
         ("data:text/html;base64,PHNjcmlwdD4= (data:image/svg+xml,x)",
          ("data:text/html;base64,PHNjcmlwdD4=", "data:image/svg+xml,x")),
         ("data: text/html; data:text/plain,x; data:image/png;base64,AA==", ()),
