@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import threading
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from policy.tools import (
     ToolRegistry,
     Unregistered,
 )
+from tests.collecting import collecting
 from tests.examples import examples
 from tests.fakes import CountingHandler
 from tests.service.registry.stage import Governed, versioned
@@ -116,10 +116,10 @@ async def test_a_slow_reader_is_told_where_it_missed_how_many() -> None:
 
 async def test_a_feed_that_nobody_holds_is_forgotten() -> None:
     registry = ToolRegistry()
-    feed = registry.changes()
-    assert registry._listeners
-    del feed
-    gc.collect()
+    with collecting():
+        feed = registry.changes()
+        assert registry._listeners
+        del feed
     registry.register("a", CountingHandler("a"))
     assert not registry._listeners
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from policy.catalog import CatalogError, Origin, Reads, builtin_catalog, read_li
 from policy.model import ToolError
 from policy.service import GovernedService
 from policy.tools import Traits, tool
+from tests.collecting import collecting
 from tests.unit.cli.running import run
 
 HEADER = "policy for every agent\ndefault deny\n"
@@ -284,11 +284,11 @@ async def test_two_services_on_one_policy_cannot_run_unlike_tools_of_one_name(
     await first.execute("refund", {"customer": "ada", "amount": 20})
     # A service that is gone, or no longer has the tool, is in nobody's way.
     first.unregister("refund")
-    second = service_of(store, tmp_path, another)
-    with pytest.raises(CatalogError):
-        first.register(refund)
-    del second
-    gc.collect()
+    with collecting():
+        second = service_of(store, tmp_path, another)
+        with pytest.raises(CatalogError):
+            first.register(refund)
+        del second
     first.register(refund)
     await first.execute("refund", {"customer": "ada", "amount": 20})
 
