@@ -140,12 +140,9 @@ def _watches(events: bytes) -> Iterator[int]:
 
 
 def _call(function: str, *arguments: int | bytes) -> int:
-    """Call a function of Linux; return -1 where it fails, or there is none."""
+    """Call a function of Linux; return -1 where it fails."""
     try:
-        # What `ctypes` is made of, which takes longer than all that is done here.
-        import _ctypes
-
-        own = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # what this process has loaded
-        return int(_ctypes.call_function(_ctypes.dlsym(own, function), arguments))
-    except (ImportError, OSError, AttributeError):
+        import ctypes
+    except ImportError:  # Python was built without libffi
         return -1
+    return int(getattr(ctypes.CDLL(None), function)(*arguments))

@@ -323,11 +323,7 @@ def _set_process(option: int, value: int) -> None:
     if not sys.platform.startswith("linux"):
         return
     try:
-        # What `ctypes` is made of: that one sets up a type for each of C, which takes 4 ms.
-        import _ctypes
-
-        own = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # what this process has loaded
-        prctl = _ctypes.dlsym(own, "prctl")
-        _ctypes.call_function(prctl, (option, value, 0, 0, 0))
-    except (ImportError, OSError, AttributeError):
+        import ctypes
+    except ImportError:  # Python was built without libffi
         return
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
