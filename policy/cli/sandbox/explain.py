@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
@@ -111,12 +111,23 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"note: nothing can be made, renamed or removed directly in {visible(each, _LONGEST)}"
     if found["weak_limit"] is not None:
         yield f"! {found['weak_limit']}"
-    for each in plan["unkept"]:
-        yield f"note: {visible(each, _LONGEST)} does not exist, so commands may make it"
+    yield from _not_there(plan["unkept"], plan["writes"])
     for each in found["several_names"]:
         yield f"! {visible(each, _LONGEST)} has another name (a hard link), which may be written"
     if found["reached"] is not None:
         yield from _attempts(found["reached"])
+
+
+def _not_there(unkept: Iterable[str], writes: Iterable[str]) -> Iterator[str]:
+    """Say what would be read-only if it existed, a line for each folder that may be written."""
+    left = list(unkept)
+    for folder in writes:
+        inside = folder.rstrip("/") + "/"
+        names = [each.removeprefix(inside) for each in left if each.startswith(inside)]
+        left = [each for each in left if not each.startswith(inside)]
+        if names:
+            where, what = visible(folder, _LONGEST), visible(", ".join(names), _LONGEST)
+            yield f"note: these do not exist in {where}, so commands may make them: {what}"
 
 
 def _whether_confined(found: Mapping[str, Any]) -> Iterator[str]:

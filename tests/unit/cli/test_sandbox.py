@@ -33,7 +33,9 @@ def test_the_plan_and_what_was_tried_are_shown(rules: Path) -> None:
     assert any("so what rules deny is not hidden from code" in line for line in rest)
     assert f"read only {work}/.git/hooks" in rest
     assert "network   no network, not even this machine's own" in rest
-    assert f"note: {work}/.vscode does not exist, so commands may make it" in rest
+    [missing] = [line for line in rest if "do not exist" in line]
+    assert missing.startswith(f"note: these do not exist in {work}, so commands may make them: ")
+    assert missing.endswith(", .mcp.json, .vscode")
     assert any(line.startswith("tried inside, and stopped: read a file outside") for line in rest)
     record = run("sandbox", "explain", rules, "--format", "json").record
     assert record["plan"]["writes"] == [str(work)]
