@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from policy.programs.arguments.argv import ParsedArguments, parse_arguments
+from policy.programs.arguments.argv import parse_arguments
 from policy.programs.arguments.http_redirects import redirects_without_profile
+from policy.programs.arguments.items import ParsedArguments
 from policy.programs.arguments.link_creation import created_links, link_targets
 from policy.programs.arguments.printed_words import printed_words
 from policy.programs.arguments.readings import has_too_many, other_readings

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 
 from policy.model import Exclusions
-from policy.programs.arguments.argv import Item, OperandItem, OptionItem, option_names
 from policy.programs.arguments.file_types import FILE_TYPES
+from policy.programs.arguments.items import Item, OperandItem, OptionItem, option_names
 from policy.programs.effects import CommandEffects
 from policy.programs.profiles.profile import Profile
 from policy.shell import Word

@@ -6,13 +6,13 @@ import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from policy.programs.arguments.argv import (
+from policy.programs.arguments.items import (
     OperandItem,
     OptionItem,
     ParsedArguments,
-    operand_roles,
     option_names,
 )
+from policy.programs.arguments.variants import operand_roles
 from policy.programs.invocation import CommandEffect, LinkCreation, Verb
 from policy.programs.profiles.profile import Links, Profile
 from policy.shell import Word

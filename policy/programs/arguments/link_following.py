@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from policy.programs.arguments.argv import Item, OperandItem, OptionItem, option_names
+from policy.programs.arguments.items import Item, OperandItem, OptionItem, option_names
 from policy.programs.profiles.profile import Follows, Profile
 
 _MOST_FIRST: tuple[Follows, ...] = ("always", "written", "never")

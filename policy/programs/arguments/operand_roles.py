@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from policy.programs.arguments.argv import OperandItem, OptionItem
+from policy.programs.arguments.items import OperandItem, OptionItem
 from policy.programs.profiles.profile import MANY_WORDS
 from policy.programs.profiles.roles import takes_many
 from policy.shell import Word

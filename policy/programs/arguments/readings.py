@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from itertools import combinations
 from typing import TypeAlias
 
-from policy.programs.arguments.argv import OptionItem, ParsedArguments, option_names
+from policy.programs.arguments.items import OptionItem, ParsedArguments, option_names
 from policy.programs.profiles.profile import Profile
 from policy.shell import Word
 

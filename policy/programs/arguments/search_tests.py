@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 
 from policy.model import Exclusions
-from policy.programs.arguments.argv import Item, OptionItem
 from policy.programs.arguments.exclusions import is_portable_glob
+from policy.programs.arguments.items import Item, OptionItem
 from policy.programs.profiles.profile import UNTIL_THE_END
 
 _ACTING = frozenset({"null-ended", "guarded", "write"}) | UNTIL_THE_END

@@ -5,18 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from policy.programs.arguments.argv import (
-    Item,
-    OperandItem,
-    OptionItem,
-    operand_roles,
-    option_names,
-    parse_arguments,
-)
+from policy.programs.arguments.argv import parse_arguments
 from policy.programs.arguments.exclusions import exclusions_of
+from policy.programs.arguments.items import Item, OperandItem, OptionItem, option_names
 from policy.programs.arguments.link_following import followed_links
 from policy.programs.arguments.operand_roles import possible_roles
 from policy.programs.arguments.search_tests import search_exclusions
+from policy.programs.arguments.variants import operand_roles
 from policy.programs.found_paths import NOT_SEARCHED, FoundPaths
 from policy.programs.nested_commands import common_root
 from policy.programs.placeholders import Placeholders

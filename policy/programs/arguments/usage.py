@@ -7,19 +7,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from policy.programs.arguments.argv import (
+from policy.programs.arguments.chosen_roles import INTO, certain_roles, roles_of_operands
+from policy.programs.arguments.exclusions import is_steered_by_variable
+from policy.programs.arguments.found_trees import narrow_found
+from policy.programs.arguments.http_redirects import REDIRECTING, redirect_target
+from policy.programs.arguments.items import (
     MAIN_MODULE,
     Item,
     OperandItem,
     OptionItem,
     ParsedArguments,
-    operand_roles,
     option_names,
 )
-from policy.programs.arguments.exclusions import exclusions_of, is_steered_by_variable
-from policy.programs.arguments.http_redirects import REDIRECTING, redirect_target
-from policy.programs.arguments.link_following import followed_links, kept_links
-from policy.programs.arguments.operand_roles import argv_start, becomes_a_word, possible_roles
+from policy.programs.arguments.operand_roles import argv_start
+from policy.programs.arguments.possible_options import (
+    note_possible_folders,
+    note_uncertain_operands,
+)
 from policy.programs.arguments.searches import (
     found_paths,
     named_placeholders,
@@ -28,6 +32,8 @@ from policy.programs.arguments.searches import (
     reads_null_separated,
     reads_words,
 )
+from policy.programs.arguments.standard_input import note_standard_input
+from policy.programs.arguments.variants import operand_roles, with_variants
 from policy.programs.effects import CommandEffects
 from policy.programs.found_paths import NOT_SEARCHED, FoundPaths, Search
 from policy.programs.invocation import CommandEffect, GivenOperand, GivenOption
@@ -37,25 +43,17 @@ from policy.programs.profiles.roles import PROGRAMS, bare_role, leads_elsewhere,
 from policy.programs.words.approximate_paths import note_suffixes
 from policy.programs.words.copy_destination import copied_file_name
 from policy.programs.words.forwarded import may_load_code
-from policy.programs.words.pathspecs import COMPARED, HISTORY, may_leave_repository
 from policy.programs.words.possible_code import may_be_code
-from policy.programs.words.roles import note_input, note_text, note_word
-from policy.programs.words.typed_input import has_input, may_be_typed
+from policy.programs.words.roles import note_text, note_word
 from policy.shell import Word
 from policy.values import quote
 
 # Options whose words are a command that is fully known: `find -exec`, `fd -x`.
 _SPELLED_COMMANDS = frozenset({"argv-until", "argv-more..."})
 
-# Roles of folders that the paths of other words are relative to.
-_MOVING = frozenset({"folder", "read-folder", "project-folder", "members", "members-write"})
-
 # Characters that never occur in the name of a package script.
 _PATH_LIKE = frozenset("./=")
 _SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*=")
-
-# Roles of a target that may be a folder into which files are put.
-_INTO = frozenset({"write-into", "write-into-parents"})
 
 
 class ArgumentUsage:
@@ -76,58 +74,16 @@ class ArgumentUsage:
         given: set[str] = set().union(*map(option_names, options))
         before = len(self.effects.found)
         self.effects.profile = profile
-        parts = _with_variants(parts, profile, given)
+        parts = with_variants(parts, profile, given)
         roles = self._note_words(parts, operand_roles(profile, given), profile)
         self._whole(profile, given, roles=roles)
         effects = self.effects
         if parts.uncertain or parts.splitting:
-            self._note_possible_folders(profile)
+            note_possible_folders(effects, profile)
         if effects.suffixes:
             note_suffixes(effects)
-        self._choose(profile, parts.items, before)
-        self._leave_out(profile, parts.items, before)
-        self._keep_links(profile, parts.items, before)
-        follows = followed_links(profile, parts.items)
-        if follows != "always":
-            found = effects.found
-            found[before:] = [
-                replace(each, follows=follows == "written" and each.verb == "writes")
-                if each.tree and each.follows
-                else each
-                for each in found[before:]
-            ]
+        narrow_found(effects, profile, items=parts.items, before=before)
         effects.found += redirect_target(effects.redirects, effects.found, effects.name)
-
-    def _leave_out(self, profile: Profile, items: Sequence[Item], before: int) -> None:
-        """Record which names the program skips in the trees that it reads."""
-        left = exclusions_of(profile, items)
-        if left is None or is_steered_by_variable(self.effects):
-            return
-        self.effects.found[before:] = [
-            replace(each, exclusions=left) if each.tree and each.verb == "reads" else each
-            for each in self.effects.found[before:]
-        ]
-
-    def _keep_links(self, profile: Profile, items: Sequence[Item], before: int) -> None:
-        """Record at which links below its trees the program does not write through."""
-        globs = kept_links(profile, items)
-        if globs:
-            self.effects.found[before:] = [
-                replace(each, kept_links=globs) if each.tree and each.verb == "writes" else each
-                for each in self.effects.found[before:]
-            ]
-
-    def _choose(self, profile: Profile, items: Sequence[Item], before: int) -> None:
-        """Narrow the trees that a search deletes to the names that it matches."""
-        found = found_paths(items, profile)
-        if found.name == "*":
-            return
-        for place in range(before, len(self.effects.found)):
-            effect = self.effects.found[place]
-            if effect.verb == "writes" and effect.tree and effect.word and effect.word.known:
-                chosen = replace(found, root=effect.word.text).word()
-                if chosen.shape == "glob" and not effect.word.home:
-                    self.effects.found[place] = replace(effect, word=chosen)
 
     def note_argument_files(self, program: str, words: Sequence[Word]) -> None:
         """Record that words may come from a file, where a word `@FILE` stands for its contents."""
@@ -161,7 +117,7 @@ class ArgumentUsage:
             if runs == "named-argv...":
                 self.runs_module = True
                 words = (_named(items), *words)
-        possible = _possible(items, roles, [item.word for item in operands])
+        possible = roles_of_operands(items, roles, [item.word for item in operands])
         runs_found = any(isinstance(item, OptionItem) and item.words for item in items)
         placeholders = named_placeholders(items) if runs or runs_found else None
         found = NOT_SEARCHED
@@ -179,14 +135,14 @@ class ArgumentUsage:
                 self._note_operand(item, next(taken), profile, aside=may_be_value)
                 may_be_value = False
         if runs or any(item.may_be_option for item in operands):
-            self._note_uncertain_operands(operands, profile, runs=runs)
-        if not _INTO.isdisjoint(roles):
+            note_uncertain_operands(self.effects, operands, profile=profile, runs=runs)
+        if not INTO.isdisjoint(roles):
             self._write_into([item.word for item in operands])
         if runs:
             self.effects.run_words(runs, words, option="", placeholders=placeholders, found=found)
             if not (self.effects.inner or self.effects.gaps):
                 runs = ""  # `env A=b` runs nothing
-        return _certain_roles(operands, possible) | ({runs} - {""})
+        return certain_roles(operands, possible) | ({runs} - {""})
 
     def _handed_on(self, items: Sequence[Item]) -> FoundPaths:
         """Return the paths that a search passes on to the program by a pipe."""
@@ -295,16 +251,6 @@ class ArgumentUsage:
         if profile.means:
             self._note_meant_option(item.word, profile)
 
-    def _note_uncertain_operands(
-        self, operands: list[OperandItem], profile: Profile, *, runs: str
-    ) -> None:
-        """Record what operands would do that may be options or several words."""
-        if runs and any(item.may_be_option or item.word.many for item in operands):
-            self.effects.gap(f"which command `{self.effects.name}` runs is not known")
-        unsure = [item.word for item in operands if item.may_be_option]
-        for folder_only in {_is_name(word) for word in unsure}:
-            self._note_possible_options(profile, folder_only=folder_only)
-
     def _note_meant_option(self, word: Word, profile: Profile) -> None:
         """Record the option that an operand stands for."""
         if not word.known:
@@ -316,29 +262,6 @@ class ArgumentUsage:
                 self.options.append(GivenOption(name=name, guarded=guarded))
                 if option is not None and option.text:
                     note_text(self.effects, option.role, option.text)
-
-    def _note_possible_options(self, profile: Profile, *, folder_only: bool) -> None:
-        """Record what unknown operands would do if they were options."""
-        roles = {option.role for option in profile.options.values()}
-        verbs = {verb for role in roles for verb in verbs_of_role(role)}
-        if "remote" in roles:
-            verbs.add("writes")  # where it is a folder
-        why = f"a word of `{self.effects.name}` that only the shell knows may be an option"
-        for verb in sorted(verb for verb in verbs if verb is not None):
-            if folder_only and verb in ("reads", "writes"):
-                spelled = Word("*", "glob", many=True)
-                self.effects.found.append(CommandEffect(verb=verb, word=spelled, why=why))
-            else:
-                self.effects.unknown_access(verb, why)
-        if None in verbs:
-            self.effects.gap(why)
-
-    def _note_possible_folders(self, profile: Profile) -> None:
-        """Record that an unknown word may name another folder for all that is read and written."""
-        if any(option.role in _MOVING for option in profile.options.values()):
-            why = f"a word of `{self.effects.name}` that only the shell knows may name a folder"
-            for verb in sorted({effect.verb for effect in self.effects.found}):
-                self.effects.unknown_access(verb, why)
 
     def _write_into(self, words: list[Word]) -> None:
         """Record the files that are written where the last operand is a folder."""
@@ -378,40 +301,9 @@ class ArgumentUsage:
         effects.unseen = effects.unseen or unseen
         if hides:
             effects.gap(f"`{effects.name}` may run commands that its words do not show")
-        if stdin == "typed":
-            if may_be_typed(effects.command):
-                effects.gap(f"`{effects.name}` may run what is typed on its input")
-        elif stdin == "given-code":
-            if has_input(effects.command) and not roles - {"host", "connect"}:
-                effects.gap(f"what `{effects.name}` runs from its input is not known")
-        elif stdin != "text" and not _leaves_input(stdin, roles):
-            self._note_standard_input(stdin)
-
-    def _note_standard_input(self, role: str) -> None:
-        """Record what the program does with standard input."""
-        effects, command = self.effects, self.effects.command
-        files = [
-            one.target
-            for one in command.redirections
-            if one.op in ("<", "<>") and one.fd in (None, 0)
-        ]
-        if command.stdin is not None and not files:
-            note_input(effects, role, command.stdin)
-        elif role == "sql" and files and _is_file(files[-1]):
+        if note_standard_input(effects, stdin, roles=roles):
             # As with `-f`, a pattern has to spell it: `psql * < *`.
-            effects.unseen = True
             self.options.append(GivenOption(name="<", guarded=True))
-        elif role not in ("command", "code"):
-            note_word(effects, role, Word("", "opaque"))
-        elif files and files[-1].known and not files[-1].text.startswith(("/dev/", "/proc/")):
-            effects.unseen = True
-        else:
-            effects.gap(f"what `{effects.name}` runs from its input is not known")
-
-
-def _is_file(target: Word) -> bool:
-    """Return whether a redirection names a file, and no device."""
-    return target.shape != "opaque" and not target.text.startswith(("/dev/", "/proc/"))
 
 
 def _may_take_next(item: OptionItem) -> bool:
@@ -448,73 +340,9 @@ def _may_end(word: Word) -> bool:
     return word.shape != "glob" or any(fnmatchcase(end, word.text) for end in (";", "+", "{}"))
 
 
-def _possible(
-    items: Sequence[Item], roles: tuple[str, ...], words: Sequence[Word]
-) -> list[tuple[str, ...]]:
-    """Return the roles that each operand may have, by its position and by the other operands."""
-    possible = possible_roles(items, roles)
-    if len(words) == 1 and not _INTO.isdisjoint(roles):
-        return [(*possible[0], roles[0])]
-    if f"{COMPARED}..." in roles and may_leave_repository(words):
-        return [(*each, "read-tree") for each in possible]
-    if f"{COMPARED}..." in roles and len(words) == 1 and words[0].known:
-        # One path is never compared with another one on the disk.
-        return [(HISTORY,)]
-    return possible
-
-
 def _is_known_to(profile: Profile, option: str) -> bool:
     """Return whether a variant of the profile mentions an option."""
     return any(option in one.given or option in one.also for one in profile.variants)
-
-
-def _certain_roles(
-    operands: Sequence[OperandItem], possible: Sequence[tuple[str, ...]]
-) -> set[str]:
-    """Return the roles that some operand has, however many words globs and variables become.
-
-    `grep -r r?` may be a pattern alone, and then searches the folder.
-    """
-    found: set[str] = set()
-    for item, each in zip(operands, possible, strict=True):
-        roles = {bare_role(role) for role in each}
-        in_place_of_input = all(verbs_of_role(r) and not _goes_with_input(r) for r in roles)
-        if becomes_a_word(item) and (len(roles) == 1 or in_place_of_input):
-            found |= roles
-    return found
-
-
-def _leaves_input(stdin: str, roles: set[str]) -> bool:
-    """Return whether some operands replace standard input."""
-    if stdin in ("command", "code"):
-        return any(verbs_of_role(role) and not _goes_with_input(role) for role in roles)
-    return stdin in roles
-
-
-def _goes_with_input(role: str) -> bool:
-    """Return whether operands of a role leave the input to be run: hosts, and words for it."""
-    return role.rstrip(".!") in ("host", "connect", "argument")
-
-
-def _with_variants(parts: ParsedArguments, profile: Profile, given: set[str]) -> ParsedArguments:
-    """Return the options with their meaning in the variants that hold."""
-    if not profile.variants:
-        return parts
-    others = {
-        name: option
-        for variant in profile.variants
-        if variant.options and variant.holds(given)
-        for name, option in variant.options.items()
-    }
-    if not others:
-        return parts
-    items = tuple(
-        item.with_option(others.get(item.option.name, item.option))
-        if isinstance(item, OptionItem) and item.option
-        else item
-        for item in parts.items
-    )
-    return replace(parts, items=items)
 
 
 def _named(items: Sequence[Item]) -> Word:
@@ -522,11 +350,3 @@ def _named(items: Sequence[Item]) -> Word:
     values = [item.value for item in items if isinstance(item, OptionItem) and item.value]
     named = values[-1] if values else Word("", "opaque")
     return replace(named, text=named.text.removesuffix(MAIN_MODULE).replace("_", "-"))
-
-
-def _is_name(word: Word) -> bool:
-    """Return whether a word can only expand to names in the current folder with a fixed ending.
-
-    Such a name has no slash, and neither has a part of it that is glued to an option.
-    """
-    return word.shape == "glob" and "/" not in word.text and not word.text.endswith("*")

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy.programs import Profile
-from policy.programs.arguments.argv import OperandItem, OptionItem, parse_arguments
+from policy.programs.arguments.argv import parse_arguments
+from policy.programs.arguments.items import OperandItem, OptionItem
 from policy.programs.profiles.merger import profile_of
 from policy.programs.profiles.profile_file import ProfileFile, read_profile_file
 from policy.shell import Word
