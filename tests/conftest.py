@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.examples import FULL, LONG, QUICK
+from tests.examples import FEW, FULL, LONG
 
 # A collection walks what tests keep, and finds little. The last number bounds how long those files
 # stay open that only a full collection closes.
@@ -30,7 +30,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No time limits anywhere: a slow machine is not a broken law.
-for _name, _count in (("quick", QUICK), ("full", FULL)):
+for _name, _count in (("quick", FEW), ("full", FULL)):
     settings.register_profile(
         _name,
         max_examples=_count,

@@ -101,10 +101,10 @@ class Tally:
 
         A part of the examples is too few to measure shares by; `make laws` takes all.
         """
-        found = self.seen[thing]
-        assert self.cases, "no case was generated"
         if settings().max_examples < FULL:
             return
+        found = self.seen[thing]
+        assert self.cases, "no case was generated"
         assert found >= share * self.cases, (
             f"only {found} of {self.cases} cases show `{thing}`: {dict(self.seen)}"
         )

@@ -388,7 +388,8 @@ def test_no_text_makes_a_reader_raise(name: str, text: str) -> None:
 @pytest.mark.parametrize("name", READERS)
 @pytest.mark.parametrize("piece", ["a", "/", "(", '"', "[", "a:", "@", ".", "\\", "http://a)", "é"])
 def test_a_huge_text_is_read_or_refused(name: str, piece: str) -> None:
-    READERS[name](piece * (1_000_000 // len(piece)))
+    # What is quadratic takes minutes even so.
+    READERS[name](piece * (200_000 // len(piece)))
 
 
 @given(st.text("abc", max_size=30), st.sampled_from(["a+", "(a|b)*c", "b", "^a", "c$", "x*"]))
