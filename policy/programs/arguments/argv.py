@@ -40,6 +40,7 @@ class _ArgumentReader:
         self.profile = profile
         self._stops = profile.style == "posix"
         self._runs = profile.runs_operands
+        self._assigns = "env-argv..." in profile.operands
         # The operand after which all words are for what it names: `go run . -v`.
         argued = profile.operands[-1:] == ("argument...",) and profile.style in ("words", "listed")
         self._named = len(profile.operands) - 2 if argued else -1
@@ -70,7 +71,7 @@ class _ArgumentReader:
                     continue
                 return
             possible = may_be_option(word, profile)
-            if not possible and self._ends_options():
+            if not possible and self._ends_options(word):
                 break
             recorder.operand(word, may_be_option=possible)
         if recorder.has_subcommands:
@@ -98,8 +99,10 @@ class _ArgumentReader:
         self.recorder.note_option(self.profile.options[name], word.text)
         return True
 
-    def _ends_options(self) -> bool:
+    def _ends_options(self, word: Word) -> bool:
         """Return whether every word from this operand on is an operand."""
+        if self._assigns and "=" in word.text:
+            return False  # `sudo A=b -u www ls`; `env` takes `-u` for a program and fails
         operands = self.recorder.operands
         if self._stops or operands == self._named:
             return True
