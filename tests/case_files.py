@@ -16,6 +16,7 @@ first word after a fence says what the block is, the second which file it stands
     ```tree                            the parsed policy
     ```formatted                       the canonical text
     ```lines                           what the policy tells each caller of the calls
+    ```proofs                          what `placet prove` finds of each claim
     ```explanation                     what `placet explain` prints about each call
 
 Expectations are written by `pytest --update-cases` and reviewed as a diff; an empty block is filled
@@ -36,7 +37,7 @@ from typing import Any
 from policy.diagnostics import Diagnostic, in_order, visible
 
 EXPECTATIONS = frozenset(
-    {"decision", "diagnostics", "explanation", "formatted", "lines", "report", "tree"}
+    {"decision", "diagnostics", "explanation", "formatted", "lines", "proofs", "report", "tree"}
 )
 INPUTS: Mapping[str, str] = {
     "policy": "global.policy",

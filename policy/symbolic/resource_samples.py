@@ -27,8 +27,8 @@ _OTHER_WORD = "b"
 _ELSEWHERE = {
     "reads": ("/elsewhere/a",),
     "writes": ("/elsewhere/a",),
-    "connects": ("https://elsewhere.example/",),
-    "sends": ("a@elsewhere.example",),
+    "connects": ("https://other.example/",),
+    "sends": ("a@other.example",),
     "runs": ("true", "unknown-program a"),
 }
 # An address of each kind of network.
@@ -61,16 +61,7 @@ def argument_samples(
     first test is about, commands with a wildcard are given as words.
     """
     tests = tuple(tests)
-    named = {verb: dict.fromkeys(texts) for verb, texts in suggested.items()}
-    asked = tuple(test for test in tests if test.operand is not None)
-    for word in (_WORD, _OTHER_WORD):
-        for test in asked:
-            assert test.operand is not None
-            for text in _texts_in(test.operand, word):
-                named.setdefault(test.verb, {})[text] = None
-    patterns = (one for test in asked if test.operand for one in _commands_in(test.operand))
-    for pattern in patterns:
-        named.setdefault("runs", {}).update(dict.fromkeys(with_options(pattern, profiles)))
+    named = _named_resources(tests, suggested=suggested, profiles=profiles)
     by_field: dict[str, list[Any]] = {}
     for resource in resources:
         found = by_field.setdefault(resource.steps[0], [])
@@ -94,6 +85,29 @@ def argument_samples(
                 yield {other: value if other == name else ABSENT for other in fields}
 
 
+def _named_resources(
+    tests: tuple[checked.ResourceTest, ...],
+    *,
+    suggested: Mapping[str, Iterable[str]],
+    profiles: Profiles,
+) -> dict[str, dict[str, None]]:
+    """Return resources for each verb: those that are suggested, then those that tests name."""
+    suggested = {verb: tuple(texts) for verb, texts in suggested.items()}
+    named = {verb: dict.fromkeys(texts) for verb, texts in suggested.items()}
+    asked = tuple(test for test in tests if test.operand is not None)
+    for word in (_WORD, _OTHER_WORD):
+        for test in asked:
+            assert test.operand is not None
+            for text in _texts_in(test.operand, word):
+                named.setdefault(test.verb, {})[text] = None
+    for url in suggested.get("connects", ()):
+        named.setdefault("connects", {}).update(dict.fromkeys(_plain_urls(url)))
+    patterns = (one for test in asked if test.operand for one in _commands_in(test.operand))
+    for pattern in patterns:
+        named.setdefault("runs", {}).update(dict.fromkeys(with_options(pattern, profiles)))
+    return named
+
+
 def _spelled_from(begun: tuple[str, ...], paths: tuple[str, ...]) -> Iterator[str]:
     """Yield spellings of paths that begin as a text does: `/etc/../srv/a`."""
     for text in begun:
@@ -112,7 +126,27 @@ def _bounded(choices: Iterable[list[Any]]) -> Iterator[tuple[Any, ...]]:
     if not lists:
         return
     share = max(int(_MOST ** (1 / len(lists))), 2)
-    yield from product(*(each[: _MOST if len(lists) == 1 else share] for each in lists))
+    few = (each[: _MOST if len(lists) == 1 else share] for each in lists)
+    yield from product(*(sorted(each, key=_oddness) for each in few))
+
+
+def _plain_urls(url: str) -> Iterator[str]:
+    """Yield URLs of the same host, as people would write them."""
+    scheme, _, rest = url.partition("://")
+    host = rest.partition("/")[0]
+    name, _, port = host.rpartition(":")
+    name = name if name and port.isdigit() else host
+    yield f"https://{name}/"
+    yield f"{scheme}://{name}/"
+
+
+def _oddness(value: Any) -> tuple[int, bool]:
+    """Return how seldom people write a URL: those with `https` and without a port come first."""
+    if not isinstance(value, str) or "://" not in value:
+        return 0, False
+    scheme, _, rest = value.partition("://")
+    has_port = rest.partition("/")[0].rpartition(":")[2].isdigit()
+    return ("https", "http").index(scheme) if scheme in ("https", "http") else 2, has_port
 
 
 def _samples_for(verb: str, named: dict[str, dict[str, None]]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from typing import Any
 from policy.checks import checked
 from policy.evaluation import ABSENT, constant_value
 from policy.symbolic.subjects import Subject, plain_subject
-from policy.values import compare_numbers, is_number, is_ordinary
+from policy.values import compare_numbers, is_number, is_ordinary, parse_time
 
 _INVISIBLE = "\u200b"  # a string with such a character is like no other, and may be like one
 _OTHER = "other"  # a string that no test names
@@ -106,15 +106,17 @@ def is_strange(value: Any) -> bool:
 
 def times(tests: Iterable[checked.Test]) -> tuple[datetime | None, ...]:
     """Return moments around those that tests name; None is a time that is not known."""
-    named = {
-        value
-        for test in tests
-        for value in constants_of(test)
-        if isinstance(value, datetime) and value.tzinfo is not None
-    }
+    constants = (_moment(value) for test in tests for value in constants_of(test))
+    named = {value for value in constants if value is not None}
     second = timedelta(seconds=1)
     around = (each + step for each in sorted(named) for step in (-second, 0 * second, second))
     return (*_TIMES, *around, None)
+
+
+def _moment(value: Any) -> datetime | None:
+    """Return the time that a constant is, or that it is when it is read as one."""
+    found = parse_time(value) if isinstance(value, str) else value
+    return found if isinstance(found, datetime) and found.tzinfo is not None else None
 
 
 def _numbers(numbers: list[Any]) -> Iterator[Any]:

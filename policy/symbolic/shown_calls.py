@@ -202,7 +202,7 @@ class ShownCalls:
                 self._resources, found, suggested=hinted, texts=texts, profiles=self._profiles
             )
         elif subject == ("now",):
-            yield from _distinct((*self._more(subject), *times(tests)))
+            yield from _distinct((*times(tests), *self._more(subject)))
         elif subject[0] == "input" and len(subject) > 1:
             bounds = bounds_in(self._view, subject[1])
             named = complete_samples(tests, more=bounds)
@@ -212,7 +212,8 @@ class ShownCalls:
             named = _names_in(self._layers, subject)
             usual = getattr(self._base.caller, subject[1], None) if subject in SETTABLE else None
             samples = (*complete_samples(tests, more=named), *guessed_samples(tests), *named)
-            values = (usual, *samples)
+            # A fact of the context that is null is seldom what people think of.
+            values = (*samples, None) if subject[0] == "context" else (usual, *samples)
             fits = _SHAPES.get(subject, lambda value: True)
             yield from self._few(subject, (value for value in values if fits(value)))
 

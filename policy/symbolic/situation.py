@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -88,6 +88,8 @@ _OF_THE_CALLER = {
 SETTABLE: frozenset[Subject] = frozenset({*_OF_THE_CALLER, ("now",)})
 
 
+# What people would write for an argument that names something else than a file.
+_USUAL_TEXTS = {"connects": "https://other.example/"}
 # Values and characters of an input: a call that has to be larger is not shown.
 _LARGEST = 10_000
 # Strings that are tried where a tool wants more of one than its schema says.
@@ -104,6 +106,9 @@ def accepted_input(spec: ToolSpec) -> dict[str, Any]:
 
     found = least_input(spec.schema)
     wrong = problems(found)
+    for name, text in _usual_arguments(spec):
+        if isinstance(found.get(name), str) and problems(tried := {**found, name: text}) <= wrong:
+            found = tried
     for name in [name for name, value in found.items() if isinstance(value, str)]:
         for word in _WORDS if wrong else ():
             tried = {**found, name: word}
@@ -111,6 +116,14 @@ def accepted_input(spec: ToolSpec) -> dict[str, Any]:
                 found, wrong = tried, problems(tried)
                 break
     return found
+
+
+def _usual_arguments(spec: ToolSpec) -> Iterator[tuple[str, str]]:
+    """Yield the arguments of which a word would be an odd value, and a usual one of each."""
+    for resource in spec.resources:
+        text = _USUAL_TEXTS.get(resource.verb)
+        if text is not None and len(resource.steps) == 1:
+            yield resource.steps[0], text
 
 
 def least_input(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from policy.program import NO_SHORTCUTS
 from policy.syntax import format_source, parse, tables_to_layers
 from tests.case_files import Case, diagnostic_lines, find_cases, mismatches, update
 from tests.cases.deciding import decisions, explanations, lines, load
+from tests.cases.proving import proofs
 
 Produce: TypeAlias = Callable[[Case], Mapping[str, str]]
 
@@ -75,6 +76,7 @@ STAGES: dict[str, Produce] = {
     "decisions": decisions,
     "explanations": explanations,
     "lines": lines,
+    "proofs": proofs,
     "slips": reports,
     "syntax": syntax,
 }

@@ -6,9 +6,10 @@ Such bounds are the edges of a graph, and contradict each other exactly if some 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import floor
 from typing import TypeAlias
 
 from policy.solving.arithmetic.bounds import Bound
@@ -18,6 +19,8 @@ from policy.solving.arithmetic.polynomials import Polynomial
 _ZERO = -1
 # A length, and how often it is a little less: one for each strict bound.
 _Length: TypeAlias = tuple[Fraction, int]
+# How far from zero values are, at most, as far as that is possible.
+_NEAR = (Fraction(20), Fraction(1_000), Fraction(10**6), None)
 # How small a strict bound's difference is in values, at first.
 _STEPS = (Fraction(1), Fraction(1, 8), Fraction(1, 1024), Fraction(1, 10**6), Fraction(1, 10**12))
 
@@ -44,17 +47,43 @@ def contradiction(bounds: Iterable[Bound]) -> tuple[Bound, ...] | None:
     return None if found is None else tuple(edge.bound for edge in found)
 
 
-def values(bounds: Iterable[Bound]) -> dict[int, Fraction] | None:
-    """Return values with which all bounds hold, if there are some that are not too close."""
+def values(bounds: Iterable[Bound], whole: Collection[int] = ()) -> dict[int, Fraction] | None:
+    """Return values with which all bounds hold, if there are some that are not too close.
+
+    They are near zero if that is possible; the variables in `whole` mostly are whole numbers.
+    """
     asked = list(bounds)
-    edges = list(_edges(asked))
-    distances, _, _ = _distances(edges)
-    for step in _STEPS:
-        zero = _value(distances.get(_ZERO, (Fraction(0), 0)), step)
-        found = {at: _value(length, step) - zero for at, length in distances.items() if at != _ZERO}
-        if all(bound.holds(found) for bound in asked):
-            return found
+    found = _values(asked)
+    parts = {at: value for at, value in (found or {}).items() if at in whole}
+    if all(value.denominator == 1 for value in parts.values()):
+        return found
+    rounded = [
+        _bound(at, Fraction(floor(value)), upper=upper)
+        for at, value in parts.items()
+        for upper in (True, False)
+    ]
+    return _values([*asked, *rounded]) or found
+
+
+def _values(asked: list[Bound]) -> dict[int, Fraction] | None:
+    variables = sorted({each for bound in asked for each in bound.polynomial.variables})
+    for size in _NEAR:
+        near = [_bound(each, size, upper=True) for each in variables if size is not None]
+        near += [_bound(each, -size, upper=False) for each in variables if size is not None]
+        distances, _, _ = _distances(list(_edges([*asked, *near])))
+        for step in _STEPS:
+            zero = _value(distances.get(_ZERO, (Fraction(0), 0)), step)
+            found = {
+                at: _value(length, step) - zero for at, length in distances.items() if at != _ZERO
+            }
+            if all(bound.holds(found) for bound in asked):
+                return found
     return None
+
+
+def _bound(variable: int, limit: Fraction, *, upper: bool) -> Bound:
+    itself = Polynomial.of([((variable,), Fraction(1))])
+    return Bound(0, itself, limit, strict=False, upper=upper)
 
 
 def _value(length: _Length, step: Fraction) -> Fraction:

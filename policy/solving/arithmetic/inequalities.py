@@ -1,7 +1,8 @@
 """`Inequalities`: which sums and products of numbers are below others, as a theory of a search.
 
-The numbers are free. Bounds of variables and differences are decided here, all others by z3 if it
-is installed; what is not decided may hold.
+The numbers are free. Bounds of variables and differences are decided here, and of other sums and
+products what follows from bounds of their variables; the rest by z3 if it is installed. What is not
+decided may hold.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Literal, TypeAlias
 
-from policy.solving.arithmetic import differences
+from policy.solving.arithmetic import differences, intervals
 from policy.solving.arithmetic.bounds import Bound
 from policy.solving.arithmetic.by_z3 import Z3
 from policy.solving.arithmetic.polynomials import Polynomial
@@ -71,6 +72,9 @@ class Inequalities:
             return [[-bound.literal for bound in conflict]]
         if len(near) == len(bounds):
             return []
+        conflict = intervals.contradiction(bounds)
+        if conflict is not None:
+            return [[-bound.literal for bound in conflict]]
         found = self._by_z3(bounds)
         return [] if found is None else [[-literal for literal in found]]
 
@@ -81,8 +85,9 @@ class Inequalities:
         """
         bounds = list(self._tightest(holding))
         if all(differences.is_difference(bound.polynomial) for bound in bounds):
-            return differences.values(bounds) or {}
-        return (self._z3 and self._z3.values(bounds)) or {}
+            return differences.values(bounds, self._whole) or {}
+        found = self._z3 and self._z3.values(bounds)
+        return found or intervals.values(bounds, self._whole) or {}
 
     def _by_z3(self, bounds: list[Bound]) -> tuple[int, ...] | None:
         if self._z3 is None and self.left_open != "missing":

@@ -196,8 +196,10 @@ class Quantities:
         """Return a literal that holds if a value is between two numbers, and may hold otherwise."""
         if not value.unknown.terms:
             return self._clauses.true if least <= value.known <= most else self._clauses.variable()
-        found = self._clauses.variable()
-        self._clauses.require(found, *(-one for one in self.within(value, least, most)))
+        found, within = self._clauses.variable(), self.within(value, least, most)
+        self._clauses.require(found, *(-one for one in within))
+        for one in (found, *within):
+            self._clauses.prefer(one)  # values that are written down had better be small
         return found
 
     def _strict(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
@@ -20,9 +21,11 @@ from policy.layers import applies_to
 from policy.program import Program
 from policy.symbolic import RESOURCES, Claim, Situation, Subject
 from policy.verify.proof.counterexample import Counterexample
+from policy.verify.proof.smaller_values import smaller_values
 
 _MOST_TRIED = 20  # values of one field or fact, for a smaller counterexample
 _MOST_DECIDED = 500  # calls in all, for one
+_MOST_REDUCED = 300  # of them with simpler values than those that were tried
 
 
 class _Shown(Protocol):
@@ -40,10 +43,11 @@ def smallest(
 ) -> _Found:
     """Return a call with as little in it as `decide` still finds what was found.
 
-    What can be as usual is left out, and other values are the first that do. The number of calls
-    that are decided is bounded; what was found by then is returned.
+    What can be as usual is left out, other values are the first that do, and lists, objects and
+    large numbers are made smaller. The number of calls that are decided is bounded; what was found
+    by then is returned.
     """
-    steps = iter(range(_MOST_DECIDED))
+    steps: Iterator[int] = iter(range(_MOST_DECIDED))
 
     def decided_yet(one: Situation) -> _Found | None:
         return None if next(steps, None) is None else decide(one)
@@ -60,7 +64,27 @@ def smallest(
     for name in tuple(found.situation.values.get(RESOURCES, ())):
         arguments = {**found.situation.values[RESOURCES], name: ABSENT}
         found = decided_yet(found.situation.having({RESOURCES: arguments})) or found
+    steps = islice(steps, _MOST_REDUCED)
+    for subject in tuple(found.situation.values):
+        reduced: _Found | None = found
+        while reduced is not None:
+            found = reduced
+            simpler = [
+                found.situation.having({subject: value})
+                for value in _reduced(subject, found.situation.values[subject])
+            ]
+            reduced = next((shown for one in simpler if (shown := decided_yet(one))), None)
     return found
+
+
+def _reduced(subject: Subject, value: Any) -> Iterator[Any]:
+    """Yield simpler values of a subject; of the resources, of each argument by itself."""
+    if subject != RESOURCES:
+        yield from smaller_values(value)
+        return
+    for name, argument in value.items():
+        for less in smaller_values(argument):
+            yield {**value, name: less}
 
 
 def decided(

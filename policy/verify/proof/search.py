@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 from policy.admission import input_fault
@@ -133,9 +133,18 @@ class ProofSearch:
             situation, chosen = reading.shown(model)
             found = self.decided(situation)
             if found is not None:
-                return smallest(found, self.decided, reading.values_of)
+                return smallest(found, self._decided_as(found), reading.values_of)
             search.require(*(-literal for literal in chosen))
         return None
+
+    def _decided_as(self, found: Counterexample) -> Callable[[Situation], Counterexample | None]:
+        """Return what decides calls that are to meet the claim as certainly as one does."""
+
+        def decide(situation: Situation) -> Counterexample | None:
+            other = self.decided(situation)
+            return None if other is None or other.unclear > found.unclear else other
+
+        return decide
 
     def decided(self, situation: Situation) -> Counterexample | None:
         """Return a situation as a counterexample; None if the engine decides otherwise."""

@@ -60,8 +60,8 @@ def test_arithmetic_ends_after_questions_without_an_answer(
     monkeypatch.setattr("policy.solving.arithmetic.by_z3._MOST_UNANSWERED", -1)
     whole = {"type": "integer", "minimum": 0, "maximum": 1000}
     found = proof(
-        "prove never allow t when input.b > 80",
-        "a: allow t when input.a + input.b <= 100 and input.a >= 20",
+        "prove never allow t when input.a + 2 * input.b > 200",
+        "a: allow t when input.a + input.b <= 100 and input.b <= 100",
         specs=(tool("t", {"a": whole, "b": whole}),),
     )
     assert (found.status, found.left_open) == ("undecided", "unfinished")

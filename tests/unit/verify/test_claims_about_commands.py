@@ -154,7 +154,7 @@ def test_claims_about_options_are_decided(rules: str, claim: str, status: str) -
 _GIT = 'git: allow bash_exec when runs only "git *"'
 _FILLED = (
     (_GIT, 'never allow bash_exec when reads "**/.env"', "/.env"),
-    (_GIT, "never allow bash_exec when connects to anything", "https://elsewhere.example/"),
+    (_GIT, "never allow bash_exec when connects to anything", "https://other.example/"),
     (_GIT, 'never allow bash_exec when writes outside "/tmp/**"', "git "),
     (_GIT, 'always deny bash_exec when input.command contains "rm -rf /"', "'rm -rf /'"),
     (

@@ -33,6 +33,11 @@ PAY = tool(
         },
     },
 )
+# A claim and a rule that need a solver: each sum alone has room.
+SEVERAL_SUMS = (
+    "input.a + 2 * input.b > 200",
+    "input.a + input.b <= 100 and input.b <= 100",
+)
 IN_PRICE = "input.price >= 0 and input.price <= 10 and input.count >= 0 and input.count <= 100"
 
 
@@ -112,7 +117,7 @@ def test_without_z3_a_claim_about_a_sum_is_undecided_and_the_help_names_the_extr
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "z3", None)
-    found = _found("input.a > 80", "input.a + input.b <= 100 and input.b >= 20")
+    found = _found(*SEVERAL_SUMS)
     assert (found.status, found.left_open) == ("undecided", "missing")
     problem = problem_of(found)
     assert problem is not None
@@ -123,10 +128,27 @@ def test_without_z3_a_claim_about_a_sum_is_undecided_and_the_help_names_the_extr
     assert broken.status == "broken"
 
 
+@pytest.mark.parametrize(
+    ("claimed", "allowed", "status"),
+    [
+        ("input.a + input.b > 2000", "input.a >= 0", "holds"),
+        ("input.a + input.b > 1900", "input.a >= 0", "broken"),
+        ("input.a > 80", "input.a + input.b <= 100 and input.b >= 20", "holds"),
+        ("input.a * input.b > 100", "input.a <= 10 and input.b <= 10", "holds"),
+        ("input.a * input.b > 90", "input.a <= 10 and input.b <= 10", "broken"),
+    ],
+)
+def test_bounds_of_sums_and_products_need_no_z3(
+    monkeypatch: pytest.MonkeyPatch, claimed: str, allowed: str, status: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "z3", None)
+    assert _found(claimed, allowed).status == status
+
+
 def test_what_z3_does_not_finish_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("z3", reason="z3 is installed on Linux on x86-64 alone")
     monkeypatch.setattr("policy.solving.arithmetic.by_z3._MOST_WORK_IN_ALL", -1)
-    found = _found("input.a > 80", "input.a + input.b <= 100 and input.b >= 20")
+    found = _found(*SEVERAL_SUMS)
     assert (found.status, found.left_open) == ("undecided", "unfinished")
     problem = problem_of(found)
     assert problem is not None

@@ -33,7 +33,7 @@ def _difference(spec: ToolSpec, before: str, after: str) -> Difference:
 def test_without_z3_it_says_so_and_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "z3", None)
     # Both allow the same calls: at most 80 is left for `a`.
-    rest = "input.a + input.b <= 100 and input.b >= 20"
+    rest = "input.a + input.b <= 100 and input.a + 2 * input.b >= 120"
     sums = [f"p: allow pay when input.a <= {bound} and {rest}" for bound in (95, 90)]
     (row,) = _difference(PAY, *sums).tools
     undecided = next(one for one in (row.looser, row.tighter) if one.found == "undecided")
