@@ -10,7 +10,13 @@ from policy.catalog import Resource
 from policy.evaluation.accesses import Access, folders_below, glob_meaning, searched_folder
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.disk_view import GlobMeaning, glob_of
-from policy.evaluation.effects import SETS_GLOBS, CallEffects, PossibleWord, is_one_word
+from policy.evaluation.effects import (
+    SETS_GLOBS,
+    CallEffects,
+    PossibleWord,
+    UndeclaredText,
+    is_one_word,
+)
 from policy.evaluation.link_changes import LinkChanges
 from policy.evaluation.plain_names import prints_plain_names
 from policy.evaluation.uri_arguments import uri_accesses
@@ -96,16 +102,16 @@ def _leaves(value: Any, steps: tuple[str, ...], *, whole: bool) -> Iterator[Any]
         yield Unreadable(reason="a value of an unexpected type where a resource is declared")
 
 
-def _texts(value: Any) -> Iterator[str]:
-    pending = [value]
+def _texts(value: Any) -> Iterator[UndeclaredText]:
+    pending = [(value, "input")]
     while pending:
-        item = pending.pop()
+        item, field = pending.pop()
         if isinstance(item, str):
-            yield item
+            yield UndeclaredText(item, field)
         elif isinstance(item, Mapping):
-            pending.extend(item.values())
+            pending.extend((each, f"{field}.{name}") for name, each in item.items())
         elif isinstance(item, tuple):
-            pending.extend(item)
+            pending.extend((each, field) for each in item)
 
 
 def _add_leaf(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from policy.evaluation.accesses import Access, Folders, Origin, accesses_of, is_redirected
 from policy.evaluation.call_folder import in_call_folder
@@ -58,6 +58,13 @@ class KnownResource:
         self.access = access
 
 
+class UndeclaredText(NamedTuple):
+    """A string of the input that is not declared as a resource, and the field that holds it."""
+
+    text: str
+    field: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PossibleWord:
     """A string that may be a resource, and the working directory in which it would be used.
@@ -66,7 +73,7 @@ class PossibleWord:
     one that unseen code is given; `rewritten`: together with an option to change files. `whole` is
     False where only its start is known, and its `tail`. A glob searches `folder` for files of these
     `names`.
-    `command` is the text of the command, for people.
+    `command` is the text of the command, `field` the field of the input, for people.
     """
 
     text: str
@@ -78,6 +85,7 @@ class PossibleWord:
     folder: str = ""
     names: str = ""
     command: str = ""
+    field: str = ""
     steps: tuple[str, ...] = ()
     tail: str = ""
 
@@ -131,7 +139,7 @@ class CallEffects:
         self.absent: set[str] = set()
         self.answers: dict[Any, Any] = {}
         self.certain = True
-        self.possible: tuple[str, ...] = ()
+        self.possible: tuple[UndeclaredText, ...] = ()
         self.words: list[PossibleWord] = []
         self.handed: list[PossibleWord] = []
         self.commands: list[Invocation] = []

@@ -57,14 +57,13 @@ def possible_resource(
     """
     if verb == "runs":
         found = None if outside else _may_run(members, call, effects)
-    else:
-        words = _candidates(effects, call)
-        found = next(
-            (_shown(word) for word in words if _may_be(verb, word, members, call, outside=outside)),
-            None,
-        )
-    if found is not None:
-        return unknown_resources(f"{found} may be {_WHAT[verb]}")
+        if found is not None:
+            return unknown_resources(f"{found} may be {_WHAT[verb]}")
+        return None
+    for word in _candidates(effects, call):
+        if _may_be(verb, word, members, call, outside=outside):
+            why = f"{_shown(word)} may be {_WHAT[verb]}{_what_to_do(verb, word)}"
+            return unknown_resources(why)
     if handed and verb == "writes":
         for word in effects.handed:
             if any(_may_be(verb, one, members, call, outside=outside) for one in _values(word)):
@@ -75,8 +74,15 @@ def possible_resource(
 def _shown(word: PossibleWord) -> str:
     """Return a string for people: as far as it is known, and the command that it is a word of."""
     if word.whole:
-        return quote(word.text)
+        return f"{quote(word.text)} in {quote(word.field)}" if word.field else quote(word.text)
     return f"a word of {quote(word.command)} that only the shell knows"
+
+
+def _what_to_do(verb: str, word: PossibleWord) -> str:
+    """Return what makes a string clear that is no path because of a backslash."""
+    if verb in _FILES and word.field and "\\" in word.text:
+        return " (it has a backslash: declare the argument, or write `/`)"
+    return ""
 
 
 # ------------------------------------------------------------------ files, hosts, receivers
@@ -87,8 +93,8 @@ def _candidates(effects: CallEffects, call: Evaluation) -> Iterator[PossibleWord
     paths = call.paths
     if paths.directory_unknown:
         paths = replace(paths, directory_unknown=False)
-    for text in effects.possible:
-        yield from _readings(PossibleWord(text=text, paths=paths, of_command=False))
+    for text, field in effects.possible:
+        yield from _readings(PossibleWord(text=text, paths=paths, of_command=False, field=field))
     for word in effects.words:
         yield from _values(word)
 
@@ -303,7 +309,7 @@ def _spells(verb: str, word: PossibleWord) -> bool:
 
 def _may_run(members: SetTest, call: Evaluation, effects: CallEffects) -> str | None:
     """Return, for people, a string or the words of a command that may be a command in the set."""
-    scripts = [text for text in effects.possible if len(text) <= _LONGEST]
+    scripts = [each.text for each in effects.possible if len(each.text) <= _LONGEST]
     for command in effects.unprofiled:
         words, text = command.command.words, command.command.text
         if any(not word.known for word in words[1:]):

@@ -40,7 +40,7 @@ def _problem(text: str) -> str | None:
     if has_control(text):
         return f"a path with control characters: {quote(text)}"
     if "\\" in text:
-        return f"a backslash may be a separator or not: {quote(text)}"
+        return f"a backslash may be a separator or not; write `/` instead: {quote(text)}"
     if text != text.strip():
         return f"a path with white space around it: {quote(text)}"
     if not text.isascii() and _compatible_differs(text):
