@@ -12,6 +12,7 @@ from policy.catalog.listing import Listing, read_listing
 from policy.catalog.listing_entry import listing_entry
 from policy.catalog.markers import Connects, Reads, Runs, Sends, Writes, resources_of
 from policy.catalog.model_input import read_arguments
+from policy.catalog.name_classes import TooManyPatterns, patterns_in, tools_of_classes
 from policy.catalog.name_repair import ALIASES, RepairedName, repair_name, snake_case, spellings
 from policy.catalog.names_elsewhere import NAMES_ELSEWHERE
 from policy.catalog.operation_tag import OperationTag, operations_in
@@ -110,6 +111,7 @@ __all__ = [
     "SchemaViews",
     "Sends",
     "Step",
+    "TooManyPatterns",
     "ToolPattern",
     "ToolSelector",
     "ToolSpec",
@@ -143,6 +145,7 @@ __all__ = [
     "package_name",
     "part_includes",
     "parts",
+    "patterns_in",
     "patterns_of",
     "python_exec_spec",
     "read_arguments",
@@ -161,6 +164,7 @@ __all__ = [
     "spellings",
     "split_version",
     "strict_schema",
+    "tools_of_classes",
     "unfolded_size",
     "union_branches",
 ]

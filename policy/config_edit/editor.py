@@ -44,7 +44,8 @@ class Configured:
     `looser` is whether the edit may allow more calls, None for a key outside of the tables of
     permissions. The digests are those of the file, None if there was none. `changed` is whether the
     file changed; `generation` is the policy with the edit, and the one in force if a store made it.
-    `diff` is a unified diff, empty if nothing changes.
+    `diff` is a unified diff, empty if nothing changes. `waiting` is the digest of a difference that
+    people have to acknowledge before the edit takes effect, empty if it has.
     """
 
     key: str
@@ -57,6 +58,7 @@ class Configured:
     changed: bool
     generation: Generation
     diagnostics: tuple[Diagnostic, ...]
+    waiting: str = ""
 
 
 # Called with a valid edit before it is made; if it raises, nothing is changed.

@@ -401,6 +401,10 @@ class Program:
             self._layer_plans[index, spec.name] = found
         return found
 
+    def foreign_plan(self, index: int, spec: ToolSpec) -> LayerPlan:
+        """Return the plan of one layer for a tool that is not in the catalogue."""
+        return self._plan_layer(index, spec)
+
 
 def _reads_of(policy: LayeredPolicy) -> tuple[checked.PastRead, ...]:
     """Return what the rules of a policy read of earlier calls, each once."""

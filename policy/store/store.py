@@ -253,7 +253,8 @@ class PolicyStore:
         """Set one key of `placet.toml`, None removing it, and put the result in force at once.
 
         Raises PolicyInvalid and ConfigurationRefused, and then changes nothing. The `generation` of
-        the result is the one in force. Blocks while it builds and writes.
+        the result is the one in force: where an edit waits that lets calls do more, the one before
+        it, and `waiting` is what people acknowledge. Blocks while it builds and writes.
         """
         with self._editing:
             configured = configure(
@@ -271,7 +272,13 @@ class PolicyStore:
         reloaded = self.reload()
         if reloaded.generation is None:
             return configured
-        return replace(configured, generation=reloaded.generation, diagnostics=reloaded.diagnostics)
+        found = reloaded.status.loosening
+        return replace(
+            configured,
+            generation=reloaded.generation,
+            diagnostics=reloaded.diagnostics,
+            waiting=found.digest if found is not None and found.refused else "",
+        )
 
     def acknowledge(self, digest: str, *, by: str = "") -> Reloaded:
         """Let an edit take effect that waits because calls may do more under it.

@@ -1,6 +1,7 @@
 """Rules as Boolean formulas: which calls break a claim, of all calls or of some that are shown."""
 
 from policy.symbolic.all_calls import AllCalls
+from policy.symbolic.any_tool import AnyTool, any_tool
 from policy.symbolic.command_relations import CommandSet, command_set
 from policy.symbolic.known_truths import KnownTruths
 from policy.symbolic.leaves import leaves_of
@@ -33,6 +34,7 @@ __all__ = [
     "RESOURCES",
     "AllCalls",
     "AnyPlan",
+    "AnyTool",
     "Basis",
     "Claim",
     "CommandSet",
@@ -50,6 +52,7 @@ __all__ = [
     "WhyOpen",
     "accepted_input",
     "always_denied",
+    "any_tool",
     "command_set",
     "demands_too_much",
     "includes",

@@ -10,12 +10,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from policy.catalog import Verb
 from policy.checks import checked
 from policy.evaluation import DeclaredResources, is_enforceable
 from policy.symbolic.command_relations import CommandSet, command_set
 from policy.symbolic.set_relations import includes, shares_nothing
 from policy.symbolic.situation import HOME, WORKSPACE
 from policy.symbolic.truths import Truths
+from policy.syntax import tree
 from policy.values import PathContext
 
 # Two literals, of which one implies the other. They stand for those of two tests: 1 and 2 that the
@@ -28,8 +30,8 @@ _FIRST, _SECOND = Truths(1, 2), Truths(3, 4)
 class Meaning:
     """A resource test in its scope, as far as its truth depends on them."""
 
-    verb: str
-    form: str
+    verb: Verb
+    form: tree.Form
     operand: checked.ValueSet | None
     beside: checked.ValueSet | None
     surely: bool

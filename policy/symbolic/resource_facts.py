@@ -8,7 +8,7 @@ tests say of all resources.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from policy.catalog import ToolSpec, Verb
 from policy.checks import checked
@@ -48,19 +48,8 @@ class ResourceFacts:
 
     def truth_of(self, test: checked.ResourceTest, scope: Scope) -> Truths:
         """Return the truth of a test."""
-        form = "only" if test.operand is not None and not test.operand.included else test.form
-        # Only an `only` can be about arguments that are absent; redirections matter to commands.
-        absent_is_false = scope.absent_is_false and form == "only"
-        covering = (scope.covering or test.any_redirection) and test.verb == "runs"
-        meaning = Meaning(
-            verb=test.verb,
-            form=form,
-            operand=test.operand,
-            beside=test.beside,
-            surely=test.surely,
-            absent_is_false=absent_is_false,
-            covering=covering,
-        )
+        meaning = resource_meaning(test, scope)
+        form, absent_is_false = meaning.form, meaning.absent_is_false
         number = self._related.number(meaning, scope.declared)
         known = self._truths.get(number)
         if known is not None:
@@ -76,7 +65,7 @@ class ResourceFacts:
             self._hosts_of(scope.declared).note(values, form, truth, absent=absent_is_false)
             self._arguments.note(values, form, truth, verb=test.verb, declared=scope.declared)
         # Also of sets that automata describe: they say nothing of what is indeterminate.
-        self._relate(number, truth)
+        require_related(self._clauses, self._related, self._truths, number, truth)
         self._truths[number] = truth
         return truth
 
@@ -121,13 +110,35 @@ class ResourceFacts:
         self._hosts.append(made)
         return made
 
-    def _relate(self, number: int, truth: Truths) -> None:
-        """Require what the truth of a test and those of all other tests imply for each other."""
-        implications = self._related.implications(number)
-        for other, others_truth in self._truths.items():
-            for premise, conclusion in implications.get(other, ()):
-                literals = (truth.holds, truth.fails, others_truth.holds, others_truth.fails)
-                self._clauses.require(-_literal(literals, premise), _literal(literals, conclusion))
+
+def resource_meaning(test: checked.ResourceTest, scope: Scope) -> Meaning:
+    """Return what the truth of a resource test depends on."""
+    form = "only" if test.operand is not None and not test.operand.included else test.form
+    return Meaning(
+        verb=test.verb,
+        form=form,
+        operand=test.operand,
+        beside=test.beside,
+        surely=test.surely,
+        # Only an `only` can be about arguments that are absent; redirections matter to commands.
+        absent_is_false=scope.absent_is_false and form == "only",
+        covering=(scope.covering or test.any_redirection) and test.verb == "runs",
+    )
+
+
+def require_related(
+    clauses: Clauses,
+    related: RelatedTests,
+    others: Mapping[int, Truths],
+    number: int,
+    truth: Truths,
+) -> None:
+    """Require what the truth of a test and those of others, by number, imply for each other."""
+    implications = related.implications(number)
+    for other, others_truth in others.items():
+        for premise, conclusion in implications.get(other, ()):
+            literals = (truth.holds, truth.fails, others_truth.holds, others_truth.fails)
+            clauses.require(-_literal(literals, premise), _literal(literals, conclusion))
 
 
 def _literal(literals: tuple[int, ...], number: int) -> int:

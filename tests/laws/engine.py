@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -68,13 +68,18 @@ def build_over(
     *,
     context: Mapping[str, str] | None = None,
     profiles: Profiles = FREE,
+    accepted: Collection[str] = (),
 ) -> Built:
-    """Take a policy the whole way over another catalogue, with declared facts of the context."""
+    """Take a policy the whole way over another catalogue, with declared facts of the context.
+
+    Errors with one of the codes in `accepted` do not matter.
+    """
     trees = tuple(_parsed(name, text) for name, text in policy.texts().items())
     checked = check(PolicySources(files=trees, context=context or {}), catalog)
     layered = merge(checked.policies, catalog)
     found = (*checked.diagnostics, *layered.diagnostics)
-    errors = tuple(one for one in found if one.severity is Severity.ERROR)
+    wrong = (one for one in found if one.severity is Severity.ERROR)
+    errors = tuple(one for one in wrong if one.code not in accepted)
     if errors:
         raise Unsound(errors)
     program = compile_policy(layered.policy, catalog, profiles=profiles)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal, TypeAlias
 
 from policy.checks import checked
@@ -51,6 +52,11 @@ def changes_of(layer: ChangedLayer) -> Iterator[Change]:
         direction: Direction = "looser" if verb == "removed" else "tighter"
         for statement in statements:
             match statement:
+                case checked.CheckedRewrite() if verb == "added":
+                    narrows = all(map(_narrows, statement.changes))
+                    yield _change(
+                        "rewrite", "tighter" if narrows else "unclear", statement, layer, verb
+                    )
                 case checked.CheckedRewrite():
                     yield _change("rewrite", direction, statement, layer, verb)
                 case checked.CheckedRedaction():
@@ -69,6 +75,18 @@ def changes_of(layer: ChangedLayer) -> Iterator[Change]:
                     )
                 case _:
                     continue
+
+
+def _narrows(change: checked.CheckedChange) -> bool:
+    """Return whether a change of the input only brings a number closer to zero.
+
+    Any other may make a call do what nobody asked for: a field that is removed may have been a
+    filter, and text that is redacted an option such as `--dry-run`.
+    """
+    bound = change.value.value if isinstance(change.value, checked.Constant) else None
+    if isinstance(bound, bool) or not isinstance(bound, int | float | Decimal):
+        return False
+    return bound >= 0 if change.kind == "at most" else change.kind == "at least" and bound <= 0
 
 
 def profile_changes(old: Program, new: Program) -> Iterator[Change]:

@@ -22,7 +22,7 @@ from policy.verify.difference.difference import (
 )
 from policy.verify.difference.statements import ChangedLayer, changed_layers
 from policy.verify.difference.tool_comparer import compare_tool, profiles_of
-from policy.verify.difference.unknown_tools import unknown_tool_changes
+from policy.verify.difference.unknown_tools import concerns_unknown_tools, unknown_tool_changes
 from policy.verify.proof.proof import STEPS, Progress
 
 _EVERYBODY = LayerKey(kind="every")
@@ -61,18 +61,24 @@ def compare(
         if progress is not None:
             progress(number, len(concerned))
         tools += compare_tool(name, rows, old.program, new.program, steps=steps)
-    return _difference(old, new, layers, tools, concerned=len(concerned))
+    unknown = tuple(unknown_tool_changes(layers, old.program, new.program, steps=steps))
+    return _difference(old, new, layers, tools, unknown, concerned=len(concerned))
 
 
 def compare_statements(old: Compared, new: Compared) -> Difference:
     """Return what changed besides verdicts, as statements and settings show: no call is decided."""
-    return _difference(old, new, changed_layers(old.program, new.program), (), concerned=0)
+    return _difference(old, new, changed_layers(old.program, new.program), (), (), concerned=0)
 
 
 def concerns_calls(old: Program, new: Program) -> bool:
     """Return whether anything changed on which the verdict on some call may depend."""
     # Which tools a profile concerns is found out where calls are compared.
-    return bool(changed_profiles(old, new) or _concerned(old, new, changed_layers(old, new)))
+    layers = changed_layers(old, new)
+    return bool(
+        changed_profiles(old, new)
+        or _concerned(old, new, layers)
+        or concerns_unknown_tools(layers, old, new)
+    )
 
 
 def digest_of_unknown(old: Compared, new: Compared) -> str:
@@ -85,6 +91,7 @@ def _difference(
     new: Compared,
     layers: tuple[ChangedLayer, ...],
     tools: Iterable[ToolDifference],
+    unknown: tuple[Change, ...],
     *,
     concerned: int,
 ) -> Difference:
@@ -96,11 +103,7 @@ def _difference(
             for change in definition_changes(name, old.program, new.program)
         ),
         *(change for layer in layers for change in changes_of(layer)),
-        *(
-            change
-            for layer in layers
-            for change in unknown_tool_changes(layer, old.program, new.program)
-        ),
+        *unknown,
         *profile_changes(old.program, new.program),
         *new.changes_since(old),
     )

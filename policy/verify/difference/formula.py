@@ -63,6 +63,10 @@ class Formula:
         """Return literals that all hold where a layer's changed statements make a difference."""
         return [self._reading.applies(key), self._matters(key), self._way(way)]
 
+    def passes_now(self) -> int:
+        """Return the literal that the new policy does not deny the call."""
+        return -self._verdicts[1].denies
+
     def matching(self, model: Model) -> frozenset[PlanKey]:
         """Return the common rules, left open, that match in an assignment."""
         return frozenset(

@@ -34,6 +34,13 @@ class Side:
         layers = tuple(program.layer_plan(index, spec) for index in range(count))
         return Side(program=program, spec=spec, layers=layers)
 
+    @staticmethod
+    def with_tool(program: Program, spec: ToolSpec) -> Side:
+        """Return a policy's side of the question about a tool that it does not know."""
+        count = len(program.policy.layers)
+        layers = tuple(program.foreign_plan(index, spec) for index in range(count))
+        return Side(program=program, spec=spec, layers=layers)
+
     def layer(self, key: LayerKey) -> LayerPlan | None:
         """Return the plan of a layer, None if there is none."""
         return next((layer for layer in self.layers if layer.key == key), None)

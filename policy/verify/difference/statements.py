@@ -38,7 +38,7 @@ class ChangedLayer:
     def concerns(self, old: ToolSpec | None, new: ToolSpec | None) -> bool:
         """Return whether a changed statement may affect the verdict on a tool's calls."""
         return any(
-            spec is not None and _matches(statement, spec)
+            spec is not None and matches(statement, spec)
             for spec, statements in ((old, self.removed), (new, self.added))
             for statement in statements
         )
@@ -130,7 +130,13 @@ def _digest(one: Statement) -> str:
     return meaning_digest(type(one).__name__, one.tools, one.when, one.unless, *parts)
 
 
-def _matches(statement: Statement, spec: ToolSpec) -> bool:
-    if isinstance(statement, (checked.CheckedLimit, checked.CheckedInvariant)):
-        return False  # no verdict of the rules depends on it
+def decides_verdicts(statement: Statement) -> bool:
+    """Return whether a verdict of the rules may depend on a statement."""
+    return not isinstance(statement, (checked.CheckedLimit, checked.CheckedInvariant))
+
+
+def matches(statement: Statement, spec: ToolSpec) -> bool:
+    """Return whether a verdict on calls of a tool may depend on a statement."""
+    if not decides_verdicts(statement):
+        return False
     return statement.tools is None or statement.tools.matches(spec)

@@ -59,7 +59,7 @@ def _compared(
         and _as_conditions_read(before.spec) == _as_conditions_read(after.spec)
         and old.open_fields(before.spec) == new.open_fields(after.spec)
     )
-    approvals = _asks_certain_people(before) or _asks_certain_people(after)
+    approvals = asks_certain_people(before) or asks_certain_people(after)
     with Question(before, after, rows=rows, alike=alike, steps=steps) as question:
         for key in rows:
             yield ToolDifference(
@@ -122,7 +122,7 @@ def _as_conditions_read(spec: ToolSpec) -> ToolSpec:
     )
 
 
-def _asks_certain_people(side: Side) -> bool:
+def asks_certain_people(side: Side) -> bool:
     """Return whether an approval of some call is more than that of anybody, once."""
     terms = [
         plan.reason.terms

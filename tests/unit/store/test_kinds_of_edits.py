@@ -22,6 +22,7 @@ HEAD = "policy for every agent\n\ndefault deny\n"
 ANY = "policy for every agent\n\ndefault allow\n"
 GIT = HEAD + 'run: allow bash_exec when runs only ["git *"]\n'
 DIGEST = f"sha256:{'0' * 64}"
+FILE_TOOLS = [spec.name for spec in builtin_catalog().specs if spec.name.startswith("file_")]
 LISTED = '[catalogue]\nfiles = ["tools.json"]\n'
 
 
@@ -48,6 +49,65 @@ LOOSENING: dict[str, tuple[Files, Files]] = {
     "a rule about a tool that is not known": (
         {"global.policy": HEAD + "allow refund when input.amount <= 100\n"},
         {"global.policy": HEAD + "allow refund when input.amount <= 1000000\n"},
+    ),
+    "an approval of a tool that is not known": (
+        {"global.policy": ANY + "allow refund with approval\n"},
+        {"global.policy": ANY},
+    ),
+    "a default for a tool that is not known": (
+        {"global.policy": ANY + "default ask for refund\n"},
+        {"global.policy": ANY},
+    ),
+    "a delegation of a tool that is not known": (
+        {
+            "global.policy": ANY + 'delegate refund to agent "a"\n',
+            "agents/a.policy": 'policy for agent "a"\n\nallow refund\n',
+        },
+        {"global.policy": ANY, "agents/a.policy": 'policy for agent "a"\n'},
+    ),
+    "an allow that a wildcard widens": (
+        {"global.policy": HEAD + "allow file_read\n"},
+        {"global.policy": HEAD + "allow file_r*\n"},
+    ),
+    "a deny in place of a wildcard": (
+        {"global.policy": HEAD + "allow file_*\ndeny file_*\n"},
+        {"global.policy": HEAD + "allow file_*\n" + "".join(f"deny {n}\n" for n in FILE_TOOLS)},
+    ),
+    "an exception in place of a wildcard": (
+        {"global.policy": ANY + "deny * except web_fetch\n"},
+        {"global.policy": ANY + "deny *_* except web_fetch\n"},
+    ),
+    "a named set of tools": (
+        {"global.policy": ANY + "tools some = refund, web_fetch\ndeny some\n"},
+        {"global.policy": ANY + "tools some = web_fetch\ndeny some\n"},
+    ),
+    "a tool and its rule": (
+        {
+            "global.policy": ANY + "deny pay when input.amount > 100\n",
+            "placet.toml": LISTED,
+            "tools.json": _tools(),
+        },
+        {"global.policy": ANY, "tools.json": '{"tools": []}'},
+    ),
+    "a list of tools and a rule": (
+        {
+            "global.policy": ANY + "deny pay when input.amount > 100\n",
+            "placet.toml": LISTED,
+            "tools.json": _tools(),
+        },
+        {"global.policy": ANY, "placet.toml": ""},
+    ),
+    "a tool and a wider allow": (
+        {
+            "global.policy": HEAD + "allow pay when input.amount < 1\n",
+            "placet.toml": LISTED,
+            "tools.json": _tools(),
+        },
+        {"global.policy": HEAD + "allow pay\n", "tools.json": '{"tools": []}'},
+    ),
+    "a rewrite": (
+        {"global.policy": ANY},
+        {"global.policy": ANY + "rewrite bash_exec set input.timeout = 600\n"},
     ),
     "another layer": (
         {"global.policy": HEAD + 'delegate bash_exec to agent "a"\n'},
@@ -208,6 +268,26 @@ LOOSENING: dict[str, tuple[Files, Files]] = {
     ),
 }
 HARMLESS: dict[str, tuple[Files, Files]] = {
+    "an upper bound": (
+        {"global.policy": ANY},
+        {"global.policy": ANY + "rewrite bash_exec set input.timeout = at most 60\n"},
+    ),
+    "a wildcard that restricts more": (
+        {"global.policy": ANY + "deny memory_drop\n"},
+        {"global.policy": ANY + "deny memory_*\n"},
+    ),
+    "a tool that no rule is about": (
+        {"global.policy": HEAD, "placet.toml": LISTED, "tools.json": _tools()},
+        {"tools.json": '{"tools": []}'},
+    ),
+    "a tool with the rule that allowed it": (
+        PAYS | {"tools.json": _tools()},
+        {"global.policy": HEAD, "tools.json": '{"tools": []}'},
+    ),
+    "less of a tool that is not known": (
+        {"global.policy": HEAD + "allow refund when input.amount <= 100\n"},
+        {"global.policy": HEAD + "allow refund when input.amount <= 10\n"},
+    ),
     "a comment and an example in a profile": (
         {"global.policy": GIT, "programs/foo.toml": 'operands = "read..."\n'},
         {

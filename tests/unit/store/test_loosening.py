@@ -74,6 +74,21 @@ def test_a_loosened_policy_waits_and_takes_effect_once_acknowledged(tmp_path: Pa
     assert store.acknowledgements.waiting() == ()
 
 
+def test_an_edit_of_the_configuration_says_whether_it_waits(tmp_path: Path) -> None:
+    root = _folder(tmp_path)
+    _edit(root, ASKS)
+    store = open_store(root)
+    made = store.configure("permissions.tools.file_read", "deny")
+    assert (made.waiting, made.generation) == ("", store.current)
+    made = store.configure("permissions.tools.file_read", None)
+    assert made.changed
+    assert made.waiting == _digest(store)
+    assert (made.generation, verdict(store)) == (store.current, Verdict.DENY)
+    assert "loosening-refused" in [found.code for found in made.diagnostics]
+    store.acknowledge(made.waiting)
+    assert verdict(store) is Verdict.ASK
+
+
 def test_an_acknowledgement_counts_for_that_very_difference(tmp_path: Path) -> None:
     root = _folder(tmp_path)
     store = open_store(root)

@@ -1,0 +1,146 @@
+"""Whether two policies may let a tool do more that at least one of them does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from policy.catalog import ToolSpec
+from policy.checks import LayerKey
+from policy.model import Verdict
+from policy.program import LayerPlan, Program
+from policy.solving import Clauses, Search, Unsatisfiable
+from policy.symbolic import AllCalls, AnyTool, RuleReader, any_tool
+from policy.verify.difference.changed_rewrites import left_open_by_rewrites
+from policy.verify.difference.common_rules import CommonRules
+from policy.verify.difference.formula import Formula, Way
+from policy.verify.difference.sides import PlanKey, Side
+
+# How many common rules are read exactly at most, to prove that no call differs.
+_MOST_READ = 200
+
+
+class ForeignTool:
+    """One tool on both sides of a comparison, of which each call is looked at.
+
+    `known` is its definition, as the policy has it that knows it; without one, nothing but the name
+    and the origin in `spec` is known, and it may be any tool that has them.
+    """
+
+    def __init__(
+        self,
+        old: Program,
+        new: Program,
+        spec: ToolSpec,
+        *,
+        known: tuple[ToolSpec, ToolSpec] | None = None,
+        steps: int,
+    ) -> None:
+        self._is_any = known is None
+        before, after = known or (any_tool(spec),) * 2
+        self._sides = (Side.with_tool(old, before), Side.with_tool(new, after))
+        self._rules = CommonRules(*self._sides)
+        self._steps = steps
+
+    def loosened(self, layers: tuple[LayerKey, ...]) -> Iterator[LayerKey]:
+        """Yield the layers, of those in which something changed, by which a call may do more."""
+        if self.is_always_denied():
+            return
+        wanted: tuple[Way, ...] = ("looser", "approval") if self._may_be_approved() else ("looser",)
+        open_layers = [layer for layer in layers if self._is_left_open(layer)]
+        for exactly in (frozenset[PlanKey](), self._rules.keys_of_both):
+            if len(exactly) > _MOST_READ:
+                break
+            open_layers = [
+                layer
+                for layer in layers
+                if self._is_left_open(layer)
+                or any(not self._has_none(way, layer, exactly=exactly) for way in wanted)
+            ]
+            if not open_layers:
+                return
+        yield from open_layers
+
+    def is_always_denied(self) -> bool:
+        """Return whether the new policy certainly denies every call."""
+        clauses = Clauses()
+        common = self._rules.keys_of_both
+        formula = self._formula(clauses, exactly=common if len(common) <= _MOST_READ else ())
+        return self._exclude(clauses, [formula.passes_now()])
+
+    def _is_left_open(self, layer: LayerKey) -> bool:
+        """Return whether something differs that the formula does not read."""
+        old, new = self._sides
+        here, there = old.layer(layer), new.layer(layer)
+        if here is not None and there is not None and not _declare_alike(here, there):
+            return True
+        if "looser" in left_open_by_rewrites(self._sides, layer, self._rules):
+            return True
+        # By inline code, the floor differs; by opened fields, what is admitted.
+        return layer.kind == "every" and (
+            old.permits_inline_code() != new.permits_inline_code() or _open(old) != _open(new)
+        )
+
+    def _has_none(self, way: Way, layer: LayerKey, *, exactly: frozenset[PlanKey]) -> bool:
+        clauses = Clauses()
+        formula = self._formula(clauses, exactly=exactly)
+        return self._exclude(clauses, formula.differs(way, layer))
+
+    def _exclude(self, clauses: Clauses, wanted: list[int]) -> bool:
+        """Return whether no call meets clauses and wanted literals, which are all made by now."""
+        with Search(clauses, steps=self._steps) as search:
+            return isinstance(search.solve(wanted), Unsatisfiable)
+
+    def _formula(self, clauses: Clauses, *, exactly: Collection[PlanKey]) -> Formula:
+        new = self._sides[1]
+        assert new.spec is not None, "a tool is on both sides"
+        tests, layers = tuple(self._rules.tests(exactly)), self._rules.layers
+        slots = max(side.program.slots for side in self._sides)
+        reading: AnyTool | AllCalls
+        if self._is_any:
+            reading = AnyTool(clauses, new.spec, tests=tests, layers=layers, slots=slots)
+        else:
+            view = new.program.catalog.views.of(new.spec.schema)
+            reading = AllCalls(clauses, new.spec, view, tests=tests, layers=layers, slots=slots)
+        return Formula(
+            self._sides,
+            reading,
+            RuleReader(reading, exact=False),
+            keys=self._rules.keys,
+            common=self._rules.keys_of_both,
+            exactly=exactly,
+        )
+
+    def _may_be_approved(self) -> bool:
+        """Return whether a call that both ask about may need less of an approval.
+
+        It does not where rules that ask were added alone, or in place of those that anybody may
+        answer, once.
+        """
+        asking = [dict(_asking(self._rules, side)) for side in self._sides]
+        removed = [asking[0][key] for key in asking[0].keys() - asking[1].keys()]
+        if any(one is not None for one in removed):
+            return True
+        return bool(removed) and any(kept for kept in asking[1].values())
+
+
+def _asking(rules: CommonRules, side: Side) -> Iterator[tuple[object, bool | None]]:
+    """Yield what asks, and whether it remembers an approval; None where anybody answers, once."""
+    for layer in side.layers:
+        for plan in layer.restricting:
+            terms = plan.reason.terms
+            if plan.verdict is Verdict.ASK:
+                is_plain = terms is None or (terms.plain and terms.remember is None)
+                yield (
+                    rules.keys.of(layer, plan),
+                    None if is_plain else terms is not None and terms.remember is not None,
+                )
+        if layer.default is not None and layer.default.verdict is Verdict.ASK:
+            yield layer.key, None
+
+
+def _declare_alike(old: LayerPlan, new: LayerPlan) -> bool:
+    return old.declared.says_the_same(new.declared)
+
+
+def _open(side: Side) -> bool:
+    return side.spec is not None and side.program.open_fields(side.spec)
