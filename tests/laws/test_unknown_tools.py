@@ -36,7 +36,7 @@ def _all_tools() -> Iterator[ToolSpec]:
     words = ["".join(one) for n in (1, 2, 3) for one in itertools.product("ab_y", repeat=n)]
     origins = [Origin(tool=word) for word in words]
     origins += [
-        Origin(kind=kind, server=server, tool=tool)  # type: ignore[arg-type]
+        Origin(kind=kind, server=server, tool=tool)
         for kind in ("mcp", "ext")
         for server in words[:20]
         if "__" not in server
@@ -121,7 +121,7 @@ _SPECS = tuple(
         schema=_FIELDS,
         resources=(Resource(verb="reads", steps=("p",)),),
         complete=True,
-        **facts,  # type: ignore[arg-type]
+        **facts,
     )
     for name, facts in (("t_red", {"category": "x"}), ("t_blue", {"read_only": True}), ("sun", {}))
 )
