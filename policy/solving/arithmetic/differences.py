@@ -7,9 +7,9 @@ Such bounds are the edges of a graph, and contradict each other exactly if some 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import floor
+from math import floor, lcm
 from typing import TypeAlias
 
 from policy.solving.arithmetic.bounds import Bound
@@ -18,7 +18,7 @@ from policy.solving.arithmetic.polynomials import Polynomial
 # The vertex that stands for zero.
 _ZERO = -1
 # A length, and how often it is a little less: one for each strict bound.
-_Length: TypeAlias = tuple[Fraction, int]
+_Length: TypeAlias = tuple[Fraction | int, int]
 # How far from zero values are, at most, as far as that is possible.
 _NEAR = (Fraction(20), Fraction(1_000), Fraction(10**6), None)
 # How small a strict bound's difference is in values, at first.
@@ -42,8 +42,7 @@ def is_difference(polynomial: Polynomial) -> bool:
 
 def contradiction(bounds: Iterable[Bound]) -> tuple[Bound, ...] | None:
     """Return bounds that exclude each other, None if all of them may hold. All are differences."""
-    edges = list(_edges(bounds))
-    found = _negative_cycle(edges)
+    found = _negative_cycle(_in_whole_numbers(list(_edges(bounds))))
     return None if found is None else tuple(edge.bound for edge in found)
 
 
@@ -72,7 +71,7 @@ def _values(asked: list[Bound]) -> dict[int, Fraction] | None:
         near += [_bound(each, -size, upper=False) for each in variables if size is not None]
         distances, _, _ = _distances(list(_edges([*asked, *near])))
         for step in _STEPS:
-            zero = _value(distances.get(_ZERO, (Fraction(0), 0)), step)
+            zero = _value(distances.get(_ZERO, (0, 0)), step)
             found = {
                 at: _value(length, step) - zero for at, length in distances.items() if at != _ZERO
             }
@@ -87,7 +86,7 @@ def _bound(variable: int, limit: Fraction, *, upper: bool) -> Bound:
 
 
 def _value(length: _Length, step: Fraction) -> Fraction:
-    return length[0] + length[1] * step
+    return Fraction(length[0]) + length[1] * step
 
 
 def _ends(polynomial: Polynomial) -> tuple[int, int] | None:
@@ -112,9 +111,15 @@ def _edges(bounds: Iterable[Bound]) -> Iterator[_Edge]:
             yield _Edge(ends[0], ends[1], (-bound.limit, less), bound)
 
 
+def _in_whole_numbers(edges: list[_Edge]) -> list[_Edge]:
+    """Return the same edges in a unit in which every length is a whole number, which is faster."""
+    unit = lcm(*(edge.length[0].denominator for edge in edges))
+    return [replace(edge, length=(int(edge.length[0] * unit), edge.length[1])) for edge in edges]
+
+
 def _distances(edges: list[_Edge]) -> tuple[dict[int, _Length], dict[int, _Edge], int | None]:
     """Return the distance of each vertex, the edge by which it is reached, and one in a cycle."""
-    start: _Length = (Fraction(0), 0)
+    start: _Length = (0, 0)
     distances = {end: start for edge in edges for end in (edge.start, edge.end)}
     reached: dict[int, _Edge] = {}
     changed: int | None = None

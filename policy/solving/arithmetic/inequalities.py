@@ -19,8 +19,11 @@ from policy.solving.arithmetic.by_z3 import Z3
 from policy.solving.arithmetic.polynomials import Polynomial
 from policy.solving.clauses import Clauses
 
-# Why an assignment was left open: z3 is not installed, or did not come to an end.
-LeftOpen: TypeAlias = Literal["", "missing", "unfinished"]
+# Why an assignment was left open: z3 is not installed, or did not come to an end, or there were too
+# many assignments that say too much of numbers.
+LeftOpen: TypeAlias = Literal["", "missing", "unfinished", "spent"]
+# Bounds that are looked at, of all assignments of one search.
+_MOST_BOUNDS = 150_000
 # The limit, and whether the polynomial is at most that (1) or below it (0).
 _Limit: TypeAlias = tuple[Fraction, int]
 
@@ -37,6 +40,7 @@ class Inequalities:
         self._literals: dict[Polynomial, list[int]] = {}
         self._z3: Z3 | None = None
         self.left_open: LeftOpen = ""
+        self._left = _MOST_BOUNDS
         clauses.theories.append(self)
 
     def variable(self, *, whole: bool) -> Polynomial:
@@ -65,7 +69,11 @@ class Inequalities:
 
     def refute(self, holding: frozenset[int]) -> list[list[int]]:
         """Return clauses that exclude what the assignment says of numbers, if it cannot be."""
+        if self._left <= 0:
+            self.left_open = "spent"
+            return []
         bounds = list(self._related(self._tightest(holding)))
+        self._left -= len(bounds)
         near = [bound for bound in bounds if differences.is_difference(bound.polynomial)]
         conflict = differences.contradiction(near)
         if conflict is not None:

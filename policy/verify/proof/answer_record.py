@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from policy.symbolic import OpenCondition, Situation
 
 _TIME = "time"
-_LEFT_OPEN: Mapping[Any, LeftOpen] = {"missing": "missing", "unfinished": "unfinished"}
+_LEFT_OPEN: Mapping[Any, LeftOpen] = {
+    "missing": "missing",
+    "unfinished": "unfinished",
+    "spent": "spent",
+}
 
 
 def answer_record(found: ToolProof) -> dict[str, Any]:

@@ -22,6 +22,10 @@ ARITHMETIC = {
         "the solver z3 found no answer within the work that it may do",
         "set bounds for the fields, in the schema or in rules, or claim less",
     ),
+    "spent": (
+        "so many values are compared with each other that the work for a proof was used up",
+        "claim it of fewer fields, or compare them with constants",
+    ),
 }
 WHY_OPEN: Mapping[WhyOpen, str] = {
     "script": "what commands access is not derived from their patterns",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -65,6 +66,24 @@ def test_arithmetic_ends_after_questions_without_an_answer(
         specs=(tool("t", {"a": whole, "b": whole}),),
     )
     assert (found.status, found.left_open) == ("undecided", "unfinished")
+
+
+def test_many_values_that_all_differ_are_compared_with_bounded_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("policy.solving.arithmetic.inequalities._MOST_BOUNDS", 100)
+    names = ("a", "b", "c", "d", "e")
+    few = {"type": "integer", "minimum": 1, "maximum": 4}
+    differ = (f"input.{x} != input.{y}" for x, y in combinations(names, 2))
+    found = proof(
+        f"prove never allow t when {' and '.join(differ)}",
+        ALLOWED,
+        specs=(tool("t", dict.fromkeys(names, few)),),
+    )
+    assert (found.status, found.left_open) == ("undecided", "spent")
+    problem = problem_of(found)
+    assert problem is not None
+    assert "the work for a proof was used up" in problem.message
 
 
 def _tool(schema: dict[str, Any]) -> Any:
