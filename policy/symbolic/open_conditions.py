@@ -12,15 +12,15 @@ from policy.solving import Model
 from policy.symbolic.all_calls import AllCalls
 from policy.symbolic.leaves import leaves_of
 from policy.symbolic.reading import Scope
-from policy.symbolic.subjects import HISTORY, Subject, subjects_of
+from policy.symbolic.subjects import DEPTH, HISTORY, PARENT, Subject, subjects_of
 from policy.symbolic.verdicts import AnyPlan
 from policy.symbolic.violation import Claim
 from policy.values import HostPattern, read_host_pattern
 
 # Why nothing is known of a condition: it is about what a script accesses or which commands it runs,
 # about other resources, about what came before, about elements of lists within lists or by their
-# index, about what a rewrite leaves of a field, about addresses of names, or about another value;
-# or it is known by itself, and not together with the others.
+# index, about what a rewrite leaves of a field, about addresses of names, about the agents above
+# the caller, or about another value; or it is known by itself, and not together with the others.
 WhyOpen: TypeAlias = Literal[
     "script",
     "commands",
@@ -30,6 +30,7 @@ WhyOpen: TypeAlias = Literal[
     "index",
     "rewritten",
     "addresses",
+    "callers",
     "value",
     "together",
 ]
@@ -110,6 +111,8 @@ def _why_together(test: checked.Test, rewritten: frozenset[Subject]) -> WhyOpen:
         return "rewritten"
     if isinstance(test, checked.ResourceTest) and test.operand and _has_networks(test.operand):
         return "addresses"
+    if not subjects_of(test).isdisjoint((PARENT, DEPTH)):
+        return "callers"
     return "index" if _has(test, checked.ElementAt) else "together"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
+from math import floor
 from typing import Any
 
 from policy.catalog import SchemaView, ToolSpec
@@ -29,12 +30,21 @@ from policy.symbolic.field_values import accepted_values, bounds_in
 from policy.symbolic.known_truths import KnownTruths, Row
 from policy.symbolic.reading import Choice, Scope, choices, compiled, fixed, table
 from policy.symbolic.resource_samples import argument_samples
-from policy.symbolic.samples import complete_samples, guessed_samples, is_strange, times
+from policy.symbolic.samples import (
+    complete_samples,
+    constants_of,
+    guessed_samples,
+    is_strange,
+    times,
+)
 from policy.symbolic.situation import NOTHING, SETTABLE, Situation, Values, accepted_input
-from policy.symbolic.subjects import NAME, RESOURCES, ROLE, Subject, subjects_of
+from policy.symbolic.subjects import DEPTH, NAME, PARENT, RESOURCES, ROLE, Subject, subjects_of
 from policy.symbolic.truths import Truths
+from policy.values import is_number
 
 _MOST_VALUES = 60  # of one field or fact
+_DEEPEST = 32  # agents above a caller
+_MOST_NAMES = 6  # of several agents above a caller, who all have one
 
 
 class ShownCalls:
@@ -135,9 +145,13 @@ class ShownCalls:
         return tuple(choice.value for choice in self._choices.get(subject, ()))
 
     def _subjects(self, test: checked.Test) -> frozenset[Subject]:
-        """Return what a test depends on; a field that is a resource belongs to the resources."""
+        """Return what a test depends on; a field that is a resource belongs to the resources.
+
+        How many agents are above the caller is as many as the value of `PARENT` names.
+        """
         return frozenset(
-            RESOURCES if subject in self._of_resources else subject for subject in subjects_of(test)
+            RESOURCES if subject in self._of_resources else PARENT if subject == DEPTH else subject
+            for subject in subjects_of(test)
         )
 
     def _table(self, test: Callable[[], TestOf], subjects: frozenset[Subject], row: Row) -> Truths:
@@ -192,6 +206,15 @@ class ShownCalls:
         if subject in self._suggested and (fits is None or fits(self._suggested[subject])):
             yield self._suggested[subject]
 
+    def _chains(self, tests: list[checked.Test], parents: Iterable[Any]) -> Iterator[Any]:
+        """Yield several agents above the caller, which all have one name."""
+        about = [test for test in tests if DEPTH in subjects_of(test)]
+        suggested = self._suggested.get(DEPTH)
+        names = (self._base.caller.agent, self._suggested.get(PARENT), *parents)
+        texts = dict.fromkeys(name for name in names if isinstance(name, str))
+        for depth in _depths(about, suggested) if about else ():
+            yield from ((name,) * depth for name in islice(texts, _MOST_NAMES))
+
     def _values(self, subject: Subject) -> Iterator[Any]:
         tests = self._tests.get(subject, [])
         if subject == RESOURCES:
@@ -216,6 +239,17 @@ class ShownCalls:
             values = (*samples, None) if subject[0] == "context" else (usual, *samples)
             fits = _SHAPES.get(subject, lambda value: True)
             yield from self._few(subject, (value for value in values if fits(value)))
+            if subject == PARENT:
+                yield from self._chains(tests, (value for value in values if fits(value)))
+
+
+def _depths(tests: Iterable[checked.Test], suggested: Any) -> Iterator[int]:
+    """Yield how many agents may be above a caller, around the numbers of tests."""
+    constants = (value for test in tests for value in constants_of(test) if is_number(value))
+    named = (floor(number) for number in constants if 0 <= number <= _DEEPEST)
+    near = (depth + step for depth in named for step in (-1, 0, 1))
+    more = [suggested] if isinstance(suggested, int) else []
+    yield from sorted({depth for depth in (*near, *more) if 1 < depth <= _DEEPEST})
 
 
 def _names_in(layers: Iterable[LayerKey], subject: Subject) -> tuple[str, ...]:
@@ -255,6 +289,6 @@ _SHAPES: Mapping[Subject, Callable[[Any], bool]] = {
     ROLE: _is_text,
     ("session", "id"): _is_text,
     ("user", "id"): _is_text_or_absent,
-    ("agent", "parent"): _is_text_or_absent,
+    PARENT: _is_text_or_absent,
     ("user", "groups"): _is_texts,
 }

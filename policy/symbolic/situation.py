@@ -12,14 +12,15 @@ from policy.admission import Admitted, RawCall, admit
 from policy.catalog import Catalog, ToolSpec
 from policy.evaluation import ABSENT, Absent, Evaluation
 from policy.model import EMPTY, Caller, Facts, GuestScope, ToolCall
-from policy.symbolic.subjects import RESOURCES, Subject
+from policy.symbolic.subjects import PARENT, RESOURCES, Subject
 
 # As in the tests of rule files: a caller whom nothing restricts, in folders that exist nowhere.
 HOME, WORKSPACE = "/home/user", "/workspace"
 _ANYBODY = Caller(scope=GuestScope(allowed_tools=("*",)))
 _USUAL = Facts(cwd=WORKSPACE, workspace=WORKSPACE, home=HOME, history=())
 
-# The value of each subject that is not as usual. That of RESOURCES is a mapping of input fields.
+# The value of each subject that is not as usual. That of RESOURCES is a mapping of input fields,
+# that of PARENT may be a tuple of names: the agents above the caller, the nearest one first.
 Values = Mapping[Subject, Any]
 NOTHING: Values = MappingProxyType({})
 
@@ -74,15 +75,21 @@ class Situation:
         return Evaluation(self.spec, call.input, caller=self.caller, facts=self.facts, slots=slots)
 
 
+def _started_by(names: str | tuple[str, ...] | None) -> Caller | None:
+    """Return the agent that started the caller: the first of these, which the second started."""
+    found: Caller | None = None
+    for name in reversed((names,) if isinstance(names, str) else names or ()):
+        found = replace(_ANYBODY, agent=name, parent=found)
+    return found
+
+
 _OF_THE_CALLER = {
     ("agent", "name"): lambda caller, v: replace(caller, agent=v),
     ("session", "role"): lambda caller, v: replace(caller, role=v),
     ("session", "id"): lambda caller, v: replace(caller, session=v),
     ("user", "id"): lambda caller, v: replace(caller, user=v),
     ("user", "groups"): lambda caller, v: replace(caller, groups=v),
-    ("agent", "parent"): lambda caller, v: replace(
-        caller, parent=None if v is None else replace(caller, agent=v, parent=None)
-    ),
+    PARENT: lambda caller, v: replace(caller, parent=_started_by(v)),
 }
 # The facts that a situation can have other values of, besides those of the context.
 SETTABLE: frozenset[Subject] = frozenset({*_OF_THE_CALLER, ("now",)})

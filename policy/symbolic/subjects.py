@@ -19,6 +19,8 @@ RESOURCES: Subject = ("call",)
 HISTORY: Subject = ("history",)
 ALL_INPUT: Subject = ("input",)
 NAME: Subject = ("agent", "name")
+PARENT: Subject = ("agent", "parent")
+DEPTH: Subject = ("agent", "depth")
 ROLE: Subject = ("session", "role")
 # Facts that are the same caller's role.
 _SAME: dict[Subject, Subject] = {("agent", "roles"): ROLE}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -21,11 +21,13 @@ from policy.syntax import tree
 from policy.values import Unreadable, parse_time
 
 Steps = tuple[str, ...]
+_DEEPEST = 100  # agents above the caller
 
 # What a test may set, besides `context.…`; the names are those of the language's facts.
 FACTS: tuple[str, ...] = (
     "agent.name",
     "agent.parent",
+    "agent.depth",
     "session.id",
     "session.role",
     "session.scope",
@@ -127,6 +129,20 @@ def _moment(value: Any) -> datetime:
     return read
 
 
+def _depth(value: Any) -> int:
+    if type(value) is not int or not 0 <= value <= _DEEPEST:
+        raise NotGivable(f"a whole number from 0 to {_DEEPEST}")
+    return value
+
+
+def _below(caller: Caller, name: str, *, depth: int) -> Caller:
+    """Return the caller with so many agents above it, all of one name."""
+    above: Caller | None = None
+    for _ in range(depth):
+        above = replace(caller, agent=name, parent=above)
+    return replace(caller, parent=above)
+
+
 def _scope(value: Any) -> GuestScope:
     if not isinstance(value, Mapping) or not value.keys() <= {"allowed_tools", "expires_at"}:
         raise NotGivable('a value like {allowed_tools: ["memory_*"], expires_at: "…"}')
@@ -149,10 +165,11 @@ def _confined(value: Any) -> frozenset[ConfinedVerb]:
     return found
 
 
-_OF_THE_CALLER = {
+_OF_THE_CALLER: Mapping[str, Callable[[Caller, Any], Caller]] = {
     "agent.name": lambda caller, v: replace(caller, agent=_text(v)),
-    "agent.parent": lambda caller, v: replace(
-        caller, parent=replace(caller, agent=_text(v), parent=None)
+    "agent.parent": lambda caller, v: _below(caller, _text(v), depth=max(caller.depth, 1)),
+    "agent.depth": lambda caller, v: _below(
+        caller, (caller.parent or Caller()).agent, depth=_depth(v)
     ),
     "session.id": lambda caller, v: replace(caller, session=_text(v)),
     "session.role": lambda caller, v: replace(caller, role=_text(v)),

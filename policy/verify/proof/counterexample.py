@@ -72,6 +72,8 @@ def given_of(situation: Situation) -> Iterator[tuple[str, Any]]:
         yield "agent.name", caller.agent
     if caller.parent is not None:
         yield "agent.parent", caller.parent.agent
+    if caller.depth > 1:
+        yield "agent.depth", caller.depth
     if caller.role != _USUAL.role:
         yield "session.role", caller.role
         if role_of(caller.role) == "guest":

@@ -36,6 +36,7 @@ WHY_OPEN: Mapping[WhyOpen, str] = {
     "index": "an element by its index is not related to what is said of all elements",
     "rewritten": "what a rewrite leaves of it is not modelled",
     "addresses": "a name may have an address in it, which only a resolver knows",
+    "callers": "what rules say of the agents above the caller is not modelled; up to 32 are tried",
     "value": "such a value is compared with the same condition alone",
     "together": "what it says together with the rules is not modelled",
 }

@@ -178,6 +178,38 @@ r: deny file_read unless reads only ["/home/u/**", "/srv/work/**"]
     assert not errors(made), made.diagnostics
 
 
+def test_agents_above_the_caller_are_given_in_any_order(tmp_path: Path) -> None:
+    made = built(
+        tmp_path,
+        """\
+test "t"
+  given agent.depth = 3, agent.parent = "p", agent.name = "a"
+  file_read {path: "a"} -> allow
+  given agent.parent = "q"
+  file_read {path: "a"} -> deny by p
+  given agent.parent = "p", agent.depth = 2
+  file_read {path: "a"} -> deny by d
+  given agent.depth = 0
+  file_read {path: "a"} -> deny by d
+""",
+        """\
+policy for every agent
+default allow
+d: deny file_read when agent.name == "a" and agent.depth != 3
+p: deny file_read when agent.name != "a" and agent.name != "p"
+""",
+    )
+    assert not errors(made), made.diagnostics
+
+
+@pytest.mark.parametrize("depth", ["-1", "101", "1.5", "true", '"2"'])
+def test_a_depth_is_a_small_whole_number(tmp_path: Path, depth: str) -> None:
+    made = built(
+        tmp_path, f'test "t"\n  given agent.depth = {depth}\n  file_read {{path: "a"}} -> deny\n'
+    )
+    assert "a whole number from 0 to 100" in "".join(map(str, errors(made)))
+
+
 def test_a_guest_is_tested_with_a_scope(tmp_path: Path) -> None:
     made = built(
         tmp_path,
