@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.preloaded import placet
+from tests.preloaded import module, placet
 
 ROOT = Path(__file__).resolve().parents[2]
 _OURS = frozenset({"PLACET_CALL", "XDG_STATE_HOME", "CLAUDECODE", "GEMINI_CLI"})
@@ -66,6 +66,7 @@ class Scene:
     folder: Path
     runtime: Path
     more: dict[str, str] = field(default_factory=dict)
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
     def rules(self) -> Path:
@@ -152,6 +153,21 @@ class Scene:
         )
         return Done(status=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
+    def start_daemon(self) -> None:
+        """Start the daemon as a first call does, as a process that is preloaded."""
+        process = subprocess.Popen(
+            module("policy.daemon", str(self.rules), "1"),
+            cwd="/",
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self.started.append(process)
+        assert process.stdout is not None
+        with process.stdout as ready:
+            assert ready.read(1) == b"1"
+
     def daemons(self) -> list[dict[str, Any]]:
         """Return the daemons that run."""
         found: list[dict[str, Any]] = json.loads(
@@ -177,6 +193,8 @@ class Scene:
         for lock in (self.runtime / "placet").glob("*.lock"):
             with lock.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
+        while self.started:
+            self.started.pop().wait(PATIENCE)
 
     def records(self) -> list[dict[str, Any]]:
         """Return what was recorded."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import unescape
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -173,15 +174,22 @@ def test_wrong_usage_is_told_in_one_line(
     assert told in done.err.splitlines()[-1]
 
 
-@pytest.mark.parametrize(("command", "extras"), [("serve", "placet[mcp]"), ("demo", "mcp,web")])
-def test_a_missing_extra_is_named(tmp_path: Path, command: str, extras: str) -> None:
+@pytest.mark.parametrize(
+    ("command", "asking", "extras"),
+    [
+        ("serve", "policy.cli.serving.options", "placet[mcp]"),
+        ("demo", "policy.cli.demo.command", "mcp,web"),
+    ],
+)
+def test_a_missing_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, asking: str, extras: str
+) -> None:
     place_in(tmp_path)
-    without = (
-        "import importlib.util as u, sys; find = u.find_spec; "
-        "u.find_spec = lambda name, *rest: None if name == 'mcp' else find(name, *rest); "
-        f"sys.argv = ['placet', {command!r}]; from policy.cli import main; main()"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        import_module(asking), "find_spec", lambda name: None if name == "mcp" else find_spec(name)
     )
-    done = run([sys.executable, "-c", without], tmp_path)
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
+    done = run_here(command)
+    assert done.code == 2
+    (line,) = done.err.splitlines()
     assert extras in line

@@ -20,6 +20,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from policy.approvals import AnswerRefused, ApprovalGate, Person, SqliteApprovals
 from tests.e2e.serving import BOTH_ERAS, ENV, Era
 from tests.mcp_servers.scripted import NAMES, tool
+from tests.preloaded import placet
 from tests.unit.cli.gateways import scripted_server
 from tests.unit.cli.test_gateway_asking import YES, User, answered, raw
 from tests.waiting import PATIENCE, gone, is_written, until
@@ -54,9 +55,9 @@ async def client_of(
     """Connect a client to a gateway that it starts."""
     work = folder / "work"
     work.mkdir(exist_ok=True)
-    arguments = ["-m", "policy", "gateway", str(folder / "rules"), "--workspace", str(work)]
+    command, *arguments = placet("gateway", str(folder / "rules"), "--workspace", str(work))
     server = StdioServerParameters(
-        command=sys.executable, args=[*arguments, *options], cwd=folder, env=ENV
+        command=command, args=[*arguments, *options], cwd=folder, env=ENV
     )
     with (folder / "gateway.log").open("a", encoding="utf-8") as log:
         async with (

@@ -18,6 +18,7 @@ import pytest
 from policy.approvals import AnswerRefused, ApprovalGate, Filed, Person, SqliteApprovals
 from tests.e2e.serving import ENV, ROOT, Era, Place, call, place_in, served
 from tests.e2e.test_http import ACCEPT, TOKEN, connected, listening, token_file
+from tests.plain_http import plain_client
 from tests.waiting import PATIENCE, until
 
 SETTINGS = '[approvals]\nstore = "../state/approvals.sqlite"\ntimeout = "60s"\n'
@@ -256,7 +257,7 @@ def _request(id: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
 async def _session(url: str) -> AsyncIterator[tuple[httpx2.AsyncClient, dict[str, str]]]:
     """Give an HTTP client, and the headers of a session of its own."""
     headers = {"Authorization": f"Bearer {TOKEN}", **ACCEPT}
-    async with httpx2.AsyncClient(timeout=PATIENCE) as client:
+    async with plain_client(timeout=PATIENCE) as client:
         begun = await client.post(url, json=_request(1, "initialize", LEGACY), headers=headers)
         headers["Mcp-Session-Id"] = begun.headers["mcp-session-id"]
         note = {"jsonrpc": "2.0", "method": "notifications/initialized"}

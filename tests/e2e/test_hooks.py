@@ -39,10 +39,17 @@ def played(folder: Path, more: Mapping[str, str] | None = None) -> Iterator[Scen
 
 
 @pytest.fixture
-def scene(tmp_path: Path) -> Iterator[Scene]:
+def fresh(tmp_path: Path) -> Iterator[Scene]:
     """A scene of one test, without a daemon at first."""
     with played(tmp_path) as made:
         yield made
+
+
+@pytest.fixture
+def scene(fresh: Scene) -> Scene:
+    """A scene of one test, with its daemon."""
+    fresh.start_daemon()
+    return fresh
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +57,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     """A scene whose daemon answers the tests that change nothing."""
     with played(tmp_path_factory.mktemp("shared")) as made:
         (made.project / ".env").write_text("k\n")
+        made.start_daemon()
         yield made
 
 
@@ -213,20 +221,20 @@ def test_an_unknown_option_blocks_the_call(shared: Scene) -> None:
     assert done.stderr
 
 
-def test_one_daemon_answers_all_calls(scene: Scene) -> None:
+def test_one_daemon_answers_all_calls(fresh: Scene) -> None:
     for _ in range(3):
-        scene.call(CLAUDE, "Bash", {"command": "ls"})
-    (daemon,) = scene.daemons()
-    assert (daemon["calls"], daemon["policy"]) == (3, str(scene.rules))
+        fresh.call(CLAUDE, "Bash", {"command": "ls"})
+    (daemon,) = fresh.daemons()
+    assert (daemon["calls"], daemon["policy"]) == (3, str(fresh.rules))
 
 
-def test_two_calls_at_once_start_one_daemon(scene: Scene) -> None:
-    begun = [scene.begun(CLAUDE) for _ in range(4)]
-    given = json.dumps(scene.input(CLAUDE, "Bash", {"command": "ls"})).encode()
+def test_two_calls_at_once_start_one_daemon(fresh: Scene) -> None:
+    begun = [fresh.begun(CLAUDE) for _ in range(4)]
+    given = json.dumps(fresh.input(CLAUDE, "Bash", {"command": "ls"})).encode()
     with ThreadPoolExecutor(len(begun)) as pool:
-        done = list(pool.map(lambda process: scene.ended(process, given), begun))
+        done = list(pool.map(lambda process: fresh.ended(process, given), begun))
     assert {each.told["permissionDecision"] for each in done} == {"allow"}
-    (daemon,) = scene.daemons()
+    (daemon,) = fresh.daemons()
     # One that had to wait too long has decided for itself.
     assert 1 <= daemon["calls"] <= len(begun)
 
@@ -295,25 +303,25 @@ def test_a_daemon_of_another_version_is_replaced(scene: Scene) -> None:
     assert scene.pid() != first
 
 
-def test_a_folder_that_others_can_enter_is_not_used(scene: Scene) -> None:
-    (scene.runtime / "placet").mkdir(mode=0o755)
-    done = scene.call(CLAUDE, "Bash", {"command": "ls"})
+def test_a_folder_that_others_can_enter_is_not_used(fresh: Scene) -> None:
+    (fresh.runtime / "placet").mkdir(mode=0o755)
+    done = fresh.call(CLAUDE, "Bash", {"command": "ls"})
     assert done.told["permissionDecision"] == "allow"
-    assert list((scene.runtime / "placet").iterdir()) == []
-    (scene.runtime / "placet").chmod(0o700)
+    assert list((fresh.runtime / "placet").iterdir()) == []
+    (fresh.runtime / "placet").chmod(0o700)
 
 
-def test_a_link_in_place_of_the_folder_is_not_used(scene: Scene) -> None:
-    elsewhere = scene.folder / "elsewhere"
+def test_a_link_in_place_of_the_folder_is_not_used(fresh: Scene) -> None:
+    elsewhere = fresh.folder / "elsewhere"
     elsewhere.mkdir(mode=0o700)
-    (scene.runtime / "placet").symlink_to(elsewhere)
-    assert scene.call(CLAUDE, "Bash", {"command": "ls"}).told["permissionDecision"] == "allow"
+    (fresh.runtime / "placet").symlink_to(elsewhere)
+    assert fresh.call(CLAUDE, "Bash", {"command": "ls"}).told["permissionDecision"] == "allow"
     assert list(elsewhere.iterdir()) == []
 
 
-def test_a_broken_policy_denies(scene: Scene) -> None:
-    scene.save("policy for every agent\n\nallow file_raed\n")
-    done = scene.call(CLAUDE, "Bash", {"command": "ls"})
+def test_a_broken_policy_denies(fresh: Scene) -> None:
+    fresh.save("policy for every agent\n\nallow file_raed\n")
+    done = fresh.call(CLAUDE, "Bash", {"command": "ls"})
     assert done.told["permissionDecision"] == "deny"
     assert "no policy" in done.told["permissionDecisionReason"]
 
@@ -359,34 +367,34 @@ def test_a_module_in_the_project_is_not_imported(shared: Scene) -> None:
 
 
 def test_a_module_that_pythonpath_names_is_not_imported(
-    scene: Scene, shared: Scene, installed: dict[str, str]
+    fresh: Scene, shared: Scene, installed: dict[str, str]
 ) -> None:
-    source = scene.project / "src"
+    source = fresh.project / "src"
     source.mkdir()
     for name in ("json", "sitecustomize", "policy", "re", "orjson", "socket"):
         (source / f"{name}.py").write_text("import os\nos._exit(0)\n")
-    command = installed[CLAUDE].replace(str(shared.rules), str(scene.rules))
+    command = installed[CLAUDE].replace(str(shared.rules), str(fresh.rules))
     for path in ("src", str(source)):
         done = subprocess.run(
             ["sh", "-c", command],
-            cwd=scene.project,
-            env={**scene.environment, "PYTHONPATH": path},
-            input=json.dumps(scene.input(CLAUDE, "Bash", {"command": "ls"})),
+            cwd=fresh.project,
+            env={**fresh.environment, "PYTHONPATH": path},
+            input=json.dumps(fresh.input(CLAUDE, "Bash", {"command": "ls"})),
             capture_output=True,
             text=True,
         )
         assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "allow"
     # The daemon was started by a call with this environment, and yet it is there.
-    (daemon,) = scene.daemons()
+    (daemon,) = fresh.daemons()
     assert daemon["calls"] == 2
 
 
-def test_the_script_itself_leaves_out_what_pythonpath_names(scene: Scene) -> None:
-    source = scene.project / "src"
+def test_the_script_itself_leaves_out_what_pythonpath_names(fresh: Scene) -> None:
+    source = fresh.project / "src"
     source.mkdir()
     for name in ("json", "socket", "orjson"):
         (source / f"{name}.py").write_text("import os\nos._exit(0)\n")
-    told = Scene(folder=scene.folder, runtime=scene.runtime, more={"PYTHONPATH": "src"})
+    told = Scene(folder=fresh.folder, runtime=fresh.runtime, more={"PYTHONPATH": "src"})
     done = told.call(CLAUDE, "Bash", {"command": "ls"}, "--no-daemon")
     assert done.told["permissionDecision"] == "allow"
 
@@ -427,24 +435,24 @@ def test_the_emergency_stop_counts_at_once(scene: Scene) -> None:
     assert "an incident" in done.told["permissionDecisionReason"]
 
 
-def test_a_full_disk_leaves_a_decision_and_no_consent(scene: Scene) -> None:
+def test_a_full_disk_leaves_a_decision_and_no_consent(fresh: Scene) -> None:
     def full() -> None:
         # Whatever would be written is refused, as on a full disk.
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
     def call(*more: str) -> subprocess.CompletedProcess[bytes]:
-        words = [sys.executable, "-P", "-m", "policy", "hook", CLAUDE, "--policy", str(scene.rules)]
+        words = [sys.executable, "-P", "-m", "policy", "hook", CLAUDE, "--policy", str(fresh.rules)]
         return subprocess.run(
             [*words, *more],
-            cwd=scene.project,
-            env=scene.environment,
-            input=json.dumps(scene.input(CLAUDE, "Bash", {"command": "ls"})).encode(),
+            cwd=fresh.project,
+            env=fresh.environment,
+            input=json.dumps(fresh.input(CLAUDE, "Bash", {"command": "ls"})).encode(),
             capture_output=True,
             preexec_fn=full,
         )
 
     assert b'"allow"' in call().stdout
-    denied = call("--audit", str(scene.audit))
+    denied = call("--audit", str(fresh.audit))
     assert b'"deny"' in denied.stdout
     assert b"recorded" in denied.stdout
 

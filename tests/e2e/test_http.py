@@ -12,13 +12,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.e2e.serving import BOTH_ERAS, ENDLESS, ENV, Era, Place, call, place_in
 from tests.e2e.test_wire import send_signal
+from tests.plain_http import plain_client
 from tests.waiting import PATIENCE, until
 
 TOKEN = "correct-horse-battery"
@@ -64,7 +64,7 @@ def token_file(place: Place) -> str:
 async def connected(url: str, token: str | None, era: Era) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     async with (
-        httpx2.AsyncClient(headers=headers) as http,
+        plain_client(headers=headers) as http,
         Client(streamable_http_client(url, http_client=http), mode=era) as client,
     ):
         yield client
@@ -102,7 +102,7 @@ async def test_a_wrong_token_a_foreign_host_and_a_foreign_origin_are_turned_away
     right = {"Authorization": f"Bearer {TOKEN}", **ACCEPT}
     async with (
         listening(place, "--token-file", token_file(place)) as url,
-        httpx2.AsyncClient() as http,
+        plain_client() as http,
     ):
 
         async def status(**headers: str) -> int:

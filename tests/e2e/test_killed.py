@@ -17,12 +17,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from tests.e2e.serving import ROOT
 from tests.e2e.test_http import ACCEPT
 from tests.e2e.test_wire import HELLO, hear, request, say
+from tests.plain_http import plain_client
+from tests.preloaded import module
 from tests.waiting import PATIENCE, until, working_in
 
 KILLS = int(os.environ.get("PLACET_KILLS", "1"))
@@ -117,9 +118,10 @@ async def _killed(folder: Path, transport: str, step: str, effect: str) -> None:
 @asynccontextmanager
 async def _serving(folder: Path, transport: str, step: str) -> AsyncIterator[Process]:
     """Give a server of its own, ready for a call."""
-    module = "tests.e2e.stopping_server"
+    name, arguments = "tests.e2e.stopping_server", (str(folder), transport, step)
+    killed = step != "none"
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", module, str(folder), transport, step),
+        *((sys.executable, "-m", name, *arguments) if killed else module(name, *arguments)),
         stdin=PIPE if transport == "stdio" else DEVNULL,
         stdout=PIPE,
         cwd=ROOT,
@@ -148,7 +150,7 @@ def _arguments(command: str) -> dict[str, Any]:
 
 
 async def _call_over_http(url: str, command: str) -> None:
-    async with httpx2.AsyncClient(headers=ACCEPT, timeout=PATIENCE) as http:
+    async with plain_client(headers=ACCEPT, timeout=PATIENCE) as http:
         hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO}
         greeted = await http.post(url, json=hello)
         session = {"Mcp-Session-Id": greeted.headers["mcp-session-id"]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.serving import ENV, place_in
+from tests.preloaded import placet
 
 pytestmark = pytest.mark.people
 
@@ -56,7 +58,8 @@ def test_a_script_of_a_call_does_not_get_rid_of_its_mark(tmp_path: Path, name: s
 
 def test_a_person_freezes_and_lifts(tmp_path: Path) -> None:
     place_in(tmp_path)
-    script = f"{_PLACET} {_COMMANDS['freeze']} && {_PLACET} {_COMMANDS['unfreeze']}; echo $?; true"
+    unfreeze = shlex.join(placet(*_COMMANDS["unfreeze"].split()))
+    script = f"{_PLACET} {_COMMANDS['freeze']} && {unfreeze}; echo $?; true"
     done = _ran(tmp_path, script)
     assert done.stderr == ""
     first, told, lifted, code = done.stdout.splitlines()

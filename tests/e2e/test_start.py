@@ -51,11 +51,23 @@ def run(*arguments: str, input: str = "", flags: tuple[str, ...] = ()) -> tuple[
     return done.stdout, set(json.loads(done.stderr.splitlines()[-1]))
 
 
+@pytest.fixture(scope="module")
+def rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("rules")
+    (folder / "a.policy").write_text(POLICY, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def plain(rules: Path) -> tuple[str, set[str]]:
+    """What a process without options of Python decides, and imports for it."""
+    return run("decide", str(rules), input=json.dumps(CALL))
+
+
 def test_a_decision_imports_no_extra_and_nothing_of_servers_that_are_not_there(
-    tmp_path: Path,
+    plain: tuple[str, set[str]],
 ) -> None:
-    (tmp_path / "a.policy").write_text(POLICY, encoding="utf-8")
-    printed, imported = run("decide", str(tmp_path), input=json.dumps(CALL))
+    printed, imported = plain
     answer = json.loads(printed)
     assert (answer["verdict"], answer["reasons"][0]["rule"]) == ("allow", "read")
     assert sorted(imported & {*EXTRAS, *NEEDLESS}) == []
@@ -63,12 +75,10 @@ def test_a_decision_imports_no_extra_and_nothing_of_servers_that_are_not_there(
 
 @pytest.mark.parametrize("flag", [pytest.param("-O", marks=pytest.mark.long), "-OO"])
 def test_a_python_that_leaves_checks_and_docstrings_out_decides_alike(
-    flag: str, tmp_path: Path
+    flag: str, rules: Path, plain: tuple[str, set[str]]
 ) -> None:
-    (tmp_path / "a.policy").write_text(POLICY, encoding="utf-8")
-    plain, _ = run("decide", str(tmp_path), input=json.dumps(CALL))
-    without, _ = run("decide", str(tmp_path), input=json.dumps(CALL), flags=(flag,))
-    assert without == plain
+    without, _ = run("decide", str(rules), input=json.dumps(CALL), flags=(flag,))
+    assert without == plain[0]
 
 
 @pytest.mark.parametrize("arguments", [("--version",), ("--help",)])

@@ -12,6 +12,7 @@ import pytest
 
 from tests.e2e.serving import POLICY, place_in
 from tests.e2e.test_http import listening, token_file
+from tests.plain_http import plain_client
 from tests.unit.cli.running import run
 from tests.waiting import until
 
@@ -31,7 +32,7 @@ async def _becomes(code: int, url: str, *words: str) -> dict[str, Any]:
         found = await http.get(httpx2.URL(url).join("/healthz"))
         return bool(found.json() == {"state": state})
 
-    async with httpx2.AsyncClient() as http:
+    async with plain_client() as http:
         await until(is_so)
     found, told = await asyncio.to_thread(_status, "--url", url, *words)
     assert found == code

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -21,6 +20,7 @@ from policy.cli.serving.options import ServingOptions
 from policy.cli.serving.running import serve_clients
 from policy.proxy import Address
 from tests.mcp_servers.scripted import NAMES, tool
+from tests.plain_http import plain_client
 
 PATIENCE = 60.0
 TOKEN = "correct-horse-battery"
@@ -55,9 +55,7 @@ class Gateway:
     ) -> AsyncIterator[Client]:
         """Connect a client."""
         async with (
-            httpx2.AsyncClient(
-                headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE
-            ) as http,
+            plain_client(headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE) as http,
             Client(streamable_http_client(self.url, http_client=http), mode=era, **options) as one,
         ):
             yield one

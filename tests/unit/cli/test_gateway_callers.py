@@ -13,7 +13,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
@@ -21,6 +20,7 @@ from jwt.algorithms import RSAAlgorithm
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.plain_http import plain_client
 from tests.unit.cli.gateways import LISTED, Era, Gateway, gateway, scripted_server
 from tests.unit.cli.running import rules_in, run
 from tests.waiting import until
@@ -119,7 +119,7 @@ async def status(g: Gateway, token: str | None, **headers: str) -> int:
     sent = {"Accept": "application/json, text/event-stream", **headers}
     if token is not None:
         sent["Authorization"] = f"Bearer {token}"
-    async with httpx2.AsyncClient(headers=sent) as client:
+    async with plain_client(headers=sent) as client:
         ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
         return (await client.post(g.url, json=ping)).status_code
 
@@ -192,7 +192,7 @@ async def test_a_session_is_served_to_the_token_that_opened_it_alone(tmp_path: P
             "Accept": "application/json, text/event-stream",
             "Authorization": f"Bearer {ADA}",
         }
-        async with httpx2.AsyncClient(headers=headers) as client:
+        async with plain_client(headers=headers) as client:
             opened = await client.post(g.url, json=opening)
             session = {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
         assert await status(g, ADA, **session) not in (401, 404)
@@ -325,7 +325,7 @@ async def test_a_request_that_stands_for_itself_names_no_session(tmp_path: Path)
         for header in ("made-up", "0" * 32):
             sent = {"Authorization": f"Bearer {ADA}", "Mcp-Session-Id": header}
             async with (
-                httpx2.AsyncClient(headers=sent, timeout=60) as http,
+                plain_client(headers=sent, timeout=60) as http,
                 Client(streamable_http_client(g.url, http_client=http)) as client,
             ):
                 await client.call_tool("one__echo", {"text": "3"})
@@ -351,7 +351,7 @@ ELSEWHERE = {
 @pytest.mark.parametrize("header", ELSEWHERE)
 async def test_a_page_elsewhere_cannot_use_the_servers_name(tmp_path: Path, header: str) -> None:
     """A browser on this machine sends what a page makes it send, with the page's Host or Origin."""
-    async with before_callers(tmp_path, CLIENTS) as g, httpx2.AsyncClient() as client:
+    async with before_callers(tmp_path, CLIENTS) as g, plain_client() as client:
         port = g.url.rpartition(":")[2].partition("/")[0]
 
         async def refused(value: str) -> bool:

@@ -12,6 +12,7 @@ from mcp.client.auth.utils import (
 )
 from mcp.shared.auth import ProtectedResourceMetadata
 
+from tests.plain_http import plain_client
 from tests.unit.cli.gateways import Gateway
 from tests.unit.cli.test_gateway_callers import ADA, AUDIENCE, CLIENTS, ISSUER, before_callers
 
@@ -21,12 +22,12 @@ TABLE = (
 
 
 async def get(g: Gateway, path: str) -> httpx2.Response:
-    async with httpx2.AsyncClient() as client:
+    async with plain_client() as client:
         return await client.get(g.url.removesuffix("/mcp") + path)
 
 
 async def refused(g: Gateway, **headers: str) -> httpx2.Response:
-    async with httpx2.AsyncClient() as client:
+    async with plain_client() as client:
         return await client.post(g.url, json={}, headers=headers)
 
 

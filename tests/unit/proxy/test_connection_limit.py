@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
-import httpx2
 import pytest
 from mcp.types import CallToolRequestParams, CallToolResult, TextContent
 from starlette.types import Receive, Scope, Send
 
 from policy.proxy import Address, OneToken, ToolServer, serve_http
 from policy.proxy.request_ids import UniqueIds
+from tests.plain_http import plain_client
 from tests.waiting import skip_time
 
 TOKEN = "correct-horse-battery"
@@ -53,7 +53,7 @@ async def connect(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def is_served(url: str) -> bool:
-    async with httpx2.AsyncClient(headers=HEADERS, timeout=PATIENCE) as client:
+    async with plain_client(headers=HEADERS, timeout=PATIENCE) as client:
         return (await client.post(url, json=PING)).status_code not in (401, 503)
 
 
@@ -125,7 +125,7 @@ async def test_idle_connections_with_the_token_are_not_closed_for_others(
 ) -> None:
     monkeypatch.setattr("policy.proxy.http._MOST_UNKNOWN", 3)
     async with listening() as url:
-        clients = [httpx2.AsyncClient(headers=HEADERS, timeout=PATIENCE) for _ in range(10)]
+        clients = [plain_client(headers=HEADERS, timeout=PATIENCE) for _ in range(10)]
         for _ in range(2):
             for client in clients:
                 assert (await client.post(url, json=PING)).status_code not in (401, 503)
