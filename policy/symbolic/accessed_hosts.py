@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policy.catalog import ToolSpec
+from policy.catalog import SchemaView
 from policy.checks import checked
 from policy.evaluation import DeclaredResources
 from policy.solving import Clauses
@@ -33,7 +33,7 @@ class AccessedHosts:
     """
 
     def __init__(
-        self, clauses: Clauses, spec: ToolSpec, declared: DeclaredResources, *, ordinary: int
+        self, clauses: Clauses, view: SchemaView, declared: DeclaredResources, *, ordinary: int
     ) -> None:
         self._clauses = clauses
         self.declared = declared
@@ -48,7 +48,7 @@ class AccessedHosts:
         # That there is no endpoint, and that one of them cannot be read.
         self._none, self._unreadable = clauses.variable(), clauses.variable()
         clauses.require(-ordinary, -self._unreadable)
-        if "connects" in certain_verbs(spec, declared):
+        if "connects" in certain_verbs(view, declared):
             clauses.require(-self._none)
         if self._all_are_known:
             self._there_is(Demand(clauses.true), self._unreadable, self._none)

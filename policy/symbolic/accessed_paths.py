@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
-from policy.catalog import ToolSpec, Verb
+from policy.catalog import SchemaView, Verb
 from policy.checks import checked
 from policy.evaluation import DeclaredResources
 from policy.solving import Clauses
@@ -39,7 +39,7 @@ class AccessedPaths:
     def __init__(
         self,
         clauses: Clauses,
-        spec: ToolSpec,
+        view: SchemaView,
         verb: Verb,
         declared: DeclaredResources,
         *,
@@ -58,7 +58,7 @@ class AccessedPaths:
         # That there is no path, and that one of the paths cannot be read.
         self._none, self._unreadable = clauses.variable(), clauses.variable()
         clauses.require(-ordinary, -self._unreadable)
-        if verb in certain_verbs(spec, declared):
+        if verb in certain_verbs(view, declared):
             clauses.require(-self._none)
         if self._all_are_known:
             one = clauses.variable()
@@ -159,18 +159,16 @@ class AccessedPaths:
                 points.all(Demand(truth.holds, (languages.items,), without))
 
 
-def certain_verbs(spec: ToolSpec, declared: DeclaredResources) -> frozenset[str]:
+def certain_verbs(view: SchemaView, declared: DeclaredResources) -> frozenset[str]:
     """Return the verbs of arguments that every call of a tool has, as strings."""
-    required = spec.schema.get("required", ())
-    properties = spec.schema.get("properties", {})
     return frozenset(
         resource.verb
         for resource in declared.resources
         if resource.only_for is None
         and not resource.uri
         and len(resource.steps) == 1
-        and resource.steps[0] in required
-        and properties.get(resource.steps[0], {}).get("type") == "string"
+        and view.is_always_there(resource.steps)
+        and view.lookup(resource.steps).types == {"string"}
     )
 
 

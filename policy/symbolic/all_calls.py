@@ -97,7 +97,7 @@ class AllCalls:
         self._compared: ComparedValues | None = None
         self._resources = ResourceFacts(
             clauses,
-            spec,
+            view,
             ordinary=self.ordinary,
             related=self._truths.related,
             text_of=self._values.any_text_of,

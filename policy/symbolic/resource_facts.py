@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from policy.catalog import ToolSpec, Verb
+from policy.catalog import SchemaView, Verb
 from policy.checks import checked
 from policy.evaluation import DeclaredResources
 from policy.solving import Clauses
@@ -30,7 +30,7 @@ class ResourceFacts:
     def __init__(
         self,
         clauses: Clauses,
-        spec: ToolSpec,
+        view: SchemaView,
         *,
         ordinary: int,
         related: RelatedTests | None = None,
@@ -38,7 +38,7 @@ class ResourceFacts:
     ) -> None:
         self._ordinary = ordinary
         self._clauses = clauses
-        self._spec = spec
+        self._view = view
         self._related = related or RelatedTests()
         # By the numbers of the tests.
         self._truths: dict[int, Truths] = {}
@@ -85,7 +85,7 @@ class ResourceFacts:
         for test in tests:
             scope = Scope(declared, absent_is_false=False, covering=True)
             covering.setdefault(test.verb, []).append(self.truth_of(test, scope).holds)
-        certain = certain_verbs(self._spec, declared)
+        certain = certain_verbs(self._view, declared)
         found = [self._clauses.any_of(covering.get(verb, ())) for verb in sorted(certain)]
         if "runs" in certain and covering.keys().isdisjoint(("reads", "writes")):
             # No clause covers a redirection, so patterns have to.
@@ -98,7 +98,7 @@ class ResourceFacts:
         for known, paths in self._paths:
             if known == verb and paths.declared.says_the_same(declared):
                 return paths
-        made = AccessedPaths(self._clauses, self._spec, verb, declared, ordinary=self._ordinary)
+        made = AccessedPaths(self._clauses, self._view, verb, declared, ordinary=self._ordinary)
         self._paths.append((verb, made))
         return made
 
@@ -106,7 +106,7 @@ class ResourceFacts:
         for hosts in self._hosts:
             if hosts.declared.says_the_same(declared):
                 return hosts
-        made = AccessedHosts(self._clauses, self._spec, declared, ordinary=self._ordinary)
+        made = AccessedHosts(self._clauses, self._view, declared, ordinary=self._ordinary)
         self._hosts.append(made)
         return made
 

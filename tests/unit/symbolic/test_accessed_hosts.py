@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from policy.catalog import Resource
+from policy.catalog import Resource, SchemaView
 from policy.checks import checked
 from policy.evaluation import DeclaredResources, Evaluation, Indeterminate
 from policy.model import Caller, Facts, Resolvers
@@ -156,7 +156,7 @@ def test_the_truths_of_a_call_satisfy_what_is_required(
     facts = Facts(cwd="/w", home="/h", workspace="/w", resolvers=resolvers)
     call = Evaluation(spec, given_input, caller=Caller(), facts=facts, slots=0)
     clauses = Clauses()
-    resources = ResourceFacts(clauses, spec, ordinary=clauses.variable())
+    resources = ResourceFacts(clauses, SchemaView(spec.schema), ordinary=clauses.variable())
     for number, test in enumerate(tests):
         scope = Scope(declared, absent_is_false=bool(number % 2))
         truths = resources.truth_of(test, scope)

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from policy.catalog import Resource
+from policy.catalog import Resource, SchemaView
 from policy.checks import checked
 from policy.evaluation import DeclaredResources, Evaluation, Indeterminate
 from policy.model import Caller, Facts, Resolvers, SandboxTier
@@ -126,7 +126,7 @@ def test_the_truths_of_a_call_satisfy_what_is_required(
     )
     call = Evaluation(spec, given_input, caller=Caller(), facts=facts, slots=0)
     clauses = Clauses()
-    resources = ResourceFacts(clauses, spec, ordinary=clauses.variable())
+    resources = ResourceFacts(clauses, SchemaView(spec.schema), ordinary=clauses.variable())
     for number, test in enumerate(tests):
         scope = Scope(declared, absent_is_false=bool(number % 2))
         found = resources.truth_of(test, scope)

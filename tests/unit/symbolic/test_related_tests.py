@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from policy.catalog import SchemaView
 from policy.checks import checked
 from policy.evaluation import DeclaredResources
 from policy.solving import Clauses
@@ -24,7 +25,8 @@ Asked = list[tuple[checked.ResourceTest, Scope]]
 
 def _clauses(asked: Asked, related: RelatedTests) -> list[list[int]]:
     clauses = Clauses()
-    facts = ResourceFacts(clauses, FILE, ordinary=clauses.variable(), related=related)
+    view, ordinary = SchemaView(FILE.schema), clauses.variable()
+    facts = ResourceFacts(clauses, view, ordinary=ordinary, related=related)
     for test, scope in asked:
         facts.truth_of(test, scope)
     return clauses.all
