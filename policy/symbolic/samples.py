@@ -101,7 +101,9 @@ def is_strange(value: Any) -> bool:
     """Return whether people would not write such a value: it is huge, or hides characters."""
     if isinstance(value, str):
         return not is_ordinary(value)
-    return is_number(value) and (value == _BEYOND_DOUBLES or value in _AWKWARD)
+    if not is_number(value):
+        return False
+    return compare_numbers("==", value, 0) is None or value in _AWKWARD
 
 
 def times(tests: Iterable[checked.Test]) -> tuple[datetime | None, ...]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil
 from types import MappingProxyType
 from typing import Any
 
 from policy.admission import Admitted, RawCall, admit
 from policy.catalog import Catalog, ToolSpec
 from policy.evaluation import ABSENT, Absent, Evaluation
-from policy.model import EMPTY, Caller, Facts, GuestScope, ToolCall
+from policy.model import EMPTY, Caller, Facts, GuestScope, ToolCall, freeze, thaw
 from policy.symbolic.subjects import PARENT, RESOURCES, Subject
+from policy.values import is_number
 
 # As in the tests of rule files: a caller whom nothing restricts, in folders that exist nowhere.
 HOME, WORKSPACE = "/home/user", "/workspace"
@@ -48,6 +53,15 @@ class Situation:
                 found[subject[1]] = value
         return {name: value for name, value in found.items() if not isinstance(value, Absent)}
 
+    def as_json(self) -> dict[str, Any] | None:
+        """Return the input as a call gives it; None if JSON cannot say it."""
+        try:
+            json.dumps(self.input, default=_digits)
+        except (TypeError, ValueError):
+            return None
+        given: dict[str, Any] = thaw(freeze(self.input))
+        return given
+
     @property
     def caller(self) -> Caller:
         """Who makes the call; a guest may call every tool."""
@@ -81,6 +95,13 @@ def _started_by(names: str | tuple[str, ...] | None) -> Caller | None:
     for name in reversed((names,) if isinstance(names, str) else names or ()):
         found = replace(_ANYBODY, agent=name, parent=found)
     return found
+
+
+def _digits(value: Any) -> int:
+    """Return a number in the place of one that only the digits of a JSON text can say."""
+    if isinstance(value, Decimal) and value.is_finite():
+        return 0
+    raise TypeError(type(value))
 
 
 _OF_THE_CALLER = {
@@ -148,6 +169,31 @@ def demands_too_much(schema: Mapping[str, Any]) -> bool:
     return least.left <= 0
 
 
+def _number_of(schema: Mapping[str, Any]) -> int | float:
+    """Return a number within the bounds of a schema, a multiple as it demands."""
+    known = {word: _exact(schema[word]) for word in _OF_NUMBERS if is_number(schema.get(word))}
+    lows = [known[word] + more for word, more in _LOWS.items() if word in known]
+    highs = [known[word] - less for word, less in _HIGHS.items() if word in known]
+    found = max(lows, default=Fraction(1))
+    if highs and found > min(highs):
+        # Between two bounds that leave no room for a step of one, there is the middle.
+        found = (found - 1 + min(highs) + 1) / 2 if lows else min(highs)
+    step = known.get("multipleOf", Fraction(0))
+    if step > 0:
+        found = ceil(found / step) * step
+    return int(found) if found.denominator == 1 or abs(found) > _SAFE else float(found)
+
+
+_LOWS = {"minimum": 0, "exclusiveMinimum": 1}
+_HIGHS = {"maximum": 0, "exclusiveMaximum": 1}
+_OF_NUMBERS = (*_LOWS, *_HIGHS, "multipleOf")
+_SAFE = 2**53
+
+
+def _exact(number: int | float | Decimal) -> Fraction:
+    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
+
+
 class _Least:
     """Builds small values; `left` is how many values and characters may still be added."""
 
@@ -172,7 +218,7 @@ class _Least:
         kind = schema.get("type", "string")
         match kind if isinstance(kind, str) else next(iter(kind), "string"):
             case "integer" | "number":
-                return schema.get("minimum", 1)
+                return _number_of(schema)
             case "boolean":
                 return False
             case "array":

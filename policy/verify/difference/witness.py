@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -49,10 +48,9 @@ def both_decisions(
     caller = situation.caller
     if not applies_to(layer, agent=caller.agent, role=caller.role):
         return None
-    try:
-        given = json.loads(json.dumps(situation.input))
-    except (TypeError, ValueError):
-        return None  # no call can say this
+    given = situation.as_json()
+    if given is None:
+        return None
     before, after = (
         answer(program, situation.spec.name, given, caller, situation.facts).decision
         for program in (old, new)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -94,10 +93,9 @@ def decided(
     caller = situation.caller
     if not applies_to(claim.layer, agent=caller.agent, role=caller.role):
         return None
-    try:
-        given = json.loads(json.dumps(situation.input))
-    except (TypeError, ValueError):
-        return None  # no call can say this
+    given = situation.as_json()
+    if given is None:
+        return None
     outcome = answer(program, situation.spec.name, given, caller, situation.facts)
     decision = outcome.decision
     if outcome.admitted is None or decision.verdict >= claim.least:
