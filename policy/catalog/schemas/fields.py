@@ -80,10 +80,12 @@ def lookup(schema: Schema, path: tuple[Step, ...]) -> FieldInfo:
     """Return what `schema` declares of the value at `path`, `()` being the whole input."""
     node: Schema | None = schema
     required = True
-    for step in path:
+    for depth, step in enumerate(path):
         if node is None:
             return FieldInfo()
-        required = required and isinstance(step, str) and requires(node, step, schema)
+        # A string or a list has none of the fields that objects have to have.
+        is_object = not depth or json_types_of(node, schema) == {"object"}
+        required = required and is_object and isinstance(step, str) and requires(node, step, schema)
         node = _below(node, step, schema)
     if node is None:
         return FieldInfo()

@@ -23,6 +23,7 @@ _MOST_PATHS = 1_024
 # Deeper schemas are not compared with others.
 _DEEPEST_SHAPE = 40
 
+_WITH_FIELDS = frozenset({"object", "null"})
 _SCALARS = frozenset({int, float, bool, type(None), Decimal})
 
 Path = tuple[Step, ...]
@@ -33,6 +34,7 @@ class SchemaView:
     """One schema as validators read it, with a cache of the answers."""
 
     schema: Schema
+    _given: Schema = field(init=False, repr=False)
     _infos: dict[Path, FieldInfo] = field(default_factory=dict, init=False, repr=False)
     _names: dict[Path, tuple[str, ...] | None] = field(default_factory=dict, init=False, repr=False)
     _nodes: dict[Path, Schema | None] = field(default_factory=dict, init=False, repr=False)
@@ -40,6 +42,7 @@ class SchemaView:
     _fills_defaults: bool | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        self._given = self.schema
         self.schema = as_validated(self.schema)
 
     def is_always_there(self, path: Path) -> bool:
@@ -56,7 +59,7 @@ class SchemaView:
         if node is None or node.get("default") is None:
             return False
         if self._fills_defaults is None:
-            self._fills_defaults = are_defaults_filled(self.schema)
+            self._fills_defaults = are_defaults_filled(self._given)
         return self._fills_defaults
 
     def lookup(self, path: Path) -> FieldInfo:
@@ -66,6 +69,15 @@ class SchemaView:
             found = lookup(self.schema, path)
             _keep(self._infos, path, found)
         return found
+
+    def certain(self, path: Path) -> FieldInfo:
+        """Return what the schema declares of the value that a condition reads at `path`.
+
+        That is nothing where a list or another value without fields may be on the way.
+        """
+        above = (self.lookup(path[:count]) for count in range(1, len(path)))
+        only_objects = all(each.known and each.types <= _WITH_FIELDS for each in above)
+        return self.lookup(path) if only_objects else FieldInfo()
 
     def named_fields(self, path: Path) -> tuple[str, ...] | None:
         """Return the names of the fields of the object at `path`; None if any name is accepted."""

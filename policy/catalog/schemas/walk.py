@@ -1,5 +1,8 @@
 """Walks through a JSON Schema: the sub-schema one step below, with references resolved.
 
+Schemas are those of draft 2020-12; `as_validated` turns others into one. What is found below a
+schema accepts every value that can stand there: where keywords leave something open, it is open.
+
 References, `allOf`, `anyOf` and the like are followed within the schema. Schemas share parts and
 refer to themselves, and may be hostile: every walk visits a part once, so that it takes linear
 time, and a part that contains itself declares nothing the second time.
@@ -10,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import reduce
+from types import MappingProxyType
 from typing import Any, TypeAlias
+from urllib.parse import unquote
 
 from policy.model import EMPTY, freeze
 
@@ -22,10 +27,12 @@ JSON_TYPES = frozenset({"string", "number", "integer", "boolean", "list", "objec
 ANY = frozenset({"any"})
 # The schema `true`, which accepts anything.
 OPEN: Schema = EMPTY
+# The schema `false`, which accepts nothing.
+NEVER: Schema = MappingProxyType({"enum": ()})
 # How deep a walk follows references and branches before it gives up.
 DEEPEST_WALK = 60
 
-_TYPE_NAMES = {"array": "list"} | {kind: kind for kind in JSON_TYPES - {"list"}}
+TYPE_NAMES = {"array": "list"} | {kind: kind for kind in JSON_TYPES - {"list"}}
 
 
 def json_type_of(value: Any) -> str:
@@ -45,7 +52,7 @@ def json_type_of(value: Any) -> str:
 
 
 # Keywords by which a schema includes others.
-_JOINING = frozenset({"$ref", "allOf", "anyOf", "oneOf", "then", "else"})
+_JOINING = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
 
 
 def is_simple(node: Schema) -> bool:
@@ -83,19 +90,23 @@ def resolve(reference: Any, root: Schema) -> Schema | None:
     """Return the target of a reference inside `root` (`#/$defs/…`); None if there is none."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
+    try:
+        pointer = unquote(reference[1:], errors="strict")
+    except UnicodeDecodeError:
+        return None
+    if pointer and not pointer.startswith("/"):
+        return None
     target: Any = root
-    for name in reference[1:].split("/")[1:]:
+    for name in pointer.split("/")[1:]:
         key = _unescape(name)
         if isinstance(target, Mapping) and key in target:
             target = target[key]
-        elif (
-            isinstance(target, (list, tuple)) and key.isascii() and key.isdecimal() and len(key) < 6
-        ):
-            target = target[int(key)] if int(key) < len(target) else None
+        elif isinstance(target, (list, tuple)) and _is_index(key, target):
+            target = target[int(key)]
         else:
             return None
-    if reference != "#" and not reference.startswith("#/"):
-        return None
+    if isinstance(target, bool):
+        return OPEN if target else NEVER
     return target if isinstance(target, Mapping) else None
 
 
@@ -122,53 +133,61 @@ def _descend(
             found.append(below)
     for branches in alternatives(node):
         belows = [_descend(branch, step, root, memo, depth + 1) for branch in branches]
-        named = [below for below in belows if below is not None]
-        if not named:
+        if all(below is None for below in belows):
             continue
-        # A branch that does not name the field and is not closed leaves it open.
-        silent = [b for b, below in zip(branches, belows, strict=True) if below is None]
-        more = [OPEN] if any(_leaves_open(branch, root) for branch in silent) else []
-        branches_below = [*named, *more]
-        found.append(named[0] if len(branches_below) == 1 else {"anyOf": branches_below})
+        # A branch that does not name the field leaves it open, unless it does not allow it at all.
+        each = [
+            OPEN if below is None else below
+            for branch, below in zip(branches, belows, strict=True)
+            if below is not None or not _excludes(branch, step, root)
+        ]
+        found.append(each[0] if len(each) == 1 else {"anyOf": each})
     if found:
         memo[id(node)] = found[0] if len(found) == 1 else {"allOf": found}
     return memo[id(node)]
 
 
-def _leaves_open(branch: Schema, root: Schema) -> bool:
+def _excludes(branch: Schema, step: Step, root: Schema) -> bool:
+    """Return whether no value of a branch has anything at a step that it does not name."""
     types = json_types_of(branch, root)
-    return branch.get("additionalProperties") is not False and bool(types & {"any", "object"})
+    if isinstance(step, int) or step == "*":
+        return types.isdisjoint({"any", "list", "object"} if step == "*" else {"any", "list"})
+    if types.isdisjoint({"any", "object"}):
+        return True
+    is_closed = branch.get("additionalProperties") is False
+    named = mapping(branch.get("properties"))
+    return is_closed and step not in named and not branch.get("patternProperties")
 
 
 def _own_step(node: Schema, step: Step) -> Schema | None:
     if isinstance(step, int) or step == "*":
         element = _element(node, step)
-        if element is not None or isinstance(step, int):
+        if element is not None or isinstance(step, int) or _own_types(node) & {"any", "list"}:
             return element
     properties = mapping(node.get("properties"))
     if step in properties:
         return _schema(properties[step])
-    if properties:
-        return None
     rest = node.get("additionalProperties")
-    return _schema(rest) if isinstance(rest, Mapping) else None
+    # Where some names have schemas of their own, this one may be among them.
+    if properties or node.get("patternProperties") or not isinstance(rest, Mapping):
+        return None
+    return _schema(rest)
 
 
 def _element(node: Schema, step: Step) -> Schema | None:
     prefix = node.get("prefixItems")
-    items = node.get("items")
-    if isinstance(items, (list, tuple)):
-        # Drafts before 2020 spell `prefixItems` so, and the rest `additionalItems`.
-        prefix, items = items, node.get("additionalItems")
+    items = node.get("items", True)
     prefix = prefix if isinstance(prefix, (list, tuple)) else ()
-    if isinstance(step, int) and 0 <= step < len(prefix):
-        return _schema(prefix[step])
-    rest = _schema(items) if isinstance(items, Mapping) else None
-    if isinstance(step, int) and step >= len(prefix):
-        return rest
-    branches = [_schema(item) for item in prefix] + ([] if rest is None else [rest])
-    if not branches:
-        return None
+    if isinstance(step, int):
+        if 0 <= step < len(prefix):
+            return _schema(prefix[step])
+        if step >= 0:
+            return items if isinstance(items, Mapping) else None
+    if not prefix:
+        return items if isinstance(items, Mapping) else None
+    branches = [_schema(item) for item in prefix]
+    if items is not False:
+        branches.append(_schema(items))
     return branches[0] if len(branches) == 1 else {"anyOf": branches}
 
 
@@ -186,10 +205,6 @@ def alternatives(node: Schema) -> Iterator[list[Schema]]:
         branches = list(_schemas(node.get(key)))
         if branches:
             yield branches
-    conditional = [node[key] for key in ("then", "else") if isinstance(node.get(key), Mapping)]
-    if conditional:
-        # If one of the two is missing, anything is accepted on that side.
-        yield conditional if len(conditional) == 2 else [*conditional, OPEN]
 
 
 def _types(
@@ -225,7 +240,8 @@ def _own_types(node: Schema) -> frozenset[str]:
     names = (types,) if isinstance(types, str) else types
     if not isinstance(names, (list, tuple)):
         return ANY
-    return frozenset(_TYPE_NAMES[n] for n in names if isinstance(n, str) and n in _TYPE_NAMES)
+    known = [TYPE_NAMES.get(name) for name in names if isinstance(name, str)]
+    return ANY if None in known else frozenset(name for name in known if name is not None)
 
 
 def _schema(value: Any) -> Schema:
@@ -235,7 +251,7 @@ def _schema(value: Any) -> Schema:
 
 def _schemas(value: Any) -> Iterator[Schema]:
     if isinstance(value, (list, tuple)):
-        yield from (item for item in value if isinstance(item, Mapping))
+        yield from (NEVER if item is False else _schema(item) for item in value)
 
 
 def read_only_schema(schema: Schema) -> Schema:

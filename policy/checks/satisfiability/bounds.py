@@ -18,13 +18,18 @@ _WORDS = {
     "maximum": "<=",
     "exclusiveMaximum": "<",
 }
+_NUMBERS = frozenset({"integer", "number", "null"})
 # How many combined parts of a schema are followed.
 _MOST_PARTS = 20
 
 
 def bounds_of(tool: KnownTool, steps: tuple[str, ...]) -> tuple[Bound, ...]:
-    """Return the bounds that a tool's schema puts on a field, as operators with numbers."""
-    return bounds_at(tool.view, steps)
+    """Return the bounds that a tool's schema puts on a field, as operators with numbers.
+
+    There are none where a value that is not a number may be read.
+    """
+    types = tool.view.certain(steps).types
+    return bounds_at(tool.view, steps) if types <= _NUMBERS else ()
 
 
 @lru_cache(maxsize=16_384)

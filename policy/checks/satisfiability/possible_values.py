@@ -55,8 +55,8 @@ def possible_values(value: Value, context: ConditionContext) -> tuple[Any, ...] 
     steps = field_steps(value)
     if steps is None:
         return None
-    choices = context.tool.view.lookup(steps).choices
-    if choices is None or len(choices) > MOST_CHOICES:
+    choices = context.tool.view.certain(steps).choices
+    if not choices or len(choices) > MOST_CHOICES:
         return None
     held = tuple(choice for choice in choices if choice is not None)
     return held if context.tool.is_always_there(steps) else (*held, None)

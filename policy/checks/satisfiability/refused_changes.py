@@ -61,7 +61,7 @@ def _is_refused(change: CheckedChange, tool: KnownTool, steps: tuple[str, ...]) 
     node = tool.node(steps)
     if node is None or not isinstance(change.value, Constant) or change.value.value is None:
         return False
-    return accepts(node, tool.spec.schema, change.value.value) is False
+    return accepts(node, tool.view.schema, change.value.value) is False
 
 
 def accepts(node: Schema, root: Schema, value: object) -> bool | None:

@@ -181,7 +181,7 @@ class _ElementView(SchemaView):
     """A view in which elements are fields, as their lists declare them."""
 
     def __init__(self, view: SchemaView, steps: Mapping[str, tuple[str, ...]]) -> None:
-        super().__init__(view.schema)
+        self.schema = view.schema
         self._view = view
         self._steps = steps
 
@@ -189,6 +189,10 @@ class _ElementView(SchemaView):
         """Return what the schema declares of the value at a path."""
         steps = self._steps_of(path)
         return FieldInfo() if steps is None else self._view.lookup(steps)
+
+    def is_always_there(self, path: tuple[Any, ...]) -> bool:
+        """Return whether every input has a field; a list may have no elements."""
+        return path[0] not in self._steps and self._view.is_always_there(path)
 
     def node(self, path: tuple[Any, ...]) -> Any:
         """Return the explicit schema of the value at a path."""
