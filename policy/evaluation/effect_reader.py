@@ -255,7 +255,8 @@ def _possible(
         text=word.text,
         paths=paths,
         handed=handed,
-        whole=word.shape != "opaque",
+        # A name that `-*` finds is an option, and any part of it a value.
+        whole=word.shape != "opaque" and not (word.shape == "glob" and word.text[:1] == "-"),
         tail=word.tail,
         command=command.command.text,
     )

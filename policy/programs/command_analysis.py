@@ -171,7 +171,7 @@ class CommandAnalysis:
         self, words: tuple[Word, ...], parts: ParsedArguments, profile: Profile
     ) -> None:
         """Record what the command does where words that only the shell knows are read otherwise."""
-        if not (parts.vanishing or parts.uncertain or parts.splitting):
+        if not (parts.vanishing or parts.uncertain or parts.splitting or parts.emptying):
             return
         if has_too_many(parts):
             self._note_too_many_readings()
@@ -185,6 +185,12 @@ class CommandAnalysis:
             self.effects.found += other.effects
             self.effects.run((other.inner, other.gaps))
             self.effects.unseen = self.effects.unseen or other.unseen
+            given = {option.name for option in self.usage.options}
+            self.usage.options += (
+                replace(option, unsure=True)
+                for option in other.options
+                if option.guarded and option.name not in given
+            )
 
     def _note_too_many_readings(self) -> None:
         self.effects.may_do_anything(f"many words of `{self.effects.name}` may be options, or none")

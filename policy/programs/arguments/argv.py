@@ -19,7 +19,8 @@ def parse_arguments(words: tuple[Word, ...], profile: Profile) -> ParsedArgument
     reader.read()
     recorder = reader.recorder
     rest = (*recorder.before_subcommand, *words[recorder.at :])
-    if not (recorder.vanishing or recorder.uncertain or recorder.splitting):
+    unclear = recorder.vanishing or recorder.uncertain or recorder.splitting or recorder.emptying
+    if not unclear:
         return ParsedArguments(tuple(recorder.items), rest)
     return ParsedArguments(
         tuple(recorder.items),
@@ -28,6 +29,7 @@ def parse_arguments(words: tuple[Word, ...], profile: Profile) -> ParsedArgument
         tuple(recorder.uncertain),
         tuple(recorder.splitting),
         frozenset(recorder.option_starts),
+        tuple(recorder.emptying),
     )
 
 

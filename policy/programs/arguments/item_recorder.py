@@ -38,6 +38,7 @@ class ItemRecorder:
         self.vanishing: list[int] = []
         self.uncertain: list[int] = []
         self.splitting: list[int] = []
+        self.emptying: list[int] = []
         self.option_starts: list[int] = []
         self.given: set[str] = set()
         self.operands = 0
@@ -103,6 +104,13 @@ class ItemRecorder:
                 self.vanishing += vanishing
                 self.may_be_value = self.at
 
+    def may_be_empty(self) -> None:
+        """Record that the value glued to the next word may be empty: it is then the word after."""
+        if self.has_subcommands:
+            self.before_subcommand = (_ANY_WORDS,)
+        elif self.at + 1 < len(self.words):
+            self.emptying.append(self.at)
+
     def note_further(self, word: Word, option: Option, *, glued: bool = False) -> None:
         """Record the words after the first that the value of an option may be split into.
 
@@ -120,6 +128,8 @@ class ItemRecorder:
             self.before_subcommand = (further,)
             return
         possible = not option.last and not word.number and may_be_option(further, self.profile)
+        # Of the names that `-n --*` finds all after the first are options.
+        possible = possible or (not option.last and further.text.startswith("-"))
         possible = possible or (not word.number and may_mean(further, self.profile))
         self.items.append(OperandItem(further, may_be_option=possible))
         if possible:

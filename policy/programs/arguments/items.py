@@ -75,7 +75,8 @@ class ParsedArguments:
     The others are indexes of words. `vanishing` are values that may be no word, so that the option
     takes the option after them as its value. `uncertain` are operands that may be options, and
     `splitting` the last words of options whose values may be followed by options; `option_starts`
-    are words that are options.
+    are words that are options, and `emptying` those whose glued value may be empty, so that they
+    take the next word: `-u"$x"`.
     """
 
     items: tuple[Item, ...]
@@ -84,6 +85,7 @@ class ParsedArguments:
     uncertain: tuple[int, ...] = ()
     splitting: tuple[int, ...] = ()
     option_starts: frozenset[int] = frozenset()
+    emptying: tuple[int, ...] = ()
 
 
 def option_names(item: OptionItem) -> set[str]:

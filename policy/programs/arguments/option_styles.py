@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from policy.programs.arguments.item_recorder import ItemRecorder
 from policy.programs.arguments.items import OptionItem
-from policy.programs.arguments.unknown_words import WILD
+from policy.programs.arguments.unknown_words import WILD, may_be_empty
 from policy.programs.profiles.profile import NUMBER, Option, Style
 from policy.shell import Word
 
@@ -95,6 +95,8 @@ def _cluster(recorder: ItemRecorder, word: Word) -> None:
         elif option.takes == "nothing":
             recorder.note(OptionItem(option, spelling))
         elif rest:
+            if option.takes == "value" and may_be_empty(word, at):
+                recorder.may_be_empty()
             recorder.note_option(option, spelling, value=replace(word, text=text[at:], home=False))
             return
         else:

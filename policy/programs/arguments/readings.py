@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import combinations
@@ -22,19 +22,22 @@ _ANY_WORDS = Word("", "opaque", many=True)
 
 def has_too_many(parts: ParsedArguments) -> bool:
     """Return whether there are more readings than are worth an analysis."""
-    return max(len(parts.vanishing), len(_before_options(parts))) > MOST_UNCERTAIN
+    absent = len(parts.vanishing) + len(parts.emptying)
+    return max(absent, len(_before_options(parts))) > MOST_UNCERTAIN
 
 
 def other_readings(words: Words, parts: ParsedArguments, profile: Profile) -> Iterator[Words]:
     """Yield the words as a program may get them, besides as they are spelled.
 
-    A value may be no word: `sort -k $x -o out` then sorts `out` by the key `-o`. A word may be
+    A value may be no word: `sort -k $x -o out` then sorts `out` by the key `-o`. It may be empty
+    behind its option: `env -u"$x" ls rm a` then runs `rm`. A word may be
     `--`, after which options are operands; an option that takes the next one as its value; or one
     with which the program means other things by its operands.
     """
-    for count in range(1, len(parts.vanishing) + 1):
-        for absent in combinations(parts.vanishing, count):
-            yield tuple(word for place, word in enumerate(words) if place not in absent)
+    places = (*parts.vanishing, *parts.emptying)
+    for count in range(1, len(places) + 1):
+        for absent in combinations(places, count):
+            yield _without(words, absent, parts)
     for place in _before_options(parts):
         yield _in_place_of(words, place, (_END_OF_OPTIONS,), parts)
         if profile.style == "posix":
@@ -46,6 +49,15 @@ def other_readings(words: Words, parts: ParsedArguments, profile: Profile) -> It
     if places:
         for option in _decisive_options(profile, parts, words[places[0]]):
             yield _in_place_of(words, places[0], option, parts)
+
+
+def _without(words: Words, absent: Sequence[int], parts: ParsedArguments) -> Words:
+    """Return the words without some values: a word of its own is gone, a glued one is empty."""
+    return tuple(
+        Word(word.text.rstrip("*")) if place in absent else word
+        for place, word in enumerate(words)
+        if place not in absent or place in parts.emptying
+    )
 
 
 def _before_options(parts: ParsedArguments) -> list[int]:

@@ -20,6 +20,13 @@ def may_vanish(word: Word) -> bool:
     return word.many and word.shape == "opaque"
 
 
+def may_be_empty(word: Word, start: int) -> bool:
+    """Return whether nothing may follow the first characters of a word: `-u"$x"`, `-u*`."""
+    if word.shape == "glob":
+        return not word.text[start:].strip("*")
+    return word.shape == "opaque" and start == len(word.text) and not (word.tail or word.number)
+
+
 def may_be_option(word: Word, profile: Profile) -> bool:
     """Return whether a word may be an option for how it is spelled."""
     if word.shape == "known" or word.number:
