@@ -19,7 +19,6 @@ from policy.generation import ProcessLimits
 from policy.sandbox.containment import is_within
 from policy.sandbox.driver import CPU_GRACE, ConfinedStart
 from policy.sandbox.etc_files import etc_files, etc_paths
-from policy.sandbox.name_search import outermost
 from policy.sandbox.pinned_paths import pinned
 from policy.sandbox.plan import CannotConfine, SandboxPlan
 from policy.sandbox.seccomp.filter_file import open_filter
@@ -185,10 +184,21 @@ def _guarded(plan: SandboxPlan) -> tuple[str, ...]:
     What is in a folder that is read-only as a whole stays so, whatever is replaced in it. So does
     what has its name in a folder that the sandbox alone has: a root of the plan, or a file of /etc.
     """
-    kept = {*outermost(plan.kept)} - {*plan.reads, *plan.writes}
+    mounted = dict.fromkeys((*plan.reads, *plan.kept), False)
+    mounted |= dict.fromkeys({*plan.writes, *plan.immovable} - set(plan.kept), True)
+    named = (path for path in mounted if _is_writable(os.path.dirname(path), mounted))
     own = etc_paths() if any(path.startswith("/etc/") for path in plan.masked) else ()
     masked = (path for path in plan.masked if path not in own and os.path.lexists(path))
-    return (*kept, *plan.immovable, *masked)
+    return (*named, *masked)
+
+
+def _is_writable(path: str, mounted: Mapping[str, bool]) -> bool:
+    """Return whether a folder is in one that is mounted and may be written, or is one."""
+    while path not in mounted:
+        if path == "/":
+            return False
+        path = os.path.dirname(path)
+    return mounted[path]
 
 
 def _start_folder(plan: SandboxPlan) -> tuple[str, ...]:

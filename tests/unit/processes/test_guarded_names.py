@@ -59,8 +59,7 @@ def guarded(file: Path, clock: Clock) -> Iterator[GuardedNames]:
     try:
         yield names
     finally:
-        for descriptor in names.descriptors:
-            os.close(descriptor)
+        names.close()
 
 
 @pytest.fixture
@@ -100,6 +99,68 @@ def test_a_lost_name_is_found_where_the_system_reports_nothing(
         change(tmp_path)
         clock.now += 0.1
         assert names.lost() == str(file)
+
+
+def made_anew(path: Path) -> None:
+    """Remove something, and make it again: many file systems give it the number that it had."""
+    if path.is_dir():
+        path.rmdir()
+        path.mkdir()
+    else:
+        path.unlink()
+        path.touch()
+
+
+@pytest.mark.parametrize("make", [Path.touch, Path.mkdir])
+@pytest.mark.parametrize("reports", [True, False])
+def test_what_is_made_anew_is_something_else(
+    make: Callable[[Path], None],
+    reports: bool,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+) -> None:
+    if not reports:
+        request.getfixturevalue("no_reports")
+    clock, path = Clock(), tmp_path / "path"
+    make(path)
+    with guarded(path, clock) as names:
+        assert names.lost() is None
+        made_anew(path)
+        clock.now += 0.0 if reports else 0.1
+        assert names.lost() == str(path)
+
+
+@pytest.mark.parametrize("make", [Path.touch, Path.mkdir])
+def test_what_is_reported_as_removed_is_lost_whatever_number_the_next_one_has(
+    make: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("policy.processes.guarded_names._identity", lambda path: (1, 1))
+    monkeypatch.setattr("policy.processes.guarded_names._held", lambda *asked: ())
+    make(tmp_path / "path")
+    with guarded(tmp_path / "path", Clock()) as names:
+        assert names.lost() is None
+        made_anew(tmp_path / "path")
+        assert names.lost() == str(tmp_path / "path")
+
+
+def test_files_are_held_while_the_process_may_open_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(9):
+        (tmp_path / str(number)).touch()
+    before = len(os.listdir("/proc/self/fd"))
+    most = max(map(int, os.listdir("/proc/self/fd"))) + 5
+    monkeypatch.setattr("policy.processes.guarded_names._SPARE", 0)
+    monkeypatch.setattr("os.sysconf", lambda name: most)
+    names = GuardedNames([str(each) for each in tmp_path.iterdir()])
+    try:
+        assert before + 1 < len(os.listdir("/proc/self/fd")) <= most
+        for each in sorted(tmp_path.iterdir()):
+            each.unlink()
+        assert names.lost() is not None
+    finally:
+        names.close()
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 @pytest.mark.parametrize("change", KEPT)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from policy.generation import Reach
 from policy.sandbox import Bubblewrap
 from tests.unit.sandbox.confining import meanwhile, needs_bubblewrap, plan_in
 
@@ -35,6 +36,12 @@ def overwrite(path: Path, text: str = "new") -> None:
     os.replace(path.with_name("saved"), path)
 
 
+def make_anew(path: Path) -> None:
+    """Remove and make a file, as git does in a checkout: it may get the number that it had."""
+    path.unlink()
+    path.write_text("new")
+
+
 def rename(path: Path) -> None:
     path.rename(path.with_name(f"{path.name}~"))
 
@@ -44,6 +51,7 @@ def rename(path: Path) -> None:
     [
         (overwrite, ".git/config"),
         (Path.unlink, ".git/config"),
+        (make_anew, ".git/config"),
         (rename, ".git/config"),
         (rename, ".git/hooks"),
         (shutil.rmtree, ".git/hooks"),
@@ -62,6 +70,17 @@ def test_a_program_ends_when_a_protected_name_is_lost(
     done = meanwhile(plan, lambda: change(work / name), WAIT)
     assert (done.returncode, done.stdout) == (-9, "")
     assert f"{work / name} was replaced, renamed or removed outside" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["nested/settings", "nested/cache", "nested"])
+def test_configured_paths_in_a_writable_folder_are_protected_as_well(name: str, work: Path) -> None:
+    nested = work / "nested"
+    (nested / "cache").mkdir(parents=True)
+    (nested / "settings").touch()
+    reach = Reach(reads=(str(nested / "settings"),), writes=(str(nested / "cache"),))
+    change = shutil.rmtree if name == "nested/cache" else rename
+    done = meanwhile(plan_in(work, reach), lambda: change(work / name), WAIT)
+    assert (done.returncode, done.stdout) == (-9, "")
 
 
 def test_other_changes_end_no_program(work: Path) -> None:
@@ -90,6 +109,18 @@ def test_only_what_has_its_name_outside_is_watched(work: Path) -> None:
     with Bubblewrap().confined(plan, ("true",)) as start:
         watched = {os.path.relpath(path, work) for path in start.guarded}
     assert watched == {".git", ".git/config", ".git/hooks", "sub"}
+
+
+def test_what_is_in_a_writable_folder_is_watched_and_the_roots_are_not(work: Path) -> None:
+    data, sub = work / "data", work / "work" / "sub"
+    for each in (data / "x", sub / ".git" / "hooks", sub / "cache", work / "work" / "ro" / "out"):
+        each.mkdir(parents=True)
+    reads = (data, data / "x", sub / ".git", work / "work" / "ro")
+    writes = (sub / "cache", work / "work" / "ro" / "out")
+    reach = Reach(reads=tuple(map(str, reads)), writes=tuple(map(str, writes)))
+    with Bubblewrap().confined(plan_in(work / "work", reach), ("true",)) as start:
+        watched = {os.path.relpath(path, work / "work") for path in start.guarded}
+    assert watched == {"ro", "sub", "sub/.git", "sub/cache"}
 
 
 def test_files_in_a_read_only_folder_are_watched_with_it(work: Path) -> None:
