@@ -15,7 +15,13 @@ from policy.symbolic.reading import Reading
 from policy.symbolic.rewritten_input import tests_of_changes
 from policy.symbolic.set_relations import includes
 from policy.symbolic.shown_calls import ShownCalls
-from policy.symbolic.situation import Situation, Values, accepted_input, demands_too_much
+from policy.symbolic.situation import (
+    Situation,
+    Values,
+    accepted_input,
+    demands_too_much,
+    has_accepted_input,
+)
 from policy.symbolic.subjects import RESOURCES, Subject
 from policy.symbolic.truths import Truths, unknown
 from policy.symbolic.verdicts import (
@@ -55,6 +61,7 @@ __all__ = [
     "any_tool",
     "command_set",
     "demands_too_much",
+    "has_accepted_input",
     "includes",
     "is_grant",
     "is_restricted",

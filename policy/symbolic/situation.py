@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from fractions import Fraction
-from math import ceil
 from types import MappingProxyType
 from typing import Any
 
@@ -16,8 +14,8 @@ from policy.admission import Admitted, RawCall, admit
 from policy.catalog import Catalog, ToolSpec
 from policy.evaluation import ABSENT, Absent, Evaluation
 from policy.model import EMPTY, Caller, Facts, GuestScope, ToolCall, freeze, thaw
+from policy.symbolic.least_values import least_number, matching_text
 from policy.symbolic.subjects import PARENT, RESOURCES, Subject
-from policy.values import is_number
 
 # As in the tests of rule files: a caller whom nothing restricts, in folders that exist nowhere.
 HOME, WORKSPACE = "/home/user", "/workspace"
@@ -124,24 +122,30 @@ _LARGEST = 10_000
 _WORDS = ("000", "2026-01-01", "2026-01-01T00:00:00Z", "https://a.example/", "a@a.example")
 
 
+def has_accepted_input(spec: ToolSpec) -> bool:
+    """Return whether an input was found that a tool accepts."""
+    return not _problems(spec, accepted_input(spec))
+
+
+def _problems(spec: ToolSpec, input: dict[str, Any]) -> int:
+    """Return how many reasons a tool has not to accept an input."""
+    found = admit(RawCall(tool=spec.name, input=input), Catalog(specs=(spec,)))
+    return 0 if isinstance(found, Admitted) else max(len(found.problems), 1)
+
+
 def accepted_input(spec: ToolSpec) -> dict[str, Any]:
     """Return a small input that a tool accepts, as far as one was found."""
-    catalog = Catalog(specs=(spec,))
-
-    def problems(input: dict[str, Any]) -> int:
-        found = admit(RawCall(tool=spec.name, input=input), catalog)
-        return 0 if isinstance(found, Admitted) else max(len(found.problems), 1)
-
     found = least_input(spec.schema)
-    wrong = problems(found)
+    wrong = _problems(spec, found)
     for name, text in _usual_arguments(spec):
-        if isinstance(found.get(name), str) and problems(tried := {**found, name: text}) <= wrong:
+        tried = {**found, name: text}
+        if isinstance(found.get(name), str) and _problems(spec, tried) <= wrong:
             found = tried
     for name in [name for name, value in found.items() if isinstance(value, str)]:
         for word in _WORDS if wrong else ():
             tried = {**found, name: word}
-            if problems(tried) < wrong:
-                found, wrong = tried, problems(tried)
+            if _problems(spec, tried) < wrong:
+                found, wrong = tried, _problems(spec, tried)
                 break
     return found
 
@@ -169,31 +173,6 @@ def demands_too_much(schema: Mapping[str, Any]) -> bool:
     return least.left <= 0
 
 
-def _number_of(schema: Mapping[str, Any]) -> int | float:
-    """Return a number within the bounds of a schema, a multiple as it demands."""
-    known = {word: _exact(schema[word]) for word in _OF_NUMBERS if is_number(schema.get(word))}
-    lows = [known[word] + more for word, more in _LOWS.items() if word in known]
-    highs = [known[word] - less for word, less in _HIGHS.items() if word in known]
-    found = max(lows, default=Fraction(1))
-    if highs and found > min(highs):
-        # Between two bounds that leave no room for a step of one, there is the middle.
-        found = (found - 1 + min(highs) + 1) / 2 if lows else min(highs)
-    step = known.get("multipleOf", Fraction(0))
-    if step > 0:
-        found = ceil(found / step) * step
-    return int(found) if found.denominator == 1 or abs(found) > _SAFE else float(found)
-
-
-_LOWS = {"minimum": 0, "exclusiveMinimum": 1}
-_HIGHS = {"maximum": 0, "exclusiveMaximum": 1}
-_OF_NUMBERS = (*_LOWS, *_HIGHS, "multipleOf")
-_SAFE = 2**53
-
-
-def _exact(number: int | float | Decimal) -> Fraction:
-    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
-
-
 class _Least:
     """Builds small values; `left` is how many values and characters may still be added."""
 
@@ -218,7 +197,7 @@ class _Least:
         kind = schema.get("type", "string")
         match kind if isinstance(kind, str) else next(iter(kind), "string"):
             case "integer" | "number":
-                return _number_of(schema)
+                return least_number(schema)
             case "boolean":
                 return False
             case "array":
@@ -228,7 +207,12 @@ class _Least:
             case "null":
                 return None
             case _:
-                return "a" * self._taken(max(int(schema.get("minLength", 1)), 1), each=1)
+                return self._text(schema)
+
+    def _text(self, schema: Mapping[str, Any]) -> str:
+        least = max(int(schema.get("minLength", 1)), 1)
+        found = matching_text(schema["pattern"], least=least) if "pattern" in schema else None
+        return "a" * self._taken(least, each=1) if found is None else found
 
     def _list(self, schema: Mapping[str, Any]) -> list[Any]:
         count, before = int(schema.get("minItems", 0)), self.left

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _LONGEST_CONDITION = 200
 TOO_LARGE = "its schema demands inputs that are too large to be tried"
+NO_INPUT = "no input was found that its schema accepts, so no call is tried"
 # Why arithmetic is undecided, and what helps.
 ARITHMETIC = {
     "missing": (
@@ -38,7 +39,7 @@ WHY_OPEN: Mapping[WhyOpen, str] = {
     "addresses": "a name may have an address in it, which only a resolver knows",
     "callers": "what rules say of the agents above the caller is not modelled; up to 32 are tried",
     "value": "such a value is compared with the same condition alone",
-    "together": "what it says together with the rules is not modelled",
+    "together": "what it says together with the rules and the schema is not modelled",
 }
 
 

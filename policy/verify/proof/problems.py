@@ -5,7 +5,7 @@ from __future__ import annotations
 from policy.diagnostics import Diagnostic, diagnose, visible
 from policy.model import Verdict
 from policy.verify.proof.counterexample import Counterexample, given_text
-from policy.verify.proof.open_reasons import ARITHMETIC, line_of
+from policy.verify.proof.open_reasons import ARITHMETIC, NO_INPUT, line_of
 from policy.verify.proof.proof import Proof
 
 _LONGEST_CALL = 300  # characters
@@ -79,7 +79,7 @@ def _first_open(proof: Proof) -> str:
 
 
 def _help(proof: Proof) -> str:
-    if proof.because:
+    if proof.because and proof.because != NO_INPUT:
         return "each check, start and edit of the policy proves it again; until then, test it"
     first = f"the rule {deciding_words(proof, _LONGEST_CLAIM)} decides it"
     if proof.left_open:

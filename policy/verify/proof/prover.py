@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Protocol
 from policy.program import Program
 from policy.verify.proof.claims import ClaimQuestion, LayerClaim, claims_of
 from policy.verify.proof.counterexample import Counterexample
-from policy.verify.proof.open_reasons import TOO_LARGE
 from policy.verify.proof.proof import STEPS, Progress, Proof, ToolProof, because_of
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def _answer_to(question: ClaimQuestion, *, steps: int, known: Known | None) -> T
     found = search.counterexample(kept)
     if found is not None:
         return ToolProof(status="broken", counterexample=found)
-    because = TOO_LARGE if search.is_too_large else ""
+    because = search.why_no_call_is_tried
     return ToolProof(
         status="undecided",
         left_open=search.left_open,

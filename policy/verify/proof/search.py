@@ -19,6 +19,7 @@ from policy.symbolic import (
     Situation,
     Values,
     demands_too_much,
+    has_accepted_input,
     leaves_of,
     open_conditions,
     require_violation,
@@ -26,6 +27,7 @@ from policy.symbolic import (
 )
 from policy.verify.proof.claims import ClaimQuestion
 from policy.verify.proof.counterexample import Counterexample
+from policy.verify.proof.open_reasons import NO_INPUT, TOO_LARGE
 from policy.verify.proof.replay import decided, smallest
 
 _MOST_REPLAYS = 100
@@ -58,6 +60,13 @@ class ProofSearch:
     def is_too_large(self) -> bool:
         """Whether no call is tried, because the schema makes each of them too large."""
         return demands_too_much(self._spec.schema)
+
+    @property
+    def why_no_call_is_tried(self) -> str:
+        """Why the schema lets no call be tried, empty if calls were tried."""
+        if self.is_too_large:
+            return TOO_LARGE
+        return "" if has_accepted_input(self._spec) else NO_INPUT
 
     def what_keeps_it(self) -> tuple[Basis, ...] | Values:
         """Return what keeps the claim for every call of the tool.

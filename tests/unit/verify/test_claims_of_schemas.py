@@ -76,6 +76,17 @@ def test_a_name_that_a_pattern_matches_is_not_among_the_others(
     _assert_broken({"type": "object", **schema}, condition, {"n": value})
 
 
+def test_parts_of_another_draft_or_with_an_identifier_are_read_as_the_validator_does() -> None:
+    reference = {"$ref": "#/definitions/y"}
+    identified = {"id": "urn:x", "definitions": {"y": {}}, "allOf": [reference]}
+    parts = {"y": _WHOLE, "z": {}, "x": identified}
+    root = {"definitions": parts, "required": ["n"]}
+    of_its_own = {**root, "properties": {"n": {"$ref": "#/definitions/x"}}}
+    _assert_broken({**of_its_own, "$schema": _OLD.format(4)}, _TEXT, {"n": "x"})
+    old = {"$schema": _OLD.format(7), "$ref": "#/definitions/z", "type": "integer"}
+    _assert_broken({**root, "properties": {"n": old}}, _TEXT, {"n": "x"})
+
+
 def test_a_value_in_a_list_of_a_map_is_not_among_those_of_other_names() -> None:
     of_numbers = _list_of(items=_WHOLE)
     field = {"additionalProperties": of_numbers, "patternProperties": {"z": {}}}
@@ -140,3 +151,27 @@ def test_a_resource_may_be_anything_that_its_schema_accepts(field: Any) -> None:
     spec = tool("t", {"p": field}, Resource(verb="reads", steps=("p",)))
     (proof,) = prove(built_of({"global.policy": (*rules, claim)}, specs=(spec,)))
     assert proof.status == "holds"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"type": "string", "pattern": "^[a-z]{3}-[0-9]+$", "minLength": 8},
+        {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        {"type": "integer", "minimum": 3, "multipleOf": 5},
+    ],
+)
+def test_a_call_is_shown_whatever_its_other_fields_demand(other: dict[str, Any]) -> None:
+    spec = tool("t", {"n": _WHOLE, "other": other})
+    rules = ("policy for every agent", "default allow", "prove never allow t when input.n > 5")
+    (proof,) = prove(built_of({"global.policy": rules}, specs=(spec,)))
+    assert proof.status == "broken"
+
+
+def test_a_claim_names_the_schema_of_which_no_input_is_found() -> None:
+    field = {"type": "string", "pattern": "^(?=a).*(?<!a)$", "not": {"const": "a"}}
+    rules = ("policy for every agent", "default allow", "prove never allow t when input.n > 5")
+    spec = tool("t", {"n": _WHOLE, "p": field})
+    (proof,) = prove(built_of({"global.policy": rules}, specs=(spec,)))
+    assert proof.status == "undecided"
+    assert "no input was found that its schema accepts" in proof.because
