@@ -18,7 +18,7 @@ from policy.catalog.tool import Origin, ToolSpec, split_version
 from policy.values import glob_characters, has_wildcard
 
 # How many states of reading are visited before the patterns are too many.
-_MOST_STATES = 4000
+_MOST_STATES = 20_000
 # How many names are followed for each state: the first one may be that of a known tool.
 _NAMES = 2
 # One of these is in no pattern at a given place: a pattern has one character at each.

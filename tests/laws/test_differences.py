@@ -44,7 +44,7 @@ def _compared(old: Program, new: Program) -> Difference:
 
 
 @st.composite
-def _edits(draw: DrawFn, *, kinds: tuple[str, ...]) -> tuple[Situation, Situation, str]:
+def edits(draw: DrawFn, *, kinds: tuple[str, ...]) -> tuple[Situation, Situation, str]:
     """Draw a policy, the same after an edit, and what the edit was."""
     case = draw(situations())
     own = SPELLED.get(case.call.tool, case.call.tool)
@@ -71,7 +71,7 @@ def _edits(draw: DrawFn, *, kinds: tuple[str, ...]) -> tuple[Situation, Situatio
     return case, case.under(case.policy.only(lambda n, s: (n, s) != dropped)), kind
 
 
-def _verdicts(old: Situation, new: Situation, call: ToolCall, caller: Caller) -> tuple[Any, Any]:
+def verdicts(old: Situation, new: Situation, call: ToolCall, caller: Caller) -> tuple[Any, Any]:
     before, after = (
         answer(case.built.program, call.tool, dict(call.input), caller, case.facts).decision
         for case in (old, new)
@@ -83,7 +83,7 @@ def test_what_is_not_said_to_differ_does_not() -> None:
     tally = Tally()
 
     @settings(max_examples=examples(600))
-    @given(_edits(kinds=("restrict", "grant", "drop", "drop allow")), st.data())
+    @given(edits(kinds=("restrict", "grant", "drop", "drop allow")), st.data())
     def law(drawn: tuple[Situation, Situation, str], data: Any) -> None:
         old, new, _ = drawn
         found = _compared(old.built.program, new.built.program)
@@ -94,7 +94,7 @@ def test_what_is_not_said_to_differ_does_not() -> None:
         others = [data.draw(calls((old.call.tool,))) for _ in range(4)]
         for call in (old.call, *others):
             for caller in (old.caller, data.draw(callers(depth=2))):
-                before, after = _verdicts(old, new, call, caller)
+                before, after = verdicts(old, new, call, caller)
                 assert after >= before or looser or hidden & {"looser", "unclear"}, (call, caller)
                 assert after <= before or tighter or hidden & {"tighter", "unclear"}, (call, caller)
                 if after != before:
@@ -109,7 +109,7 @@ def test_what_is_not_said_to_differ_does_not() -> None:
 
 def test_a_call_that_is_shown_is_decided_differently() -> None:
     @settings(max_examples=examples(200))
-    @given(_edits(kinds=("grant", "drop", "drop allow")))
+    @given(edits(kinds=("grant", "drop", "drop allow")))
     def law(drawn: tuple[Situation, Situation, str]) -> None:
         old, new, _ = drawn
         for row in _compared(old.built.program, new.built.program).tools:
@@ -121,7 +121,7 @@ def test_a_call_that_is_shown_is_decided_differently() -> None:
                 situation = shown.situation
                 call = ToolCall(tool=situation.spec.name, input=situation.input)
                 cases = [replace(case, facts=situation.facts) for case in (old, new)]
-                before, after = _verdicts(cases[0], cases[1], call, situation.caller)
+                before, after = verdicts(cases[0], cases[1], call, situation.caller)
                 assert (after.rank - before.rank) * sign > 0
 
     law()
@@ -129,7 +129,7 @@ def test_a_call_that_is_shown_is_decided_differently() -> None:
 
 def test_an_edit_that_only_tightens_is_known_to() -> None:
     @settings(max_examples=examples(300))
-    @given(_edits(kinds=("restrict", "drop allow")))
+    @given(edits(kinds=("restrict", "drop allow")))
     def law(drawn: tuple[Situation, Situation, str]) -> None:
         old, new, _ = drawn
         found = _compared(old.built.program, new.built.program)

@@ -16,9 +16,11 @@ from policy.model import Caller, Facts, Verdict
 from policy.program import Program
 from policy.verify import compare
 from tests.examples import examples
-from tests.laws.engine import Unsound, build_over
+from tests.laws.calls import calls
+from tests.laws.engine import CATALOG, Unsound, build_over
 from tests.laws.policies import GLOBAL, PolicyText
-from tests.laws.situations import Tally
+from tests.laws.situations import Situation, Tally
+from tests.laws.test_differences import edits, verdicts
 from tests.unit.verify.proving import Policy
 
 # ------------------------------------------------------------------ classes of names
@@ -212,3 +214,29 @@ def test_what_lets_a_tool_do_more_that_is_added_later_is_said() -> None:
     tally.shows("looser", share=0.1)
     tally.shows("said rightly", share=0.1)
     tally.shows("not said", share=0.2)
+
+
+def test_whatever_conditions_read_of_such_a_tool_is_said() -> None:
+    tally = Tally()
+
+    @settings(max_examples=examples(100))
+    @given(edits(kinds=("restrict", "grant", "drop", "drop allow")), st.data())
+    def law(drawn: tuple[Situation, Situation, str], data: Any) -> None:
+        old, new, _ = drawn
+        tool = CATALOG.get(old.call.tool)
+        assert tool is not None
+        others = Catalog(specs=tuple(spec for spec in CATALOG.specs if spec.base != tool.base))
+        before, after = (
+            build_over(case.policy, others, accepted=(*_POINTLESS, "unknown-tool")).program
+            for case in (old, new)
+        )
+        found = compare(Policy(program=before), Policy(program=after))
+        said = any(one.direction in ("looser", "unclear") for one in found.changes)
+        for call in (old.call, *(data.draw(calls((old.call.tool,))) for _ in range(4))):
+            was, now = verdicts(old, new, call, old.caller)
+            assert now >= was or said, call
+            tally.case("looser" if now < was else "not", *(() if said else ("not said",)))
+
+    law()
+    tally.shows("looser", share=0.02)
+    tally.shows("not said", share=0.4)

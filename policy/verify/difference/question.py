@@ -39,6 +39,11 @@ _LARGE = 10
 # How many common rules are read exactly at most, to prove that there is no difference.
 _MOST_READ = 200
 
+_FLOOR = (
+    "what the floor denies depends on what is declared of the tool, or on inline code, and differs"
+)
+_DECLARED = "declare as much as before, or deny what the tool must not write"
+
 _Reading = TypeVar("_Reading", AllCalls, ShownCalls)
 
 
@@ -84,12 +89,12 @@ class Question:
 
     def is_surely_excluded(self, way: Way, layer: LayerKey) -> bool:
         """Return whether no call differs this way, whatever the rules do that both have."""
-        return self._is_modelled(layer) and self._has_none(way, layer, exactly=frozenset())
+        return self._is_modelled(way, layer) and self._has_none(way, layer, exactly=frozenset())
 
     def is_excluded(self, way: Way, layer: LayerKey) -> bool:
         """Return whether no call differs this way, as common rules say; it takes longer."""
         return (
-            self._is_modelled(layer)
+            self._is_modelled(way, layer)
             and 0 < len(self._rules.keys_of_both) <= _MOST_READ
             and self._has_none(way, layer, exactly=self._rules.keys_of_both)
         )
@@ -119,6 +124,8 @@ class Question:
 
     def why_undecided(self, layer: LayerKey) -> Undecided:
         """Return why it may be undecided how calls differ in a layer."""
+        if self._is_provable and layer.kind == "every" and not self._is_floor_alike("looser"):
+            return Undecided(_FLOOR, _DECLARED)
         readings = [asked.reading for asked in self._all_calls.values()]
         return why_undecided(self._spec, readings, self._rules.changed(layer))
 
@@ -127,12 +134,24 @@ class Question:
             self._shown_calls.search.close()
             self._shown_calls = None
 
-    def _is_modelled(self, layer: LayerKey) -> bool:
+    def _is_modelled(self, way: Way, layer: LayerKey) -> bool:
         """Return whether all that a difference may come from is in the formula."""
+        return self._is_provable and (layer.kind != "every" or self._is_floor_alike(way))
+
+    def _is_floor_alike(self, way: Way) -> bool:
+        """Return whether no call differs this way because of the floor, which no formula reads.
+
+        It depends on what is declared of the tool, and on whether inline code is allowed.
+        """
+        if any(side.spec is None for side in self._sides):
+            return True  # there, every call is denied
+        before, after = (side.floor for side in self._sides)
+        if before is None or after is None:
+            added, removed = before is None, after is None
+            return (added and removed) or (added if way == "looser" else removed)
         old, new = self._sides
-        # By inline code, the floor differs.
-        is_same_floor = old.permits_inline_code() == new.permits_inline_code()
-        return self._is_provable and (is_same_floor or layer.kind != "every")
+        is_same_code = old.permits_inline_code() == new.permits_inline_code()
+        return is_same_code and old.layers[0].declared.says_the_same(new.layers[0].declared)
 
     def _has_none(self, way: Way, layer: LayerKey, *, exactly: frozenset[PlanKey]) -> bool:
         asked = self._all_calls.get(exactly)

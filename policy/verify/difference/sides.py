@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from policy.catalog import ToolSpec
 from policy.checks import LayerKey, checked
-from policy.evaluation import permits_writes_of_inline_code
+from policy.evaluation import FloorOf, permits_writes_of_inline_code
 from policy.program import LayerPlan, Program, RedactionPlan, RulePlan, meaning_digest
 from policy.symbolic import AnyPlan, leaves_of, plans_in
 
@@ -44,6 +44,11 @@ class Side:
     def layer(self, key: LayerKey) -> LayerPlan | None:
         """Return the plan of a layer, None if there is none."""
         return next((layer for layer in self.layers if layer.key == key), None)
+
+    @property
+    def floor(self) -> FloorOf | None:
+        """The test of what no rule can let a call write, None if the tool needs none."""
+        return self.layers[0].floor if self.layers else None
 
     def permits_inline_code(self) -> bool:
         """Return whether an `allow` of the global layer names inline code, as the floor asks."""

@@ -32,7 +32,7 @@ from policy.verify.proof.proof import STEPS
 
 _MOST_NAMED = 5
 # Classes with different rules that are compared: each takes milliseconds.
-_MOST_CLASSES = 60
+_MOST_CLASSES = 300
 _HELP = "tools are listed in `[catalogue]`, or with `--catalog`"
 # Statements that are looser when they are removed, whatever tools they are about.
 _SEEN = (checked.CheckedRewrite, checked.CheckedRedaction)
@@ -79,13 +79,7 @@ class _Changed:
 
 def concerns_unknown_tools(layers: Iterable[ChangedLayer], old: Program, new: Program) -> bool:
     """Return whether it has to be asked what a tool may do that a policy does not know."""
-    changed = _changed(layers)
-    if any(_removed_tools(old, new)):
-        return True
-    try:
-        return any(_classes(changed, old, new))
-    except TooManyPatterns:
-        return True
+    return any(_removed_tools(old, new)) or _Asked.about(_changed(layers), old, new) is not None
 
 
 def unknown_tool_changes(
@@ -204,33 +198,57 @@ class _Class:
         return next((_spelled(one) for one in included if _reaches(one, self.spec)), "*")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """Which unknown tools it has to be asked about: those that something may loosen.
+
+    `within` are the patterns of such statements, None if one is about all tools.
+    """
+
+    loosening: tuple[Statement, ...]
+    names: _KnownNames
+    within: tuple[ToolPattern, ...] | None
+
+    @staticmethod
+    def about(changed: list[_Changed], old: Program, new: Program) -> _Asked | None:
+        """Return what is asked about changed statements, None for nothing."""
+        loosening = tuple(one.statement for one in changed if not one.only_restricts)
+        if old.catalog.complete and new.catalog.complete:
+            return None
+        names = _KnownNames.of(old, new, loosening)
+        within = [
+            part
+            for one in loosening
+            if one.tools is not None
+            for part in _included(one.tools)
+            if not names.has(part.exact_name)
+        ]
+        if any(one.tools is None for one in loosening):
+            return _Asked(loosening=loosening, names=names, within=None)
+        return _Asked(loosening=loosening, names=names, within=tuple(within)) if within else None
+
+
 def _classes(changed: list[_Changed], old: Program, new: Program) -> Iterator[tuple[_Class, ...]]:
     """Yield the classes of unknown tools about which something changed that may loosen.
 
     Those that the same statements are about are together. Raises TooManyPatterns.
     """
-    loosening = [one.statement for one in changed if not one.only_restricts]
-    if not loosening or (old.catalog.complete and new.catalog.complete):
+    asked = _Asked.about(changed, old, new)
+    if asked is None:
         return
-    names = _KnownNames.of(old, new, loosening)
     selectors = _Selectors(old, new)
-    unknown = [one for one in selectors.patterns() if not names.has(one.exact_name)]
-    exact = {one: one.exact_name for one in unknown if one.exact_name is not None}
+    unknown = [one for one in selectors.patterns() if not asked.names.has(one.exact_name)]
+    exact: dict[str, list[ToolPattern]] = {}
+    for pattern in unknown:
+        if pattern.exact_name is not None:
+            exact.setdefault(pattern.exact_name, []).append(pattern)
     found: dict[tuple[int, ...], dict[str, _Class]] = {}
-    within = [
-        part
-        for one in loosening
-        if one.tools is not None
-        for part in _included(one.tools)
-        if not names.has(part.exact_name)
-    ]
-    is_about_all = any(one.tools is None for one in loosening)
-    for spec in tools_of_classes(unknown, within=None if is_about_all else within):
-        if names.covers(spec) or not any(matches(one, spec) for one in loosening):
+    for spec in tools_of_classes(unknown, within=asked.within):
+        if asked.names.covers(spec) or not any(matches(one, spec) for one in asked.loosening):
             continue
-        alone = [_spelled(one) for one in exact if _reaches(one, spec)]
+        spelling = (pattern for name in spec.names for pattern in exact.get(name, ()))
+        name = next((_spelled(one) for one in spelling if _reaches(one, spec)), None)
         alike = found.setdefault(selectors.matching(spec), {})
-        name = alone[0] if alone else None
         alike.setdefault(name or f"{spec.origin.kind} {spec.name}", _Class(spec=spec, name=name))
         if len(found) > _MOST_CLASSES:
             raise TooManyPatterns

@@ -32,6 +32,10 @@ def _tools(*, most: int | None = None, **facts: Any) -> str:
     return json.dumps({"tools": [{"name": "pay", "inputSchema": schema, **facts}]})
 
 
+_SAVE = {
+    "name": "save",
+    "inputSchema": {"type": "object", "properties": {"file": {"type": "string"}}},
+}
 _STATUS = {"name": "git_status", "inputSchema": {"type": "object"}}
 
 
@@ -194,6 +198,14 @@ LOOSENING: dict[str, tuple[Files, Files]] = {
             "tools.json": _tools(),
         },
         {"placet.toml": LISTED + "[tools.pay]\ncomplete = true\n"},
+    ),
+    "what the floor needs to know of a tool": (
+        {
+            "global.policy": ANY + "tool save writes input.file\n",
+            "placet.toml": LISTED,
+            "tools.json": json.dumps({"tools": [_SAVE]}),
+        },
+        {"global.policy": ANY},
     ),
     "a tool that is pinned": (
         {"global.policy": ANY},

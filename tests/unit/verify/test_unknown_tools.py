@@ -59,7 +59,7 @@ READS = "deny * when reads"
         ("allow *; deny * except known", "allow *; deny *_* except known", "removed", "`*`"),
         ("allow *; deny mcp git/*", "allow *; deny mcp git/push", "removed", "`mcp git/*`"),
         ("allow *; deny t_*_x", "allow *; deny t_*_x except t_*y*", "removed", "`t_*_x`"),
-        ("allow *; deny pay", "allow *; deny pay@2", "removed", "`pay`"),
+        ("allow *; deny pay", 'allow *; deny "pay@2"', "removed", "`pay`"),
         ("allow *; allow refund with approval", "allow *", "removed", "`refund`"),
         ("allow *; ask refund two people", "allow *; ask refund", "removed", "`refund`"),
         (f'allow *; {READS} ["/a", "/b"]', f'allow *; {READS} "/a"', "removed", "`*`"),
@@ -101,7 +101,7 @@ def test_what_restricts_under_a_default_that_allows(old: str, new: str) -> None:
         (LARGE, SMALL),
         (SMALL, f"{SMALL} with approval"),
         ("", "deny refund, mcp github/*"),
-        ("", "deny refund; ask refund"),
+        ("allow *", "allow *; deny refund; ask ref*"),
         ("", 'delegate refund to agent "a"'),
         ("allow refund", "allow refund; ask refund"),
         ("allow refund; ask refund", "allow refund; ask refund two people"),
@@ -129,7 +129,7 @@ def test_a_complete_catalogue_has_no_unknown_tools() -> None:
 
 
 def test_more_classes_than_are_compared_are_undecided() -> None:
-    many = "; ".join(f"deny t{number}_*" for number in range(70))
+    many = "; ".join(f"deny t{number}_*" for number in range(310))
     found = _compared(f"allow *; {many}; deny *", f"allow *; {many}")
     (change,) = (one for one in found.changes if one.kind == "statement")
     assert change.what.startswith("removed for `*`, as far as ")
