@@ -24,6 +24,7 @@ from policy.programs.patterns.pattern_set import PatternSet
 from policy.programs.patterns.profile_check import check_examples
 from policy.programs.patterns.relations import exclude_each_other, matches_more, misses_less
 from policy.programs.patterns.uncovered import uncovered_commands
+from policy.programs.patterns.wildcard_options import wildcard_options
 from policy.programs.profiles.faults import ProfileFault
 from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.profile_file import SUFFIX as PROFILE_SUFFIX
@@ -70,4 +71,5 @@ __all__ = [
     "runs_nothing_else",
     "spells_redirects",
     "uncovered_commands",
+    "wildcard_options",
 ]

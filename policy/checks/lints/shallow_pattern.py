@@ -6,13 +6,19 @@ match restricts are reported.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from policy.checks.checked import CheckedRule, ResourceTest, ValueSet
 from policy.checks.context import CheckContext
 from policy.checks.lints.context import LintContext
 from policy.checks.satisfiability.outcomes import resource_tests
-from policy.programs import CommandPattern, Profiles, matches_bare, named_script
+from policy.programs import (
+    CommandPattern,
+    Profiles,
+    matches_bare,
+    named_script,
+    wildcard_options,
+)
 from policy.programs import read_command_pattern as read_command
 from policy.syntax import tree
 from policy.values import has_wildcard, quote
@@ -26,6 +32,7 @@ _FILES = frozenset(
     "crontab environment credentials authorized_keys known_hosts kubeconfig makefile license "
     "readme changelog codeowners notice gemfile rakefile procfile pipfile go.mod environ".split()
 )
+_MOST_NAMES = 3
 _FILE_STARTS = ("id_", "ssh_host_")
 _FILE_ENDS = ("rc", "file", "history", "_config", "_key", "_token")
 
@@ -133,7 +140,7 @@ def _look_at_command(
     # A script by its path is the subject of `script-by-one-program`.
     if not isinstance(pattern, CommandPattern) or named_script(pattern) is not None:
         return
-    if not matches_bare(pattern):
+    if _look_at_options(pattern, beside, rule, check) or not matches_bare(pattern):
         return
     if any(_has_operands(other, pattern, check.profiles) for other in beside if other != text):
         return
@@ -151,3 +158,44 @@ def _has_operands(text: str, bare: CommandPattern, profiles: Profiles) -> bool:
     if not isinstance(other, CommandPattern) or not other.rest or bare.program is None:
         return False
     return other.program is None or bare.program[: len(other.program)] == other.program
+
+
+def _look_at_options(
+    pattern: CommandPattern, beside: dict[str, None], rule: CheckedRule, check: CheckContext
+) -> bool:
+    """Report a wildcard in the name of an option that has other spellings: `git push --force*`.
+
+    Return whether there was one.
+    """
+    found = False
+    covered = {name for other in beside for name in _covered_options(other, pattern, check)}
+    for option in wildcard_options(pattern):
+        missed = [text for name, text in option.missed if name not in covered]
+        if not missed:
+            continue
+        found = True
+        names = [name for name in option.names if name not in covered]
+        written = [pattern.text.replace(option.spelled, name, 1) for name in names]
+        spelled = [text if text.endswith(" *") else f"{text} *" for text in written]
+        check.report.add(
+            "shallow-pattern",
+            f"{quote(pattern.text)} compares how the option is spelled, and misses "
+            f"{_listed(missed)}",
+            span=rule.span,
+            help=f"name each option, which covers all its spellings: {_listed(spelled)}",
+        )
+    return found
+
+
+def _covered_options(text: str, pattern: CommandPattern, check: CheckContext) -> Iterator[str]:
+    """Yield the options that another pattern about the same command names, with any operands."""
+    other = read_command(text, check.profiles)
+    if isinstance(other, CommandPattern) and other.program == pattern.program and other.rest:
+        known = [option.name for option in other.options if not option.unknown]
+        if len(known) == len(other.options) == 1:
+            yield known[0]
+
+
+def _listed(texts: Sequence[str]) -> str:
+    more = len(texts) - _MOST_NAMES
+    return ", ".join(map(quote, texts[:_MOST_NAMES])) + (f" and {more} more" if more > 0 else "")
