@@ -20,7 +20,9 @@ from policy.symbolic.call_values import CallValues
 from policy.symbolic.comparing.compared_values import ComparedValues
 from policy.symbolic.comparing.comparisons import equalities_of
 from policy.symbolic.comparing.elements import Elements
+from policy.symbolic.field_values import demands_more
 from policy.symbolic.known_truths import KnownTruths
+from policy.symbolic.nested_fields import NestedFields
 from policy.symbolic.reading import Scope, compiled, fixed, table
 from policy.symbolic.resource_facts import ResourceFacts
 from policy.symbolic.samples import simple_subject
@@ -88,6 +90,9 @@ class AllCalls:
             ordinary=self.ordinary,
             known=self._truths,
         )
+        self._nested = NestedFields(
+            clauses, self._view, tests=tests, base=self._base, slots=slots, known=self._truths
+        )
         self._applying = ApplyingLayers(clauses, self._values)
         self._known: dict[Any, Truths] = {}
         # The tests that may come out as anything.
@@ -139,6 +144,10 @@ class AllCalls:
         """Return the literal that the caller's role does not deny the call."""
         return self._applying.admitted(self._spec)
 
+    def demands_more(self, subject: Subject) -> bool:
+        """Return whether the schema demands more of a field than is modelled, as a `pattern`."""
+        return subject[0] == "input" and demands_more(self._view.node(subject[1:]))
+
     @property
     def left_open(self) -> LeftOpen:
         """Why some of what a call may be was not looked into."""
@@ -179,6 +188,9 @@ class AllCalls:
         if not subjects_of(test):
             call = self._base.evaluation(slots=self._slots)
             return fixed(self.clauses, compiled(test, scope), call)
+        nested = self._nested.truth_of(test, scope)
+        if nested is not None:
+            return nested
         is_known = subjects_of(test).isdisjoint((RESOURCES, HISTORY))
         if is_known and isinstance(test, _OF_SEVERAL_VALUES):
             return self._compared_values().truth_of(test, scope) or self._unknown(test, scope)

@@ -24,7 +24,7 @@ from policy.symbolic.truths import Truths
 class ArgumentTexts:
     """The fields that name paths or hosts; `text_of` returns the string that tests are about.
 
-    `ordinary` is the literal that URLs are such as people write.
+    `ordinary` is the literal that URLs are such as people write, and paths spelled as they are.
     """
 
     def __init__(
@@ -62,6 +62,9 @@ class ArgumentTexts:
         said_of = truth.negated() if form == "outside" else truth
         is_decisive = (True, alone) if form == "some" else (alone, True)
         for text in texts:
+            if verb != "connects" and said.settled is not None:
+                spelled = text.is_spelled_in(said.settled)
+                self._clauses.require(-self._ordinary, -text.is_text, spelled)
             if is_decisive[0]:
                 self._require_inside(text, said, said_of)
             if is_decisive[1]:

@@ -21,6 +21,11 @@ _TESTS: Mapping[str, Callable[[Any, Any], bool]] = MappingProxyType(
     {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 )
 _EXACTLY = Context(prec=1_000)
+# What schemas demand of values that is left to the engine.
+_DEMANDS = frozenset(
+    "pattern format multipleOf not allOf anyOf oneOf if contains uniqueItems minProperties "
+    "maxProperties propertyNames patternProperties dependentRequired dependentSchemas".split()
+)
 # Up to here, and down to its negative, whole numbers are doubles.
 _SAFE = 2**53
 
@@ -47,6 +52,11 @@ def accepted_values(view: SchemaView, name: str, values: Iterable[Any]) -> tuple
 def bounds_in(view: SchemaView, name: str) -> tuple[Any, ...]:
     """Return the numbers with which a schema bounds a field: samples have to tell them apart."""
     return tuple(number for _, number in bounds_at(view, (name,)))
+
+
+def demands_more(node: Any) -> bool:
+    """Return whether a schema demands more than types, values, bounds and lengths."""
+    return isinstance(node, Mapping) and not _DEMANDS.isdisjoint(node)
 
 
 def is_always_there(view: SchemaView, name: str) -> bool:

@@ -20,7 +20,8 @@ from policy.values import HostPattern, read_host_pattern
 # Why nothing is known of a condition: it is about what a script accesses or which commands it runs,
 # about other resources, about what came before, about elements of lists within lists or by their
 # index, about what a rewrite leaves of a field, about addresses of names, about the agents above
-# the caller, or about another value; or it is known by itself, and not together with the others.
+# the caller, about the text of a path, about a field of which the schema demands more than types
+# and bounds, or about another value; or it is known by itself, and not together with the others.
 WhyOpen: TypeAlias = Literal[
     "script",
     "commands",
@@ -31,6 +32,8 @@ WhyOpen: TypeAlias = Literal[
     "rewritten",
     "addresses",
     "callers",
+    "spelled",
+    "schema",
     "value",
     "together",
 ]
@@ -71,8 +74,16 @@ def open_conditions(
                 found.update(dict.fromkeys(open_conditions_of_rule(reading, layer, plan)))
     if not any(not one.rule for one in found):
         rewritten = frozenset(_rewritten(layers))
+        # Where a rule's condition is open, that is the likelier reason.
+        named = frozenset(
+            ("input", resource.steps[0])
+            for resource in claim.declared.resources
+            if resource.steps and not found
+        )
         more = (
-            OpenCondition(text=test.text, why=_why_together(test, rewritten), place=place)
+            OpenCondition(
+                text=test.text, why=_why_together(reading, test, rewritten, named), place=place
+            )
             for test in leaves_of(invariant.when, invariant.unless)
         )
         return (*more, *found)[:_MOST]
@@ -105,14 +116,26 @@ def _may_match(reading: AllCalls, model: Model, layer: LayerPlan, plan: RulePlan
     return not any(-truth.holds in model.holding for truth in truths)
 
 
-def _why_together(test: checked.Test, rewritten: frozenset[Subject]) -> WhyOpen:
-    """Return why a test is not known together with others, which is known by itself."""
+def _why_together(
+    reading: AllCalls,
+    test: checked.Test,
+    rewritten: frozenset[Subject],
+    named: frozenset[Subject],
+) -> WhyOpen:
+    """Return why a test is not known together with others, which is known by itself.
+
+    `named` are the fields by which resources are declared.
+    """
     if not subjects_of(test).isdisjoint(rewritten):
         return "rewritten"
     if isinstance(test, checked.ResourceTest) and test.operand and _has_networks(test.operand):
         return "addresses"
     if not subjects_of(test).isdisjoint((PARENT, DEPTH)):
         return "callers"
+    if not subjects_of(test).isdisjoint(named):
+        return "spelled"
+    if any(reading.demands_more(subject) for subject in subjects_of(test)):
+        return "schema"
     return "index" if _has(test, checked.ElementAt) else "together"
 
 

@@ -24,6 +24,7 @@ _FEW = 2  # commands that others are given as words
 _WORD = "a"  # what stands for a wildcard
 # Another one, for what a set holds that a smaller one does not.
 _OTHER_WORD = "b"
+_OF_FILES = ("reads", "writes")
 _ELSEWHERE = {
     "reads": ("/elsewhere/a",),
     "writes": ("/elsewhere/a",),
@@ -66,11 +67,18 @@ def argument_samples(
     for resource in resources:
         found = by_field.setdefault(resource.steps[0], [])
         compared = texts.get(resource.steps[0], ())
+        are_files = resource.verb in _OF_FILES
+        relative = tuple(text for text in compared if are_files and not text.startswith("/"))
+        hinted = tuple(suggested.get(resource.verb, ()))
+        # Paths that tests name are longer than those that are suggested, and so more ordinary.
+        paths = tuple(sorted(named.get(resource.verb, ()), key=hinted.__contains__))
         for text in (
+            *islice(_spelled_with(relative, paths), _FEW),
             *compared[:_COMPARED],
             *_samples_for(resource.verb, named),
             *_filled(resource.verb, named, profiles, (*_quoted(compared), *_words(tests, named))),
-            *_spelled_from(compared, tuple(named.get(resource.verb, ()))),
+            *_spelled_from(compared, paths),
+            *_spelled_with(relative[:_COMPARED], paths),
         ):
             spelled = f"file://{text}" if resource.uri and text.startswith("/") else text
             value = _at(resource.steps[1:], spelled)
@@ -116,9 +124,28 @@ def _spelled_from(begun: tuple[str, ...], paths: tuple[str, ...]) -> Iterator[st
             continue
         up, kind = "/.." * folder.count("/"), name[name.rfind(".") :] if "." in name else ""
         others = (*paths[:_PLACES], *_ELSEWHERE["reads"])
+        whole = text.rstrip("/")
         for path in (each for each in others if each.startswith("/")):
             yield f"{folder}{up}{path}"
             yield f"{folder}{up}{path}{kind}"
+            yield f"{whole}{'/..' * whole.count('/')}{path}"
+
+
+def _spelled_with(texts: tuple[str, ...], paths: tuple[str, ...]) -> Iterator[str]:
+    """Yield spellings of paths, and of others in their folders, that contain a text.
+
+    What is nothing but dots leads up, and the end of a name is put behind one.
+    """
+    rooted = (path for path in paths if path.startswith("/"))
+    for path in (*islice(rooted, _PLACES), f"{WORKSPACE}/{_WORD}"):
+        folder = path.rpartition("/")[0]
+        for text in texts:
+            # Up and down again, in a name, as a name, and at the beginning.
+            around = [f"{path}/{text}/{_OTHER_WORD}", f"{path}{text}", f"{folder}/{text}"]
+            if text.strip("."):
+                around = around[1:] if text.startswith(".") else [*around[:0:-1], around[0]]
+            yield from around
+            yield f"{text}/../..{path}"
 
 
 def _bounded(choices: Iterable[list[Any]]) -> Iterator[tuple[Any, ...]]:

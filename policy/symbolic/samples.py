@@ -6,7 +6,7 @@ call is, one of these has the same result in each such test. For other tests the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -30,23 +30,29 @@ _TIMES = tuple(datetime(2026, 6, day, hour, tzinfo=UTC) for day, hour in ((1, 12
 
 def simple_subject(test: checked.Test) -> Subject | None:
     """Return the field or fact that a test compares with constants alone; None for other tests."""
+    value = compared_value(test)
+    return None if value is None else plain_subject(value)
+
+
+def compared_value(test: checked.Test) -> checked.Value | None:
+    """Return the value that a test compares with constants alone; None for other tests."""
     match test:
         case checked.Comparison(left=left, right=checked.Constant(value=value)):
-            return plain_subject(left) if _is_scalar(value) else None
+            return left if _is_scalar(value) else None
         case checked.Comparison(left=checked.Constant(value=value), right=right):
-            return plain_subject(right) if _is_scalar(value) else None
+            return right if _is_scalar(value) else None
         case checked.Membership(left=left, right=checked.ValueSet(kind="strings" | "numbers") as s):
             plain = not s.excluded and all(_is_scalar(item) for item in s.included)
-            return plain_subject(left) if plain else None
+            return left if plain else None
         case checked.Membership(left=left, right=checked.ListOf(items=items)):
             plain = all(isinstance(i, checked.Constant) and _is_scalar(i.value) for i in items)
-            return plain_subject(left) if plain else None
+            return left if plain else None
         case checked.Membership(left=left, right=checked.Constant(value=tuple() as items)):
-            return plain_subject(left) if all(map(_is_scalar, items)) else None
+            return left if all(map(_is_scalar, items)) else None
         case checked.Presence(left=left) | checked.TypeTest(left=left):
-            return plain_subject(left)
+            return left
         case checked.ValueTest(value=value):
-            return plain_subject(value)
+            return value
         case _:
             return None
 
@@ -101,6 +107,8 @@ def is_strange(value: Any) -> bool:
     """Return whether people would not write such a value: it is huge, or hides characters."""
     if isinstance(value, str):
         return not is_ordinary(value)
+    if isinstance(value, Mapping):
+        return any(map(is_strange, value.values()))
     if not is_number(value):
         return False
     return compare_numbers("==", value, 0) is None or value in _AWKWARD

@@ -28,6 +28,7 @@ from policy.solving import Clauses, Model
 from policy.symbolic.evaluated_tests import EvaluatedTests
 from policy.symbolic.field_values import accepted_values, bounds_in
 from policy.symbolic.known_truths import KnownTruths, Row
+from policy.symbolic.nested_fields import nested_samples
 from policy.symbolic.reading import Choice, Scope, choices, compiled, fixed, table
 from policy.symbolic.resource_samples import argument_samples
 from policy.symbolic.samples import (
@@ -229,7 +230,7 @@ class ShownCalls:
         elif subject[0] == "input" and len(subject) > 1:
             bounds = bounds_in(self._view, subject[1])
             named = complete_samples(tests, more=bounds)
-            values = (*named, *guessed_samples(tests))
+            values = (*named, *guessed_samples(tests), *nested_samples(subject, tests, self._view))
             yield from self._few(subject, accepted_values(self._view, subject[1], values))
         elif subject in _SHAPES or subject[0] == "context":
             named = _names_in(self._layers, subject)

@@ -38,8 +38,10 @@ WHY_OPEN: Mapping[WhyOpen, str] = {
     "rewritten": "what a rewrite leaves of it is not modelled",
     "addresses": "a name may have an address in it, which only a resolver knows",
     "callers": "what rules say of the agents above the caller is not modelled; up to 32 are tried",
+    "spelled": "a file or host may be spelled in other ways, of which not all are modelled",
+    "schema": "the schema demands more of the field than is modelled, and no such call was found",
     "value": "such a value is compared with the same condition alone",
-    "together": "what it says together with the rules and the schema is not modelled",
+    "together": "no call that meets it was found, though nothing that is modelled excludes one",
 }
 
 
