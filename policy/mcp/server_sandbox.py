@@ -37,10 +37,14 @@ _SUBJECT = "this server"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtectedPaths:
-    """Files that no server may write, and `private` folders: those with the files of sessions."""
+    """Files that no server may write, and `private` folders: those with the files of sessions.
+
+    `writable` are all that code in some sandbox may write.
+    """
 
     files: Collection[str] = ()
     private: Collection[str] = ()
+    writable: Collection[str] = ()
 
 
 # Returns them by the policy in force.
@@ -104,7 +108,9 @@ class ServerSandbox:
         verb = (
             confinement.relied_on[0]
             if self._plan is None
-            else exceeded_verb(self._plan, self._reach.connects, confinement)
+            else exceeded_verb(
+                self._plan, self._reach.connects, confinement, writable=self._writable()
+            )
         )
         if verb is not None:
             _LOG.warning(
@@ -124,6 +130,10 @@ class ServerSandbox:
         # Which call a connection was for is not known: only what the server says of it counts.
         return self._program.denial(status, said, refused=(), subject=_SUBJECT)
 
+    def _writable(self) -> tuple[str, ...]:
+        protected = self._protected()
+        return (*protected.writable, *protected.private)
+
     def _planned(self, program: ProgramToStart) -> SandboxPlan:
         reach = replace(self._reach, reads=(*self._reach.reads, *self._own))
         protected = self._protected()
@@ -134,6 +144,7 @@ class ServerSandbox:
             workspace=None,
             kept=protected.files,
             private=protected.private,
+            writable=protected.writable,
         )
         return self._plan
 

@@ -22,7 +22,7 @@ from policy.pins import (
     PinState,
 )
 from policy.processes import Launcher, RestartLimits
-from policy.sandbox import protected_paths
+from policy.sandbox import protected_paths, writable_folders
 from policy.service import GovernedService
 from policy.store import applying_edits
 
@@ -230,8 +230,13 @@ async def configured_servers(
 
     def protected() -> ProtectedPaths:
         generation = store.current
-        files = () if generation is None else protected_paths(generation.floor)
-        return ProtectedPaths(files=files, private=private)
+        if generation is None:
+            return ProtectedPaths(private=private)
+        return ProtectedPaths(
+            files=protected_paths(generation.floor),
+            private=private,
+            writable=writable_folders(generation.settings, home=service.env.get("HOME")),
+        )
 
     servers = McpServers(
         service,

@@ -32,6 +32,7 @@ from policy.sandbox import (
     driver_named,
     name_in_use,
     protected_paths,
+    writable_folders,
 )
 from policy.service import GovernedService, sandbox_connect_handler
 from policy.store import PolicyStore, applying_edits
@@ -169,6 +170,7 @@ class ConfiguredPlugins:
             generation=generation.id,
             protected=protected_paths(generation.floor),
             private=self._private,
+            writable=writable_folders(generation.settings, home=self._service.env.get("HOME")),
             search=search,
         )
         return self._last

@@ -23,13 +23,15 @@ class PlanInForce:
     """What each plan has to keep to by the policy in force.
 
     `generation` is that policy, `protected` are files that no program may write, `private` are the
-    folders with the files of sessions, `search` is how many files are looked at for those that
+    folders with the files of sessions, `writable` are all that code in some sandbox may write,
+    `search` is how many files are looked at for those that
     rules name by wildcards.
     """
 
     generation: GenerationId | None = None
     protected: frozenset[str] = frozenset()
     private: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
     search: int = SandboxSettings().search
 
 
@@ -89,6 +91,7 @@ class PluginSandbox:
             confinement=confinement,
             search=now.search,
             private=now.private,
+            writable=now.writable,
             # A module has no programs or libraries.
             sees_system=self.folder is not None,
         )

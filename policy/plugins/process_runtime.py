@@ -180,15 +180,15 @@ class ProcessPlugin:
                     with process.connections.of(connections):
                         return await _answer(running, params, connections)
         except CannotConfine as error:
-            raise self._missing(str(error)) from error
+            raise self._missing(str(error), for_caller=error.for_caller) from error
         except Unavailable as error:
             if process is not None and process.unconfined:
                 raise self._missing(process.unconfined) from error
             raise PluginUnreachable(f"it was not called: {error}") from error
 
-    def _missing(self, why: str) -> SandboxMissing:
+    def _missing(self, why: str, *, for_caller: bool = False) -> SandboxMissing:
         _LOG.warning("the plugin %s was not called: %s", self._manifest.id, why)
-        return SandboxMissing(why)
+        return SandboxMissing(why, for_caller=for_caller)
 
     async def close(self) -> None:
         """End every process."""

@@ -141,7 +141,7 @@ class WasmPlugin:
 
     def _missing(self, error: CannotConfine) -> SandboxMissing:
         _LOG.warning("the plugin %s was not called: %s", self._manifest.id, error)
-        return SandboxMissing(str(error))
+        return SandboxMissing(str(error), for_caller=error.for_caller)
 
     async def close(self) -> None:
         """Forget what is compiled; calls that still run keep theirs until they end."""

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from policy.model import Bound, Confinement, NamedResources, ResourceSet
 from policy.sandbox.containment import is_within
 from policy.sandbox.name_search import NamedPath, NameSearch, outermost, search_all
+from policy.sandbox.path_resolver import PathResolver, UntrustedLink
 from policy.sandbox.system_view import NO_SYSTEM, SystemView
 from policy.values import PlainPath, plain_bound, plain_paths
-
-_MOST_LINKS = 40  # as many as Linux follows
 
 
 class LinkTakesTooMuch(Exception):
@@ -47,18 +46,19 @@ def narrowed_paths(
     confinement: Confinement,
     *,
     search: int,
+    resolver: PathResolver,
     system: SystemView = NO_SYSTEM,
 ) -> NarrowedPaths | str:
     """Return configured paths, without links, as a confinement narrows them; else why it cannot.
 
     `search` is how many files and folders are looked at for those that rules name by wildcards; if
     it is 0, none is looked for. Of the `system`, which may be read whatever rules permit, what they
-    take away is hidden as well. Raises NotSearched, and LinkTakesTooMuch for a link in a folder of
-    `writes`: a program may have made it, and no later one would find its files.
+    take away is hidden as well. Raises NotSearched, and LinkTakesTooMuch for a link that `resolver`
+    does not follow: a program may have made it, and no later one would find its files.
     """
     reads, writes = tuple(reads), tuple(writes)
-    readable = permitted_paths(confinement.reads, writes)
-    writable = permitted_paths(confinement.writes, writes)
+    readable = permitted_paths(confinement.reads, resolver)
+    writable = permitted_paths(confinement.writes, resolver)
     for verb, bound, permitted in (
         ("reads", confinement.reads, readable),
         ("writes", confinement.writes, writable),
@@ -75,8 +75,8 @@ def narrowed_paths(
         _Asked(sets=keeping, mounted=tuple(written)),
         search=search,
     )
-    _require_rest(masked, mounted=(*read, *written), writes=writes, verb="read", system=system)
-    _require_rest(kept, mounted=tuple(written), writes=writes, verb="write")
+    _require_rest(masked, mounted=(*read, *written), resolver=resolver, verb="read", system=system)
+    _require_rest(kept, mounted=tuple(written), resolver=resolver, verb="write")
     masked = tuple(one for one in masked if not _is_missing(one.path))
     of_system = system.parts_in(one.path for one in masked)
     needed = system.needed_in(of_system)
@@ -100,7 +100,7 @@ def _require_rest(
     taken: Iterable[NamedPath],
     *,
     mounted: tuple[str, ...],
-    writes: tuple[str, ...],
+    resolver: PathResolver,
     verb: str,
     system: SystemView = NO_SYSTEM,
 ) -> None:
@@ -110,7 +110,7 @@ def _require_rest(
             part for part in system.parts_in((one.path,)) if not is_within(part, system.searched)
         )
         too_much = any(is_within(each, (one.path,)) for each in mounted) or any(programs)
-        if one.link is not None and too_much and _leads_over_link_in(one.link, writes):
+        if one.link is not None and too_much and not resolver.trusts(one.link):
             raise LinkTakesTooMuch(
                 f"rules deny to {verb} {one.link}, which leads over a symbolic link to {one.path}, "
                 "and no command runs without that: a person has to remove the link"
@@ -126,38 +126,26 @@ def _is_missing(path: str) -> bool:
     return False
 
 
-def permitted_paths(bound: Bound | None, writable: tuple[str, ...]) -> tuple[PlainPath, ...] | None:
+def permitted_paths(bound: Bound | None, resolver: PathResolver) -> tuple[PlainPath, ...] | None:
     """Return the paths that a bound permits, without links; None if that is not limited.
 
-    A path that leads over a link in a `writable` folder is not among them: code may have put it
-    there, to be granted what the rule does not name.
+    A path that leads over a link which `resolver` does not follow is not among them: code may have
+    put it there, to be granted what the rule does not name.
     """
     if bound is None:
         return None
     found = plain_bound(bound)
     if found is None:
         return None
-    return tuple(
-        PlainPath(path=os.path.realpath(one.path), tree=one.tree)
-        for one in found
-        if not _leads_over_link_in(one.path, writable)
-    )
+    return tuple(_resolved(found, resolver))
 
 
-def _leads_over_link_in(path: str, folders: tuple[str, ...], *, links: int = 0) -> bool:
-    """Return whether a link in one of some folders is on the way to a path; also too many links."""
-    reached = "/"
-    for part in path.split("/"):
-        inside = os.path.realpath(reached)
-        reached = os.path.join(inside, part)
-        if not os.path.islink(reached):
+def _resolved(paths: Iterable[PlainPath], resolver: PathResolver) -> Iterator[PlainPath]:
+    for one in paths:
+        try:
+            yield PlainPath(path=resolver.resolve(one.path), tree=one.tree)
+        except UntrustedLink:
             continue
-        if links >= _MOST_LINKS or is_within(inside, folders):
-            return True
-        target = os.path.normpath(os.path.join(inside, os.readlink(reached)))
-        if _leads_over_link_in(target, folders, links=links + 1):
-            return True
-    return False
 
 
 def _within(paths: Iterable[str], permitted: tuple[PlainPath, ...] | None) -> tuple[str, ...]:

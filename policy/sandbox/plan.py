@@ -1,7 +1,7 @@
 """`SandboxPlan`: what one confined program may touch, as paths on this machine.
 
-A plan is made before each start, from what is on the disk then: a path that is gone, or that is a
-link to somewhere else by now, is seen as it is.
+A plan is made before each start, from what is on the disk then. A path that is gone is an error. So
+is one that leads over a link which code may have made: it would choose what it may touch.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from policy.model import Confinement
 from policy.sandbox.containment import is_within
 from policy.sandbox.name_search import NotSearched, outermost
 from policy.sandbox.narrowing import LinkTakesTooMuch, narrowed_paths
+from policy.sandbox.path_resolver import PathResolver, UntrustedLink, in_home
 from policy.sandbox.private_folders import private_folders, problem_of_workspace
 from policy.sandbox.system_files import PROGRAMS, SCRATCH
 from policy.sandbox.system_view import NO_SYSTEM, in_system, system_view
@@ -98,6 +99,7 @@ def plan_of(
     libraries: Iterable[str] = (),
     sees_system: bool = True,
     private: Iterable[str] = (),
+    writable: Iterable[str] = (),
 ) -> SandboxPlan:
     """Return what a program may touch that starts in `folder`; raise CannotConfine.
 
@@ -106,14 +108,17 @@ def plan_of(
     that may be written. A `confinement` narrows all of it; for what it names by wildcards, at most
     `search` files and folders are looked at. The `libraries` can be read whatever it says, as those
     of the system; one that `sees_system` reads these, but nothing in a `private` folder or in the
-    workspace beyond what is named.
+    workspace beyond what is named. No link is followed in what this program may write, in `private`
+    folders, and in what is `writable` for code in other sandboxes.
     """
-    kept = tuple(kept)
-    writes = [_existing(path, home) for path in reach.writes]
+    kept, private = tuple(kept), tuple(private)
+    own = (*reach.writes, *(() if workspace is None else (workspace,)))
+    resolver = PathResolver((*writable, *private, *(in_home(path, home) for path in own)))
+    writes = [_existing(path, home, resolver) for path in reach.writes]
     if workspace is not None:
-        workspace = _workspace(_existing(workspace, home))
+        workspace = _workspace(_existing(workspace, home, resolver))
         writes.append(workspace)
-    reads = [_existing(path, home) for path in reach.reads]
+    reads = [_existing(path, home, resolver) for path in reach.reads]
     masked: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
     hidden = private_folders((*private, *(() if workspace is None else (workspace,))))
@@ -121,7 +126,9 @@ def plan_of(
         takes_away = confinement.reads is not None and confinement.reads.without
         system = system_view(private=hidden) if sees_system and takes_away else NO_SYSTEM
         try:
-            narrowed = narrowed_paths(reads, writes, confinement, search=search, system=system)
+            narrowed = narrowed_paths(
+                reads, writes, confinement, search=search, resolver=resolver, system=system
+            )
         except NotSearched as error:
             raise CannotConfine(
                 f"what rules deny by wildcards cannot all be found in its folders: {error}; a "
@@ -134,7 +141,7 @@ def plan_of(
             raise CannotConfine(narrowed)
         reads, writes, masked = [*narrowed.reads], [*narrowed.writes], narrowed.masked
         kept, fixed = (*kept, *narrowed.kept), narrowed.fixed
-    reads += [_existing(path, home) for path in libraries]
+    reads += [_existing(path, home, resolver) for path in libraries]
     if sees_system:
         masked = (*masked, *_protected_in_system(kept, (*reads, *writes, *masked, *hidden)))
     guarded = {*kept, *(path for each in writes for path in _run_without_call(each))}
@@ -170,9 +177,16 @@ def protected_paths(floor: Floor) -> frozenset[str]:
     return frozenset(map(os.path.normpath, named))
 
 
-def _existing(path: str, home: str) -> str:
-    full = os.path.join(home, path[2:]) if path.startswith("~/") else path
-    full = os.path.realpath(full)
+def _existing(path: str, home: str, resolver: PathResolver) -> str:
+    try:
+        full = resolver.resolve(named := in_home(path, home))
+    except UntrustedLink as error:
+        leads = "is" if error.link == named else f"leads over {error.link},"
+        raise CannotConfine(
+            f"{path} {leads} a symbolic link, which a program in a sandbox may have made: a person "
+            "has to name what it leads to in `placet.toml`, or remove the link",
+            for_caller=True,
+        ) from error
     home = os.path.realpath(home)
     if full == "/" or is_within(full, _OWN) or (is_within(home, (full,)) and full != home):
         raise CannotConfine(f"{path} is too much: name the folders below it that are needed")

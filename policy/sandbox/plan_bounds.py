@@ -12,19 +12,26 @@ from policy.generation import SandboxSettings
 from policy.model import Bound, ConfinedVerb, Confinement, ResourceSet
 from policy.sandbox.name_search import NotSearched
 from policy.sandbox.narrowing import permitted_paths, taken_away, taken_sets
+from policy.sandbox.path_resolver import PathResolver
 from policy.sandbox.plan import SandboxPlan
 from policy.sandbox.system_view import NO_SYSTEM, SystemView, system_view
 from policy.values import NETWORK_WORDS, HostPattern, PlainPath, read_host_pattern
 
 
 def exceeded_verb(
-    plan: SandboxPlan, hosts: Iterable[str], confinement: Confinement
+    plan: SandboxPlan,
+    hosts: Iterable[str],
+    confinement: Confinement,
+    *,
+    writable: Iterable[str] = (),
 ) -> ConfinedVerb | None:
     """Return a verb on whose bound the rules rely, and which code in a plan may exceed.
 
     `hosts` are the patterns of hosts that it reaches, if its network is `hosts`. Sets of hosts are
-    compared pattern by pattern: one that is covered by several others together exceeds them.
+    compared pattern by pattern: one that is covered by several others together exceeds them. No
+    link is followed in what is `writable` for code in some sandbox.
     """
+    resolver = PathResolver((*writable, *plan.writes))
     for verb in confinement.relied_on:
         bound = confinement.bound(verb)
         if bound is None:
@@ -38,16 +45,16 @@ def exceeded_verb(
             # What rules deny of the system is hidden in no server's sandbox, only in a command's.
             takes_away = verb == "reads" and bound.without
             system = system_view(private=plan.private) if takes_away else NO_SYSTEM
-            within = _paths_are_within(paths, bound, writable=plan.writes, system=system)
+            within = _paths_are_within(paths, bound, resolver=resolver, system=system)
         if not within:
             return verb
     return None
 
 
 def _paths_are_within(
-    paths: tuple[str, ...], bound: Bound, *, writable: tuple[str, ...], system: SystemView
+    paths: tuple[str, ...], bound: Bound, *, resolver: PathResolver, system: SystemView
 ) -> bool:
-    permitted = permitted_paths(bound, writable)
+    permitted = permitted_paths(bound, resolver)
     try:
         search = SandboxSettings().search
         taken = taken_away(taken_sets(bound), paths, search=search, system=system)

@@ -23,6 +23,7 @@ from policy.generation import (
 from policy.model import EMPTY, Caller, SandboxTier
 from policy.processes import Launcher
 from policy.runtime import Clock, utc_now
+from policy.sandbox import writable_folders
 from policy.service.acknowledging import Acknowledging
 from policy.service.announcing import Announcing, ToolsOfPolicy
 from policy.service.asking.asking import Asking
@@ -337,6 +338,7 @@ def _in_force(source: Callable[[], Judge | None]) -> InForce:
             floor=judge.floor,
             generation=judge.id,
             python=settings.service.python,
+            writable=writable_folders(settings),
         )
     return InForce(settings=SandboxSettings(), floor=Floor())
 

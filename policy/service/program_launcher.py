@@ -46,13 +46,15 @@ _LOG = logging.getLogger(__name__)
 class InForce:
     """What confines programs now: the settings, and the files that no program may write.
 
-    `generation` is the policy that they are of.
+    `generation` is the policy that they are of, and `writable` all that code in some sandbox may
+    write.
     """
 
     settings: SandboxSettings
     floor: Floor
     generation: GenerationId | None = None
     python: PythonSettings = field(default_factory=PythonSettings)
+    writable: tuple[str, ...] = ()
 
 
 class ProgramLauncher:
@@ -149,7 +151,12 @@ class ProgramLauncher:
         now = self._in_force()
         if program.installs is not None:
             return _installing(
-                program, program.installs, now.python, home=self._home, private=self._private()
+                program,
+                program.installs,
+                now.python,
+                home=self._home,
+                private=self._private(),
+                writable=now.writable,
             )
         workspace = self._workspace
         if self._workspaces is not None:
@@ -164,6 +171,7 @@ class ProgramLauncher:
             search=now.settings.search,
             libraries=program.libraries,
             private=self._private(),
+            writable=now.writable,
         )
 
     def _private(self) -> tuple[str, ...]:
@@ -195,6 +203,7 @@ def _installing(
     *,
     home: str,
     private: tuple[str, ...],
+    writable: tuple[str, ...],
 ) -> SandboxPlan:
     """Return what a program may touch that installs packages in a folder: that, and an index."""
     reach = Reach(
@@ -203,7 +212,9 @@ def _installing(
         network="hosts" if python.hosts else "none",
         limits=ProcessLimits(file_size=python.size),
     )
-    return plan_of(reach, folder=folder, home=home, workspace=None, private=private)
+    return plan_of(
+        reach, folder=folder, home=home, workspace=None, private=private, writable=writable
+    )
 
 
 def _require_enforced(confinement: Confinement | None, settings: SandboxSettings) -> None:

@@ -11,7 +11,7 @@ import click
 from policy.cli.loading import exit_with, generation_at
 from policy.cli.options import policy_path
 from policy.generation import SandboxSettings
-from policy.sandbox import CannotConfine, SandboxPlan, plan_of, protected_paths
+from policy.sandbox import CannotConfine, SandboxPlan, plan_of, protected_paths, writable_folders
 
 rules_option = click.option(
     "--rules",
@@ -53,6 +53,7 @@ def configured_sandbox(path: Path, workspace: str | None) -> ConfiguredSandbox:
             home=home,
             workspace=workspace,
             kept=protected_paths(generation.floor),
+            writable=writable_folders(settings),
         )
     except CannotConfine as error:
         exit_with(f"no command can be confined as configured: {error}", code=1)

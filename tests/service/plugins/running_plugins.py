@@ -71,7 +71,7 @@ async def running(
     """Run a service; `more` are arguments of `build_tool_service`."""
     rules, work, records = tmp_path / "rules", tmp_path / "work", MemorySink()
     rules.mkdir()
-    work.mkdir()
+    work.mkdir(exist_ok=True)
     (rules / "global.policy").write_text(policy)
     (rules / "placet.toml").write_text(tables)
     store = PolicyStore(str(rules))
