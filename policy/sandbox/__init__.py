@@ -28,7 +28,7 @@ from policy.sandbox.network.http_request import HttpAnswer, HttpRequest, NoAnswe
 from policy.sandbox.network.listed_hosts import HostList, ListedHosts
 from policy.sandbox.network.opening import Dial, dial, is_public, open_one
 from policy.sandbox.network.target import Target, read_target
-from policy.sandbox.path_resolver import writable_folders
+from policy.sandbox.path_resolver import led_elsewhere, writable_folders
 from policy.sandbox.plan import CannotConfine, SandboxPlan, plan_of, protected_paths
 from policy.sandbox.plan_bounds import exceeded_verb
 from policy.sandbox.private_folders import problem_of_workspace
@@ -76,6 +76,7 @@ __all__ = [
     "fix_for",
     "is_public",
     "is_within",
+    "led_elsewhere",
     "name_in_use",
     "note_of_own_address",
     "open_one",

@@ -96,6 +96,13 @@ def writable_folders(settings: Settings, *, home: str | None = None) -> tuple[st
     return tuple(sorted(found))
 
 
+def led_elsewhere(paths: Iterable[str], home: str) -> dict[str, str]:
+    """Return those of some configured paths that lead over a link, and where each leads."""
+    names = ((path, os.path.normpath(in_home(path, home))) for path in paths)
+    real = ((path, name, os.path.realpath(name)) for path, name in names)
+    return {path: leads_to for path, name, leads_to in real if leads_to != name}
+
+
 def in_home(path: str, home: str) -> str:
     """Return a configured path as an absolute one, where `~/` stands for a home folder."""
     return os.path.join(home, path[2:]) if path.startswith("~/") else path

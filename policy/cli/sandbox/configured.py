@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,14 @@ import click
 from policy.cli.loading import exit_with, generation_at
 from policy.cli.options import policy_path
 from policy.generation import SandboxSettings
-from policy.sandbox import CannotConfine, SandboxPlan, plan_of, protected_paths, writable_folders
+from policy.sandbox import (
+    CannotConfine,
+    SandboxPlan,
+    led_elsewhere,
+    plan_of,
+    protected_paths,
+    writable_folders,
+)
 
 rules_option = click.option(
     "--rules",
@@ -31,10 +39,14 @@ workspace_option = click.option(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfiguredSandbox:
-    """What is configured, and what a command that starts now may touch by it."""
+    """What is configured, and what a command that starts now may touch by it.
+
+    `links` are the configured paths that lead over a symbolic link, and where each leads.
+    """
 
     settings: SandboxSettings
     plan: SandboxPlan
+    links: Mapping[str, str]
 
 
 def configured_sandbox(path: Path, workspace: str | None) -> ConfiguredSandbox:
@@ -57,4 +69,6 @@ def configured_sandbox(path: Path, workspace: str | None) -> ConfiguredSandbox:
         )
     except CannotConfine as error:
         exit_with(f"no command can be confined as configured: {error}", code=1)
-    return ConfiguredSandbox(settings=settings.sandbox, plan=plan)
+    reach = settings.sandbox.reach
+    links = led_elsewhere((*reach.reads, *reach.writes), home)
+    return ConfiguredSandbox(settings=settings.sandbox, plan=plan, links=links)

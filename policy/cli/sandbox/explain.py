@@ -78,6 +78,7 @@ def sandbox_report(configured: ConfiguredSandbox) -> dict[str, Any]:
         "problem": problem,
         "fix": None if problem is None else fix_for(driver.name, problem),
         "plan": asdict(plan),
+        "links": dict(configured.links),
         "narrowed": [] if problem else [*driver.narrowed(plan)],
         "several_names": [path for path in plan.kept if _has_several_names(path)],
         "weak_limit": weak_limit(plan.limits),
@@ -107,6 +108,9 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     for name, limit in plan["limits"].items():
         if limit is not None:
             yield f"{'limit':<10}{name.replace('_', ' ')}: {limit}"
+    for path, real in found["links"].items():
+        named, leads_to = visible(path, _LONGEST), visible(real, _LONGEST)
+        yield f"note: {named} leads over a symbolic link to {leads_to}"
     for each in found["narrowed"]:
         yield f"note: nothing can be made, renamed or removed directly in {visible(each, _LONGEST)}"
     if found["weak_limit"] is not None:

@@ -54,6 +54,22 @@ def test_a_read_only_file_with_another_name_is_noted(rules: Path) -> None:
     assert named in run("sandbox", "explain", rules).out.splitlines()
 
 
+def test_a_configured_path_over_a_link_is_noted_or_refused(rules: Path) -> None:
+    (rules.parent / "data").mkdir()
+    link = rules.parent / "link"
+    link.symlink_to("data")
+    own = f'[sandbox]\ndriver = "off"\nreads = ["{link}"]\n'
+    (rules / "placet.toml").write_text(f'[service]\nworkspace = "../work"\n{own}')
+    leads = f"note: {link} leads over a symbolic link to {rules.parent / 'data'}"
+    assert leads in run("sandbox", "explain", rules).out.splitlines()
+    server = f'[mcp.servers.s]\ncommand = "s"\nsandbox = {{ writes = ["{link.parent}"] }}\n'
+    with (rules / "placet.toml").open("a") as file:
+        file.write(server)
+    done = run("sandbox", "explain", rules)
+    assert done.code == 1
+    assert f"{link} is a symbolic link, which a program in a sandbox may have made" in done.err
+
+
 @pytest.mark.parametrize(("required", "so"), [("true", "are not run"), ("false", "run unconfined")])
 def test_a_driver_that_is_off_is_said_to_be_off(rules: Path, required: str, so: str) -> None:
     own = 'network = "hosts"\nconnects = ["127.0.0.1:80"]\n'
