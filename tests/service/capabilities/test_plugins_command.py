@@ -168,7 +168,7 @@ def test_commands_know_the_tools_of_plugins_that_are_as_reviewed(rules: Path) ->
     call = ["--tool", "ext__notes__search", "--input", '{"text": "milk"}']
     said = CliRunner().invoke(commands, ["explain", str(rules), *call]).stdout
     assert said.startswith("allow  ext__notes__search")
-    assert "writes only nothing (own); the call is allowed because of that" in said
+    assert "writes nothing (own); the call is allowed because of that" in said
     digest = read_plugin(SAMPLES / "notes").digest
     (rules / "placet.toml").write_text(table.replace(digest, "sha256:" + 64 * "0"))
     assert "unknown-tool" in CliRunner().invoke(commands, ["check", str(rules)]).stdout
