@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from policy.values import Unreadable, read_endpoint
+from policy.values import Unreadable, quote, read_endpoint
 
 Scheme: TypeAlias = Literal["http", "https"]
 _PORTS: dict[Scheme, int] = {"http": 80, "https": 443}
+# What clients send as the name of a server. A URL has parts before and after it that such a name
+# does not have, and servers read these differently.
+_NAME = r"(?:[A-Za-z0-9_-]+\.)*[A-Za-z0-9_-]+\.?"
+_AUTHORITY = re.compile(rf"(?:\[[0-9A-Fa-f:.]+\]|{_NAME})(?::[0-9]{{1,5}})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +44,9 @@ class Target:
         return _bracketed(self.host) if self.port == _PORTS[self.scheme] else self.text
 
     def names(self, host: str) -> bool:
-        """Return whether a name, with or without a port, is that of this host."""
+        """Return whether a name, with or without a port, is that of this host, and nothing more."""
+        if not _AUTHORITY.fullmatch(host):
+            return False
         found = read_target(f"{self.scheme}://{host}")
         return isinstance(found, Target) and (found.host, found.port) == (self.host, self.port)
 
@@ -62,7 +69,10 @@ def read_target(url: str) -> Target | Unreadable:
 def tunnel_target(host: str, port: int) -> Target | Unreadable:
     """Return the target of a tunnel, of which only the port says what will pass through it."""
     scheme = "http" if port == _PORTS["http"] else "https"
-    return read_target(f"{scheme}://{_bracketed(host)}:{port}")
+    authority = f"{_bracketed(host)}:{port}"
+    if not _AUTHORITY.fullmatch(authority):
+        return Unreadable(reason=f"not the name of a host: {quote(host)}")
+    return read_target(f"{scheme}://{authority}")
 
 
 def _bracketed(host: str) -> str:

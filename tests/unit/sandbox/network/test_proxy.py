@@ -222,6 +222,9 @@ def socks(host: str, port: int, *, command: int = 1) -> bytes:
     )
 
 
+ODD_NAMES = ("evil.test@a.test", "a.test/.evil.test", "a.test?.evil.test", "a.test#evil.test")
+
+
 @pytest.fixture
 async def trusted(hosts: Elsewhere, tmp_path: Path) -> Path:
     trusted, context = certificate_of("a.test", "other.test", folder=tmp_path)
@@ -330,6 +333,29 @@ async def test_an_address_has_no_server_name(hosts: Elsewhere, trusted: Path) ->
         assert b" 200 OK" in await tls_through(port, tunnel, None, trusted)
         with pytest.raises(ssl.SSLError, match="UNRECOGNIZED_NAME"):
             await tls_through(port, tunnel, "a.test", trusted)
+
+
+async def test_a_server_name_is_a_name_of_a_host_and_nothing_more(
+    hosts: Elsewhere, trusted: Path
+) -> None:
+    names = (*ODD_NAMES, "u:p@a.test", "a.test:443", "a%2etest", "[a.test]", "a.test\\.evil.test")
+    async with proxied(hosts) as (proxy, port):
+        for name in names:
+            with pytest.raises((ssl.SSLError, ConnectionError)):
+                await tls_through(port, connecting("a.test", 443), name, trusted)
+    assert [each.why for each in proxy.refused] == [
+        f"the TLS client means `{each}`" for each in names
+    ]
+
+
+async def test_what_is_no_host_is_not_connected_to(hosts: Elsewhere) -> None:
+    async with proxied(hosts) as (_, port):
+        for name in ODD_NAMES:
+            ask = f"GET / HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n".encode()
+            assert b" 200 " not in await said(port, connecting(name, 80) + ask)
+            assert (await said(port, socks(name, 80)))[:4] == b"\x05\x00\x05\x02"
+            assert not hosts.asked
+            assert b" 403 its `Host` is " in await said(port, get("http://a.test/", host=name))
 
 
 async def test_plain_requests_in_a_tunnel_are_for_its_host_only(hosts: Elsewhere) -> None:
