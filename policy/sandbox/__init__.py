@@ -8,7 +8,7 @@ from policy.sandbox.control_groups import counts_processes, weak_limit
 from policy.sandbox.denials import Denied, SandboxDenial, denial_of
 from policy.sandbox.docker import docker_command
 from policy.sandbox.driver import ConfinedStart, SandboxDriver
-from policy.sandbox.escapes import NotTried, escapes
+from policy.sandbox.escapes import NOT_TRIED, NotTried, escapes
 from policy.sandbox.fixes import WAYS, WAYS_ON, fix_for
 from policy.sandbox.launcher import (
     ConfinedLauncher,
@@ -37,6 +37,7 @@ from policy.sandbox.system_files import SYSTEM
 from policy.sandbox.tier import tier_of, unenforced
 
 __all__ = [
+    "NOT_TRIED",
     "SYSTEM",
     "WAYS",
     "WAYS_ON",

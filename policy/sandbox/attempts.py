@@ -9,6 +9,7 @@ succeeded. An attempt that succeeds changes nothing: it may run without any sand
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import json
 import mmap
@@ -30,9 +31,13 @@ _GET_KEYRING, _SESSION_KEYRING = 0, -3
 _SEIZE = 0x4206
 _TIOCSTI = 0x5412
 _READ_ONLY = 0o10000
+# <linux/ioprio.h>, <linux/inotify.h>: all processes of a user, a class that there is not, IN_OPEN
+_OF_USER, _NO_CLASS = 3, 7 << 13
+_IN_OPEN = 0x20
 # <asm/unistd.h>
 _IO_URING_SETUP, _CLONE3 = 425, 435
 _KEYCTL, _CLONE = (219, 220) if os.uname().machine == "aarch64" else (250, 56)
+_IOPRIO_SET = 30 if os.uname().machine == "aarch64" else 251
 # On x86_64: the numbers of x32, and `mov eax, 20; int 0x80; ret`, which is i386's `getpid`.
 _X32_GETPID = 0x40000000 | 39
 _I386_GETPID = b"\xb8\x14\x00\x00\x00\xcd\x80\xc3"
@@ -129,6 +134,44 @@ def _changes_limits(targets: _Targets) -> bool:
         limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
         resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
     return pid is not None
+
+
+def _changes_priorities(targets: _Targets) -> bool:
+    pid = _found_process(targets)
+    if pid is None:
+        return False
+    # To what it is; raises where the process cannot be called by its number.
+    priority = os.getpriority(os.PRIO_PROCESS, pid)
+    return _in_child(lambda: _set_priority(os.PRIO_PROCESS, pid, priority)) or _in_child(
+        _changes_priorities_together
+    )
+
+
+def _changes_priorities_together() -> bool:
+    """Change a group of processes, which is this one alone; and ask for all of the user.
+
+    The latter changes nothing: the kernel refuses the class, in another way than a filter does.
+    """
+    os.setpgid(0, 0)
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall(_IOPRIO_SET, _OF_USER, 0, _NO_CLASS)
+    of_user = ctypes.get_errno() == errno.EINVAL
+    return of_user or _set_priority(os.PRIO_PGRP, 0, own)
+
+
+def _set_priority(kind: int, who: int, priority: int) -> bool:
+    os.setpriority(kind, who, priority)
+    return True
+
+
+def _watches_files(targets: _Targets) -> bool:
+    libc = _libc()
+    watching = libc.inotify_init1(os.O_CLOEXEC)
+    try:
+        return bool(libc.inotify_add_watch(watching, targets["file"].encode(), _IN_OPEN) >= 0)
+    finally:
+        os.close(watching)
 
 
 def _shares_memory(targets: _Targets) -> bool:
@@ -305,11 +348,13 @@ ATTEMPTS: Mapping[str, Callable[[_Targets], bool]] = {
     "change settings of the kernel": _changes_kernel,
     "change permissions of a file outside": _changes_permissions,
     "learn which files exist outside": _learns_of_files,
+    "watch files outside": _watches_files,
     "see other processes": _sees_processes,
     "send signals to other processes": _signals_process,
     "read the memory of other processes": _reads_memory,
     "trace other processes": _traces_process,
     "change limits of other processes": _changes_limits,
+    "change priorities of other processes": _changes_priorities,
     "use shared memory of other processes": _shares_memory,
     "connect to this machine": _connects_tcp,
     "send datagrams (UDP, DNS)": _sends_udp,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from policy.generation import ConfiningDriver, Reach, SandboxSettings, configuration, read_folder
-from policy.sandbox import NotTried, driver_named, escapes, fix_for, plan_of
+from policy.sandbox import NOT_TRIED, NotTried, driver_named, escapes, fix_for, plan_of
 
 _DRIVERS: tuple[ConfiningDriver, ...] = ("bubblewrap", "landlock")
 
@@ -37,6 +37,7 @@ def sandbox_of(policy: Path, *, served: bool) -> dict[str, Any]:
         "problem": f"`{configured}` does not work here" if missing else None,
         "bash": shutil.which("bash"),
         "drivers": drivers,
+        "not_tried": [*NOT_TRIED],
     }
 
 

@@ -115,6 +115,8 @@ def _sandbox(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {driver['name']}: {_how(driver)}"
         if driver["fix"] is not None:
             yield f"    {_shown(driver['fix'])}"
+    if any(driver["problem"] is None for driver in found["drivers"]):
+        yield f"  not stopped by any, and not tried: {', '.join(found['not_tried'])}"
 
 
 def _how(driver: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@ from policy.cli.options import format_option, path_argument
 from policy.cli.sandbox.configured import ConfiguredSandbox, configured_sandbox, workspace_option
 from policy.diagnostics import visible
 from policy.sandbox import (
+    NOT_TRIED,
     NotTried,
     driver_named,
     escapes,
@@ -84,6 +85,7 @@ def sandbox_report(configured: ConfiguredSandbox) -> dict[str, Any]:
         "weak_limit": weak_limit(plan.limits),
         "connects": list(configured.settings.reach.connects),
         "reached": reached,
+        "not_tried": [*NOT_TRIED],
     }
 
 
@@ -120,6 +122,7 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"! {visible(each, _LONGEST)} has another name (a hard link), which may be written"
     if found["reached"] is not None:
         yield from _attempts(found["reached"])
+        yield from (f"! not stopped, and not tried: {name}" for name in found["not_tried"])
 
 
 def _not_there(unkept: Iterable[str], writes: Iterable[str]) -> Iterator[str]:

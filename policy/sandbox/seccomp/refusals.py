@@ -159,14 +159,15 @@ _KEEPS_LIMIT_OF_CORE = {
 }
 # Calls about a process, and the number of the argument that names it; 0 is the caller.
 _OF_PROCESS = {
-    "ioprio_set": 1,
     "prlimit64": 0,
     "sched_setaffinity": 0,
     "sched_setattr": 0,
     "sched_setparam": 0,
     "sched_setscheduler": 0,
-    "setpriority": 1,
 }
+# Calls about a process, or else a group of processes or all of a user, where 0 is the caller's: the
+# value of the first argument that means a process (PRIO_PROCESS, IOPRIO_WHO_PROCESS).
+_OF_PROCESS_OR_MORE = {"ioprio_set": 1, "setpriority": 0}
 
 
 def refusals(families: Collection[int] = _FAMILIES) -> tuple[Refusal, ...]:
@@ -214,6 +215,16 @@ def refusals_among_others(families: Collection[int]) -> tuple[Refusal, ...]:
                 ignored=ignored.get(name, ()),
             )
             for name, process in _OF_PROCESS.items()
+        ),
+        *(
+            Refusal(
+                call=name,
+                cases=(
+                    (IsNot(argument=0, values=(process,)),),
+                    (IsNot(argument=1, values=(0,)),),
+                ),
+            )
+            for name, process in _OF_PROCESS_OR_MORE.items()
         ),
     )
 

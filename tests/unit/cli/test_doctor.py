@@ -165,6 +165,7 @@ def test_each_sandbox_is_tried(tmp_path: Path) -> None:
     assert lines[1].startswith("  bubblewrap: works here; ")
     assert lines[1].endswith("attempts to get out, all stopped")
     assert "not stopped: change permissions of a file outside" in lines[2]
+    assert lines[3].startswith("  not stopped by any, and not tried: take all inotify")
 
 
 def test_a_sandbox_that_does_not_work_is_wrong_where_it_is_configured(

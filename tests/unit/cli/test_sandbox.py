@@ -37,6 +37,7 @@ def test_the_plan_and_what_was_tried_are_shown(rules: Path) -> None:
     assert missing.startswith(f"note: these do not exist in {work}, so commands may make them: ")
     assert missing.endswith(", .mcp.json, .vscode")
     assert any(line.startswith("tried inside, and stopped: read a file outside") for line in rest)
+    assert rest[-1] == "! not stopped, and not tried: take all inotify instances of the user"
     record = run("sandbox", "explain", rules, "--format", "json").record
     assert record["plan"]["writes"] == [str(work)]
     assert record["reached"]["connect to a Unix socket"] is False

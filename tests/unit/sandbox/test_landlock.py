@@ -18,7 +18,11 @@ from tests.unit.sandbox.confining import escapes_of_nobody, meanwhile, needs_lan
 pytestmark = needs_landlock
 
 # Documented as not stopped: Landlock has no right for them, and the file system is in sight.
-NOT_STOPPED = {"change permissions of a file outside", "learn which files exist outside"}
+NOT_STOPPED = {
+    "change permissions of a file outside",
+    "learn which files exist outside",
+    "watch files outside",
+}
 
 
 def reached(outcomes: dict[str, bool]) -> set[str]:
@@ -171,6 +175,24 @@ def test_without_landlock_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_has_no_setuid_bit_from_inside(tmp_path: Path) -> None:
     run(plan_in(tmp_path), "cp /bin/true mine; chmod 4755 mine; chmod 755 mine", Landlock())
     assert stat.S_IMODE((tmp_path / "mine").stat().st_mode) == 0o755
+
+
+def test_priorities_of_a_group_or_a_user_stay(tmp_path: Path) -> None:
+    # Each of them to what it is.
+    done = run(
+        plan_in(tmp_path),
+        """/usr/bin/python3 -c '
+import os
+os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0))
+for kind in (os.PRIO_PGRP, os.PRIO_USER):
+    try:
+        os.setpriority(kind, 0, os.getpriority(kind, 0))
+    except PermissionError:
+        print("refused")
+'""",
+        Landlock(),
+    )
+    assert (done.stdout.split(), done.stderr) == (["refused", "refused"], "")
 
 
 def test_another_user_than_root_gets_out_no_further() -> None:
