@@ -23,6 +23,7 @@ from policy.sandbox.network.environment import proxy_environment
 from policy.sandbox.network.inside_listener import InsideListener, NoListener
 from policy.sandbox.network.proxy import HostProxy
 from policy.sandbox.plan import CannotConfine, SandboxPlan
+from policy.sandbox.readable_path import readable_path
 
 # Not the pool that reloads and look-ups of host names share: no call takes what these need.
 _THREADS = Threads("looking for the sandbox", most=4)
@@ -138,6 +139,7 @@ class ConfinedLauncher:
                 replace(
                     program,
                     arguments=start.arguments,
+                    env=readable_path(plan, program.env),
                     descriptors=(*program.descriptors, *start.descriptors),
                     groups=groups,
                     temporary=start.temporary,
