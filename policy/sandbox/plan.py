@@ -27,15 +27,38 @@ _KEPT = (
     ".git/hooks",
     ".git/config",
     ".git/config.worktree",
-    ".vscode",
+    # It says in which other folder git finds the settings and the hooks.
+    ".git/commondir",
+    # Editors and shells run what is in these when a person opens the project, or changes to it.
+    ".devcontainer",
+    ".devcontainer.json",
+    ".envrc",
+    ".fleet",
+    ".husky",
     ".idea",
+    ".vscode",
+    ".zed",
     # Settings of coding agents name hooks and MCP servers, which are programs. Folders are kept
     # whole: a file that somebody replaces outside, as editors do, is no longer mounted.
+    ".aider.conf.yml",
+    ".amazonq",
     ".claude",
+    ".clinerules",
     ".codex",
+    ".continue",
     ".cursor",
+    ".factory",
     ".gemini",
+    ".junie",
+    ".kilocode",
+    ".kiro",
     ".mcp.json",
+    ".opencode",
+    ".qwen",
+    ".roo",
+    ".trae",
+    ".windsurf",
+    "opencode.json",
 )
 # A sandbox has its own folders in these places.
 _OWN = ("/proc", "/dev", "/sys")

@@ -35,7 +35,7 @@ def test_the_plan_and_what_was_tried_are_shown(rules: Path) -> None:
     assert "network   no network, not even this machine's own" in rest
     [missing] = [line for line in rest if "do not exist" in line]
     assert missing.startswith(f"note: these do not exist in {work}, so commands may make them: ")
-    assert missing.endswith(", .mcp.json, .vscode")
+    assert missing.endswith(", .zed, opencode.json")
     assert any(line.startswith("tried inside, and stopped: read a file outside") for line in rest)
     assert rest[-1] == "! not stopped, and not tried: take all inotify instances of the user"
     record = run("sandbox", "explain", rules, "--format", "json").record
