@@ -95,7 +95,8 @@ class AuditRecord:
     calls or in what the user wrote, and where they stand. `confinement` is what code that the call
     started was confined to, and `sandbox` the driver that confined it: `none` if nothing did, None
     if the call started no program. It is `wasm` for a module, which confines itself. `denied` is
-    what that sandbox seems not to have let it do, if it failed.
+    what that sandbox seems not to have let it do, if it failed. `made` are paths that appeared
+    while its programs ran, and by which programs outside of the sandbox run code.
     """
 
     id: str
@@ -130,6 +131,7 @@ class AuditRecord:
     confinement: Confinement | None = None
     sandbox: str | None = None
     denied: tuple[DeniedAccess, ...] = ()
+    made: tuple[str, ...] = ()
 
 
 def record_line(record: AuditRecord) -> bytes:
@@ -218,6 +220,8 @@ def _document(record: AuditRecord) -> dict[str, Any]:
             {"verb": one.verb, "target": _short(one.target), "likely": one.likely}
             for one in record.denied
         ]
+    if record.made:
+        document["made"] = [_short(path) for path in record.made]
     if record.redactions:
         document["redactions"] = [_redaction(one) for one in record.redactions]
     return document

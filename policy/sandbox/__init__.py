@@ -10,6 +10,7 @@ from policy.sandbox.docker import docker_command
 from policy.sandbox.driver import ConfinedStart, SandboxDriver
 from policy.sandbox.escapes import NOT_TRIED, NotTried, escapes
 from policy.sandbox.fixes import WAYS, WAYS_ON, fix_for
+from policy.sandbox.kept_names import said_of_made
 from policy.sandbox.launcher import (
     ConfinedLauncher,
     SandboxDenied,
@@ -87,6 +88,7 @@ __all__ = [
     "proxy_environment",
     "read_target",
     "refused_connections",
+    "said_of_made",
     "seatbelt_command",
     "tier_of",
     "unenforced",

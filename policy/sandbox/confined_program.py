@@ -6,15 +6,19 @@ Where its connections are judged, it has a proxy in place of a network, which en
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 from policy.processes import LaunchedProgram
+from policy.runtime import Threads
 from policy.sandbox.denials import SandboxDenial, denial_of, said_of_lost
 from policy.sandbox.driver import SandboxDriver
+from policy.sandbox.kept_names import made_paths, said_of_made
 from policy.sandbox.network.connecting import RefusedConnection
 from policy.sandbox.network.proxy import HostProxy
 from policy.sandbox.plan import SandboxPlan
 
 _LOG = logging.getLogger(__name__)
+_THREADS = Threads("looking for what was made", most=4)
 
 
 class ConfinedProgram:
@@ -33,6 +37,8 @@ class ConfinedProgram:
         self._driver = driver
         self._proxy = proxy
         self._said = False
+        self._made: tuple[str, ...] | None = None
+        self._note: Callable[[tuple[str, ...]], None] | None = None
 
     @property
     def pid(self) -> int:
@@ -59,6 +65,18 @@ class ConfinedProgram:
         """The connections that it was refused so far, each once; none without a proxy."""
         return () if self._proxy is None else self._proxy.refused
 
+    @property
+    def made(self) -> tuple[str, ...]:
+        """What others run or read as settings and did not exist at its start, but at its end.
+
+        Empty until it has ended.
+        """
+        return self._made or ()
+
+    def tell(self, note: Callable[[tuple[str, ...]], None]) -> None:
+        """Call a function at its end with what has been made, if something has."""
+        self._note = note
+
     async def wait(self) -> int:
         """Wait until the program has ended and return its exit status."""
         status = await self._launched.wait()
@@ -78,6 +96,15 @@ class ConfinedProgram:
         finally:
             if self._proxy is not None:
                 await self._proxy.close()
+        if self._made is None:
+            await self._look_for_made()
+
+    async def _look_for_made(self) -> None:
+        self._made = await _THREADS.run(made_paths, self._plan.writes, self._plan.unkept)
+        if self._made:
+            _LOG.warning("%s", said_of_made(self._made, subject="a program"))
+            if self._note is not None:
+                self._note(self._made)
 
     def denial(
         self,

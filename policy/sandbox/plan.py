@@ -14,6 +14,7 @@ from policy.evaluation import Floor
 from policy.generation import Network, ProcessLimits, Reach, SandboxSettings
 from policy.model import Confinement
 from policy.sandbox.containment import is_within
+from policy.sandbox.kept_names import run_without_call
 from policy.sandbox.name_search import NotSearched, outermost
 from policy.sandbox.narrowing import LinkTakesTooMuch, narrowed_paths
 from policy.sandbox.path_resolver import PathResolver, UntrustedLink, in_home
@@ -21,45 +22,6 @@ from policy.sandbox.private_folders import private_folders, problem_of_workspace
 from policy.sandbox.system_files import PROGRAMS, SCRATCH
 from policy.sandbox.system_view import NO_SYSTEM, in_system, system_view
 
-# What is read-only in every folder that may be written: code in them runs without being called.
-# Settings of git name programs, too: `core.hooksPath`, `core.fsmonitor`.
-_KEPT = (
-    ".git/hooks",
-    ".git/config",
-    ".git/config.worktree",
-    # It says in which other folder git finds the settings and the hooks.
-    ".git/commondir",
-    # Editors and shells run what is in these when a person opens the project, or changes to it.
-    ".devcontainer",
-    ".devcontainer.json",
-    ".envrc",
-    ".fleet",
-    ".husky",
-    ".idea",
-    ".vscode",
-    ".zed",
-    # Settings of coding agents name hooks and MCP servers, which are programs. Folders are kept
-    # whole: a file that somebody replaces outside, as editors do, is no longer mounted.
-    ".aider.conf.yml",
-    ".amazonq",
-    ".claude",
-    ".clinerules",
-    ".codex",
-    ".continue",
-    ".cursor",
-    ".factory",
-    ".gemini",
-    ".junie",
-    ".kilocode",
-    ".kiro",
-    ".mcp.json",
-    ".opencode",
-    ".qwen",
-    ".roo",
-    ".trae",
-    ".windsurf",
-    "opencode.json",
-)
 # A sandbox has its own folders in these places.
 _OWN = ("/proc", "/dev", "/sys")
 # A home folder is not empty where it is, or holds, one of these: users of services have such ones.
@@ -167,7 +129,7 @@ def plan_of(
     reads += [_existing(path, home, resolver) for path in libraries]
     if sees_system:
         masked = (*masked, *_protected_in_system(kept, (*reads, *writes, *masked, *hidden)))
-    guarded = {*kept, *(path for each in writes for path in _run_without_call(each))}
+    guarded = {*kept, *(path for each in writes for path in run_without_call(each))}
     guarded |= set(reads) - set(writes)
     inside = sorted(path for path in guarded if is_within(path, writes))
     there = [path for path in inside if os.path.lexists(path)]
@@ -232,16 +194,6 @@ def _protected_in_system(kept: Iterable[str], seen: Collection[str]) -> Iterator
     for path in outermost(in_system(there)):
         if not is_within(path, seen):
             yield path
-
-
-def _run_without_call(folder: str) -> Iterator[str]:
-    git = os.path.join(folder, ".git")
-    if os.path.isfile(git):
-        # A worktree or a submodule: the file says where the settings and hooks are.
-        yield git
-    for name in _KEPT:
-        if not os.path.isfile(git) or not name.startswith(".git/"):
-            yield os.path.join(folder, name)
 
 
 def _require_no_links(paths: Iterable[str]) -> None:

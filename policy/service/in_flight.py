@@ -65,6 +65,7 @@ class InFlight:
         "has_begun",
         "id",
         "judgement",
+        "made",
         "parent",
         "permitted",
         "raw",
@@ -93,6 +94,11 @@ class InFlight:
         self.redactions: tuple[ResultRedaction, ...] | None = None
         self.sandbox: str | None = None
         self.denial: SandboxDenial | None = None
+        self.made: tuple[str, ...] = ()
+
+    def note_made(self, paths: tuple[str, ...]) -> None:
+        """Note what a program of the call made that others run or read as settings."""
+        self.made = (*self.made, *(path for path in paths if path not in self.made))
 
     def begins(self) -> None:
         """Note that the tool runs now; raises PermissionDenied if that cannot be recorded."""

@@ -101,6 +101,8 @@ class ProgramLauncher:
         call = enclosing_call()
         if call is not None:
             call.sandbox = launched.tier if isinstance(launched, ConfinedProgram) else "none"
+            if isinstance(launched, ConfinedProgram):
+                launched.tell(call.note_made)
         return launched
 
     async def _chosen(self, settings: SandboxSettings) -> Launcher:

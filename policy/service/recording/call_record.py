@@ -186,6 +186,7 @@ def _record(
         confinement=None if decision is None else decision.confinement,
         sandbox=call.sandbox,
         denied=() if call.denial is None else tuple(map(_denied, call.denial.denied)),
+        made=call.made,
     )
 
 

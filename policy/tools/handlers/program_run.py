@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from policy.processes import KeptOutput, LaunchedProgram
-from policy.sandbox import ConfinedProgram, SandboxDenial
+from policy.sandbox import ConfinedProgram, SandboxDenial, said_of_made
 from policy.tools.service import ToolOutput
 
 _LOG = logging.getLogger(__name__)
@@ -52,14 +52,27 @@ async def run_to_end(start: Start, *, most: int) -> ProgramResult:
         finally:
             # Also while the call is being cancelled.
             await started.end()
-    result = {
+    result: dict[str, Any] = {
         "exit_code": code,
         "stdout": out.text(),
         "stderr": err.text(),
         "truncated": out.cut or err.cut,
     }
-    denial = started.denial(code, err.text()) if isinstance(started, ConfinedProgram) else None
+    if not isinstance(started, ConfinedProgram):
+        return ProgramResult(value=result)
+    denial = started.denial(code, err.text())
     if denial is not None:
         _LOG.info("%s", denial.sentence())
         result["sandbox"] = denial.record()
+    if started.made:
+        result["sandbox"] = _with_made(result.get("sandbox"), started)
     return ProgramResult(value=result, denial=denial)
+
+
+def _with_made(reported: dict[str, Any] | None, program: ConfinedProgram) -> dict[str, Any]:
+    """Return what is reported of a sandbox with what appeared while a program ran in it."""
+    said = said_of_made(program.made, subject="this command")
+    if reported is None:
+        reported = {"tier": program.tier, "denied": []}
+    message = " ".join(filter(None, (reported.get("message"), said)))
+    return {**reported, "message": message, "made": [*program.made]}

@@ -69,6 +69,35 @@ async def test_commands_are_confined_where_nothing_is_configured(rules: Path) ->
     assert records.records[-1].sandbox is None
 
 
+@pytest.mark.parametrize(
+    "driver",
+    [
+        pytest.param("bubblewrap", marks=needs_bubblewrap),
+        pytest.param("landlock", marks=needs_landlock),
+    ],
+)
+async def test_people_are_told_of_settings_of_git_that_a_command_makes(
+    rules: Path, caplog: pytest.LogCaptureFixture, driver: str
+) -> None:
+    records = MemorySink()
+    git = rules.parent / "work" / ".git"
+    git.mkdir(parents=True)
+    service, _ = service_of(rules, f'[sandbox]\ndriver = "{driver}"\n', audit=records)
+    made = f"{git}/commondir"
+    found = await output_of(service, "echo ../ev > .git/commondir")
+    assert (found["exit_code"], found["sandbox"]["made"]) == (0, [made])
+    assert f"{made} appeared" in found["sandbox"]["message"]
+    assert [each.getMessage() for each in caplog.records if "appeared" in each.getMessage()] == [
+        found["sandbox"]["message"].replace("this command", "a program")
+    ]
+    assert json.loads(record_line(records.records[-1]))["made"] == [made]
+    # From now on it is read-only, and only what is new is told.
+    found = await output_of(service, "echo ../ew > .git/commondir")
+    assert found["exit_code"] == 1 and "made" not in found["sandbox"]
+    assert (git / "commondir").read_text() == "../ev\n"
+    assert not records.records[-1].made
+
+
 async def test_a_record_says_that_nothing_confined_a_command(rules: Path) -> None:
     records = MemorySink()
     service, _ = service_of(rules, OFF, audit=records)
