@@ -11,7 +11,7 @@ _LONGEST = 65_536
 class Guard:
     """The names to guard, in a file in memory, and a pipe for the one that was lost."""
 
-    def __init__(self, names: tuple[str, ...]) -> None:
+    def __init__(self, names: tuple[str, ...], released: int | None = None) -> None:
         self.options: tuple[str, ...] = ()
         self.descriptors: tuple[int, ...] = ()
         self._given = ExitStack()
@@ -20,6 +20,9 @@ class Guard:
         self._lost: str | None = None
         if names:
             self._guard(names)
+        if released is not None:
+            self.descriptors = (*self.descriptors, released)
+            self.options = (*self.options, f"--released={released}")
 
     def _guard(self, names: tuple[str, ...]) -> None:
         try:

@@ -43,7 +43,9 @@ class ProgramToStart:
     same numbers. `groups` are folders of control groups that it joins, and `temporary` are folders;
     both are removed when it has ended. Without `core_dumps`, none is left of it. `beside` is what
     runs beside it while it starts. The names in `guarded` have to lead to the same files and
-    folders as long as it runs: where one is replaced, renamed or removed, it is ended.
+    folders as long as it runs: where one is replaced, renamed or removed, it is ended. `released`
+    is the end of a full pipe: once something is read from that, the sandbox is set up, and waits
+    until it is closed, for a last look at these names.
 
     In a sandbox, it may read the `libraries` as it reads those of the system. One that `installs`
     into a folder may write there and reads nothing else of a call's: it runs nobody's code, and its
@@ -59,6 +61,7 @@ class ProgramToStart:
     core_dumps: bool = True
     beside: Beside | None = None
     guarded: tuple[str, ...] = ()
+    released: int | None = None
     libraries: tuple[str, ...] = ()
     installs: str | None = None
 
@@ -116,7 +119,7 @@ class SupervisedLauncher:
     ) -> LaunchedProgram:
         """Start a program; raise OSError, or ValueError for arguments that no program can get."""
         require_program(program)
-        guard = Guard(program.guarded)
+        guard = Guard(program.guarded, program.released)
         watched, life = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(

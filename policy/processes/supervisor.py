@@ -4,7 +4,7 @@ Its arguments:
 
     DESCRIPTOR [--descriptor=NUMBER]... [--group=FOLDER]... [--temporary=FOLDER]... [--no-core]
         [--beside=FILE [--beside-number=NUMBER]... [--beside-descriptor=NUMBER]...]
-        [--guarded=DESCRIPTOR --report=DESCRIPTOR]
+        [--guarded=DESCRIPTOR --report=DESCRIPTOR [--released=DESCRIPTOR]]
         -- PROGRAM ARGUMENT...
 
 The descriptor is a pipe whose other end the server holds and never writes to. Where it closes, the
@@ -16,7 +16,9 @@ folders. With `--no-core` it leaves no core dump, neither in a file nor to a pro
 `--beside` is a file of Python whose `main` is called with numbers, in a process beside the command:
 a fork of this one, since an interpreter takes longer to start. It alone gets its descriptors.
 `--guarded` has paths, each followed by a null byte. Where one of these names leads to something
-else than at the start, the command is ended, and the path is written to `--report`.
+else than at the start, the command is ended, and the path is written to `--report`. A command that
+is a sandbox reads from the pipe `--released`, which is full, once it is set up. Then all names are
+looked at, and the descriptor is closed, for which it waits before it starts its program.
 
 On Linux the supervisor adopts orphans, so a process that started its own session is found as well,
 and the command dies with the supervisor. Elsewhere the processes of its group are killed.
@@ -58,6 +60,8 @@ def run(arguments: list[str]) -> NoReturn:
     for descriptor in settings.beside_descriptors:
         os.set_inheritable(descriptor, False)  # noqa: FBT003 - so the system has it
     guarded = _guarded(settings)
+    if settings.released >= 0:
+        os.set_inheritable(settings.released, False)  # noqa: FBT003 - so the system has it
     supervisor = os.getpid()
     child = os.fork()
     if child == 0:
@@ -65,10 +69,12 @@ def run(arguments: list[str]) -> NoReturn:
     _leave_streams(settings.descriptors)
     if settings.beside is not None:
         if os.fork() == 0:
+            if settings.released >= 0:
+                os.close(settings.released)
             _run_beside(settings.beside, settings.beside_numbers)
         for descriptor in settings.beside_descriptors:
             os.close(descriptor)
-    status = _watched(child, woken, server, guarded, settings.report)
+    status = _watched(child, woken, server, guarded, settings)
     if status is None:
         _kill((*_children(child), child))
     _end_descendants()
@@ -95,6 +101,7 @@ class Settings:
         ]
         self.guarded = next((int(value) for name, _, value in named if name == "--guarded"), None)
         self.report = next((int(value) for name, _, value in named if name == "--report"), -1)
+        self.released = next((int(value) for name, _, value in named if name == "--released"), -1)
 
 
 def _become(command: list[str], supervisor: int, settings: Settings) -> NoReturn:
@@ -163,7 +170,7 @@ def _guarded(settings: Settings) -> GuardedNames | None:
 
 
 def _watched(
-    child: int, woken: int, server: int, guarded: GuardedNames | None, report: int
+    child: int, woken: int, server: int, guarded: GuardedNames | None, settings: Settings
 ) -> int | None:
     """Wait for the child and return its status; None if it has to be ended.
 
@@ -173,12 +180,19 @@ def _watched(
     waited_for = select.poll()
     for descriptor in (server, woken, *(() if guarded is None else guarded.descriptors)):
         waited_for.register(descriptor, select.POLLIN)
+    if settings.released >= 0:
+        waited_for.register(settings.released, select.POLLOUT)
+    is_set_up = False
     while True:
         # This comes first: a program may have ended by itself, with what it was after.
         lost = None if guarded is None else guarded.lost()
         if lost is not None:
-            _report(lost, report)
+            _report(lost, settings.report)
             return None
+        if is_set_up:
+            waited_for.unregister(settings.released)
+            os.close(settings.released)
+            is_set_up = False
         for ended, status in _reaped():
             if ended == child:
                 return status
@@ -188,6 +202,10 @@ def _watched(
             return None
         if woken in ready:
             os.read(woken, 4096)
+        if settings.released in ready:
+            is_set_up = True
+            if guarded is not None:
+                guarded.look_again()
 
 
 def _report(lost: str, report: int) -> None:

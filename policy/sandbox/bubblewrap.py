@@ -9,7 +9,9 @@ programs have got out of namespaces before.
 
 from __future__ import annotations
 
+import fcntl
 import os
+import select
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
@@ -99,6 +101,7 @@ class Bubblewrap:
             pinned(_paths(plan)) as paths,
             etc_files(plan.masked) as etc,
             _arguments_in_a_file(masks(plan)) as hiding,
+            _held_back() as (waiting, released),
         ):
             yield ConfinedStart(
                 arguments=(
@@ -117,12 +120,15 @@ class Bubblewrap:
                     *("--args", str(hiding)),
                     *(each for path in _private(plan) for each in ("--remount-ro", path)),
                     # Both are in memory, and have no size.
-                    *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", plan.folder, "--"),
+                    *("--remount-ro", "/dev", "--remount-ro", "/"),
+                    *("--file", str(waiting), "/dev/null"),
+                    *("--chdir", plan.folder, "--"),
                     *_limited(plan.limits),
                     *program,
                 ),
-                descriptors=(seccomp, hiding, *etc.descriptors, *paths.values()),
+                descriptors=(seccomp, hiding, waiting, *etc.descriptors, *paths.values()),
                 guarded=_guarded(plan),
+                released=released,
             )
 
 
@@ -230,6 +236,22 @@ def masks(plan: SandboxPlan) -> Iterator[str]:
 _EMPTY = "4096"
 # Bubblewrap reads the table of all mounts for each further one, and takes 9,000 arguments.
 _MOST_MASKS = 1_000
+
+
+@contextmanager
+def _held_back() -> Iterator[tuple[int, int]]:
+    """Yield the two ends of a full pipe, by which bubblewrap says that all mounts are there.
+
+    It copies what it reads there to nowhere, as the last of its steps, and goes on at its end.
+    """
+    waiting, released = os.pipe()
+    try:
+        size = fcntl.fcntl(released, fcntl.F_SETPIPE_SZ, select.PIPE_BUF)
+        os.write(released, bytes(size))
+        yield waiting, released
+    finally:
+        os.close(waiting)
+        os.close(released)
 
 
 @contextmanager

@@ -18,13 +18,15 @@ class ConfinedStart:
     """How a program starts confined: by these arguments, with these descriptors of this process.
 
     `temporary` are folders that were made for it, and are removed when it has ended. `guarded` are
-    names that are not protected any more once they lead to something else: it has to end then.
+    names that are not protected any more once they lead to something else: it has to end then. The
+    program starts once `released` is closed, a descriptor of this process: after a look at them.
     """
 
     arguments: tuple[str, ...]
     descriptors: tuple[int, ...] = ()
     temporary: tuple[str, ...] = ()
     guarded: tuple[str, ...] = ()
+    released: int | None = None
 
 
 class SandboxDriver(Protocol):

@@ -144,6 +144,7 @@ class ConfinedLauncher:
                     groups=groups,
                     temporary=start.temporary,
                     guarded=start.guarded,
+                    released=start.released,
                     core_dumps=False,
                     beside=None if inside is None else inside.beside,
                     # The sandbox itself starts in a folder that is there in any case.

@@ -40,12 +40,10 @@ class NotSearched(Exception):
 class NamedPath:
     """A file or folder that a set names, without links; a folder stands for all that is in it.
 
-    `anywhere`: it would be found by its own name, whatever the folders above it are called. `link`
-    is what is named, where that leads to it over a symbolic link.
+    `link` is what is named, where that leads to it over a symbolic link.
     """
 
     path: str
-    anywhere: bool
     link: str | None = None
 
 
@@ -84,14 +82,11 @@ class NameSearch:
 
     def finds(self, path: str) -> bool:
         """Return whether a set names a path, or may do so; what it leads to is found then."""
-        naming = [each for each in self._sets if self._covers(each, path)]
-        if naming:
+        is_named = any(self._covers(each, path) for each in self._sets)
+        if is_named:
             real = os.path.realpath(path)
-            # What a link leads to has another name, by which it is not found.
-            anywhere = real == path and any(map(_is_by_name, naming))
-            link = None if real == path else path
-            self.found.append(NamedPath(path=real, anywhere=anywhere, link=link))
-        return bool(naming)
+            self.found.append(NamedPath(path=real, link=None if real == path else path))
+        return is_named
 
     def names_below(self, folder: str) -> bool:
         """Return whether sets may name what is in a folder, which itself is an exception."""
@@ -171,14 +166,6 @@ def _segments(glob: str) -> tuple[str, ...]:
     return segments
 
 
-def _is_by_name(resources: ResourceSet) -> bool:
-    """Return whether a set names files by their own names alone, wherever they are."""
-    if _has_exceptions(resources):
-        return False
-    found = map(_segments, _searched_globs(resources))
-    return all(segments[:-1] == ("**",) for segments in found)
-
-
 def outermost(places: Iterable[str]) -> Iterator[str]:
     """Yield the places that are in no other one, each once."""
     last = None
@@ -214,7 +201,7 @@ def search_all(searches: Sequence[NameSearch], *, most: int, private: Collection
         entries = walk.entries(folder)
         if entries is None:
             for each, _ in looking:
-                each.found.append(NamedPath(path=folder, anywhere=True))
+                each.found.append(NamedPath(path=folder))
             continue
         for entry in entries:
             below = looking

@@ -29,15 +29,13 @@ class NarrowedPaths:
     """Paths without links: what is read-only, what may be written, and what in them is left out.
 
     `masked` cannot be read, `kept` cannot be written. Of the rules' own paths, those that are
-    missing are not among them. `fixed` are those of `masked` that would not be found again under
-    another name.
+    missing are not among them.
     """
 
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     masked: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
-    fixed: tuple[str, ...] = ()
 
 
 def narrowed_paths(
@@ -92,7 +90,6 @@ def narrowed_paths(
         writes=tuple(sorted(written)),
         masked=tuple(outermost((*(one.path for one in masked), *of_system))),
         kept=tuple(one.path for one in kept),
-        fixed=tuple(one.path for one in masked if not one.anywhere),
     )
 
 
@@ -208,7 +205,7 @@ class _Asked:
             path = os.path.realpath(named)
             if os.path.exists(path):
                 link = None if path == named else named
-                yield NamedPath(path=path, anywhere=False, link=link)
+                yield NamedPath(path=path, link=link)
 
     def touched_by(self, path: str) -> bool:
         return _touches(path, self.mounted) or self.system.touched_by(path)

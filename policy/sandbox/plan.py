@@ -45,11 +45,11 @@ class SandboxPlan:
 
     `kept` are read-only in spite of `writes`, and the folders between (`immovable`) keep their
     names: otherwise a program could move them away, and put others in their place. The same holds
-    for those above what is `masked`, unless that is found by its own name wherever it is. `unkept`
-    would be kept, but do not exist: the program may make them. `folder` is where it starts, `home`
-    its home folder, which is empty unless it is among the paths. `masked` cannot be read, in spite
-    of `reads` and `writes`. `private` are folders in those of the system, which hold nothing but
-    what the plan names in them.
+    for those above what is `masked`: one that moves while another sandbox starts would be missed
+    there. `unkept` would be kept, but do not exist: the program may make them. `folder` is where it
+    starts, `home` its home folder, which is empty unless it is among the paths. `masked` cannot be
+    read, in spite of `reads` and `writes`. `private` are folders in those of the system, which hold
+    nothing but what the plan names in them.
     """
 
     reads: tuple[str, ...]
@@ -105,7 +105,6 @@ def plan_of(
         writes.append(workspace)
     reads = [_existing(path, home, resolver) for path in reach.reads]
     masked: tuple[str, ...] = ()
-    fixed: tuple[str, ...] = ()
     hidden = private_folders((*private, *(() if workspace is None else (workspace,))))
     if confinement is not None:
         takes_away = confinement.reads is not None and confinement.reads.without
@@ -125,7 +124,7 @@ def plan_of(
         if isinstance(narrowed, str):
             raise CannotConfine(narrowed)
         reads, writes, masked = [*narrowed.reads], [*narrowed.writes], narrowed.masked
-        kept, fixed = (*kept, *narrowed.kept), narrowed.fixed
+        kept = (*kept, *narrowed.kept)
     reads += [_existing(path, home, resolver) for path in libraries]
     if sees_system:
         masked = (*masked, *_protected_in_system(kept, (*reads, *writes, *masked, *hidden)))
@@ -140,7 +139,7 @@ def plan_of(
         reads=tuple(sorted(set(reads) - set(writes))),
         writes=tuple(sorted(set(writes))),
         kept=tuple(there),
-        immovable=tuple(sorted(_immovable((*there, *fixed), writes, there))),
+        immovable=tuple(sorted(_immovable((*there, *masked), writes, there))),
         unkept=tuple(path for path in inside if not is_within(path, there)),
         folder=folder,
         home=home,

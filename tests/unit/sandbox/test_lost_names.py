@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from policy.generation import Reach
-from policy.sandbox import Bubblewrap
-from tests.unit.sandbox.confining import meanwhile, needs_bubblewrap, plan_in
+from policy.model import Bound, Confinement, NamedResources, ResourceSet
+from policy.sandbox import Bubblewrap, SandboxPlan, plan_of
+from tests.unit.sandbox.confining import meanwhile, needs_bubblewrap, plan_in, run
 
 pytestmark = needs_bubblewrap
 
@@ -30,10 +31,27 @@ def work(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def hiding(work: Path) -> SandboxPlan:
+    """Return a plan that hides what has the name `.env`, as rules do."""
+    named = NamedResources(rule="no-env", resources=ResourceSet(included=("**/.env",)))
+    reads = Bound(without=(named,))
+    return plan_of(
+        Reach(),
+        folder=str(work),
+        home="/home/somebody",
+        workspace=str(work),
+        confinement=Confinement(reads=reads),
+    )
+
+
 def overwrite(path: Path, text: str = "new") -> None:
     """Replace a file as git and most editors do."""
     path.with_name("saved").write_text(text)
     os.replace(path.with_name("saved"), path)
+
+
+def move_and_copy(path: Path) -> None:
+    shutil.copytree(rename(path), path)
 
 
 def make_anew(path: Path) -> None:
@@ -42,8 +60,8 @@ def make_anew(path: Path) -> None:
     path.write_text("new")
 
 
-def rename(path: Path) -> None:
-    path.rename(path.with_name(f"{path.name}~"))
+def rename(path: Path) -> Path:
+    return path.rename(path.with_name(f"{path.name}~"))
 
 
 @pytest.mark.parametrize(
@@ -58,6 +76,7 @@ def rename(path: Path) -> None:
         (rename, ".git"),
         (overwrite, "sub/.env"),
         (rename, "sub/.env"),
+        (move_and_copy, "sub"),
     ],
 )
 def test_a_program_ends_when_a_protected_name_is_lost(
@@ -66,10 +85,29 @@ def test_a_program_ends_when_a_protected_name_is_lost(
     work: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    plan = replace(plan_in(work), masked=(str(work / "sub" / ".env"),))
-    done = meanwhile(plan, lambda: change(work / name), WAIT)
+    done = meanwhile(hiding(work), lambda: change(work / name), WAIT)
     assert (done.returncode, done.stdout) == (-9, "")
     assert f"{work / name} was replaced, renamed or removed outside" in caplog.text
+
+
+def test_a_command_moves_no_hidden_file_while_another_one_starts(work: Path) -> None:
+    """It would not be at the place that the other sandbox hides."""
+    other = []
+
+    def start_another() -> None:
+        (work / "moves").touch()
+        other.append(run(hiding(work), "cat */.env; ls */.env"))
+
+    moving = (
+        "touch out/ready; until [ -e moves ]; do sleep 0.01; done; "
+        "until [ -e go ]; do mv sub moved; mv moved sub; done 2> out/errors; true"
+    )
+    done = meanwhile(hiding(work), start_another, moving)
+    assert done.returncode == 0
+    assert "secret" not in other[0].stdout
+    assert other[0].stdout == "sub/.env\n"
+    assert "busy" in (work / "out" / "errors").read_text()
+    assert (work / "sub" / ".env").read_text() == "secret"
 
 
 @pytest.mark.parametrize("name", ["nested/settings", "nested/cache", "nested"])
@@ -94,13 +132,12 @@ def test_other_changes_end_no_program(work: Path) -> None:
     # What the program does itself counts as little: it cannot touch what is protected.
     own = (
         "mv sub moved; chmod 700 .git; mv .git x; mv .git/config x; rm .git/config; "
-        "cat moved/.env; touch out/ready; until [ -e go ]; do sleep 0.01; done; sleep 0.03; "
+        "cat sub/.env; touch out/ready; until [ -e go ]; do sleep 0.01; done; sleep 0.03; "
         "echo survived"
     )
-    plan = replace(plan_in(work), masked=(str(work / "sub" / ".env"),))
-    done = meanwhile(plan, change, own)
+    done = meanwhile(hiding(work), change, own)
     assert done.stdout == "survived\n"
-    assert done.stderr.count("busy") == 3
+    assert done.stderr.count("busy") == 4
 
 
 def test_only_what_has_its_name_outside_is_watched(work: Path) -> None:

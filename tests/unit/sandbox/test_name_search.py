@@ -77,9 +77,8 @@ def test_exceptions_of_a_set_within_a_set_count(tmp_path: Path) -> None:
         included=("**/secrets/**", "**/*.pem"), excluded=(f"{tmp_path}/secrets", "**/lib/*.pem")
     )
     found = _named(tmp_path, [ResourceSet(included=(inner,))])
-    # `a` must not become `lib`.
-    assert sorted((os.path.relpath(one.path, tmp_path), one.anywhere) for one in found) == [
-        ("a/k.pem", False), ("a/secrets", False), ("secrets/x", False)
+    assert sorted(os.path.relpath(one.path, tmp_path) for one in found) == [
+        "a/k.pem", "a/secrets", "secrets/x"
     ]  # fmt: skip
 
 
@@ -88,8 +87,9 @@ def test_a_link_is_not_followed_and_what_it_leads_to_is_named_with_it(tmp_path: 
     (tmp_path / "loop").symlink_to(tmp_path)
     (tmp_path / ".env").symlink_to("target")
     sets = [ResourceSet(included=("**/.env",))]
-    found = {one.path: one.anywhere for one in _named(tmp_path, sets)}
-    assert found == {f"{tmp_path}/real/deep/.env": True, f"{tmp_path}/target": False}
+    found = {one.path: one.link for one in _named(tmp_path, sets)}
+    link = f"{tmp_path}/.env"
+    assert found == {f"{tmp_path}/real/deep/.env": None, f"{tmp_path}/target": link}
 
 
 def test_other_spellings_of_a_name_are_found(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_other_spellings_of_a_name_are_found(tmp_path: Path) -> None:
 def test_a_file_whose_name_depends_on_its_folders_is_found_there_alone(tmp_path: Path) -> None:
     _make(tmp_path, "a/k", "b/k")
     (found,) = _named(tmp_path, [ResourceSet(included=("**/a/k",))])
-    assert (found.path, found.anywhere) == (f"{tmp_path}/a/k", False)
+    assert found.path == f"{tmp_path}/a/k"
 
 
 def test_too_much_is_an_error(tmp_path: Path) -> None:

@@ -95,12 +95,12 @@ def test_what_rules_deny_by_wildcards_is_hidden_or_read_only(work: Path) -> None
     assert f"{work}/src/deep" in plan.immovable
 
 
-def test_a_file_that_is_found_by_its_name_lets_its_folders_be_renamed(work: Path) -> None:
-    (work / "src" / ".env").touch()
+def test_the_folders_above_a_hidden_file_keep_their_names(work: Path) -> None:
+    (work / "src" / "deep").mkdir()
+    (work / "src" / "deep" / ".env").touch()
     plan = _plan(work, Confinement(reads=Bound(without=(_set("**/.env"),))))
-    assert (plan.masked, plan.immovable) == ((f"{work}/src/.env",), ())
-    plan = _plan(work, Confinement(reads=Bound(without=(_set("**/src/.env"),))))
-    assert plan.immovable == (f"{work}/src",)
+    assert plan.masked == (f"{work}/src/deep/.env",)
+    assert plan.immovable == (f"{work}/src", f"{work}/src/deep")
 
 
 def test_a_folder_that_is_taken_away_whole_is_not_mounted(work: Path) -> None:
