@@ -25,6 +25,8 @@ _MOST_HOSTS = 1_000
 def _path(value: Any) -> Any:
     if not isinstance(value, str) or not value or "\0" in value:
         raise ValueError("a folder or file is named by its path, such as `~/.cache/pip`")
+    if value == "~":
+        value = "~/"
     if value.startswith("~") and not value.startswith("~/"):
         raise ValueError("the home folder of another user cannot be named by `~`")
     if any(letter in value for letter in "*?["):

@@ -6,7 +6,7 @@ from policy.sandbox.confined_program import ConfinedProgram, refused_connections
 from policy.sandbox.containment import is_within
 from policy.sandbox.control_groups import counts_processes, weak_limit
 from policy.sandbox.denials import Denied, SandboxDenial, denial_of
-from policy.sandbox.docker import docker_command
+from policy.sandbox.docker import docker_command, single_files
 from policy.sandbox.driver import ConfinedStart, SandboxDriver
 from policy.sandbox.escapes import NOT_TRIED, NotTried, escapes
 from policy.sandbox.fixes import WAYS, WAYS_ON, fix_for
@@ -90,6 +90,7 @@ __all__ = [
     "refused_connections",
     "said_of_made",
     "seatbelt_command",
+    "single_files",
     "tier_of",
     "unenforced",
     "weak_limit",

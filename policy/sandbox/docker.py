@@ -6,6 +6,7 @@ below and no others: a container has no capabilities, no devices, and no volumes
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from policy.generation import ProcessLimits
@@ -50,6 +51,11 @@ def docker_command(
         image,
         *program,
     )
+
+
+def single_files(plan: SandboxPlan) -> tuple[str, ...]:
+    """Return the read-only files of a plan that are not in a folder which is read-only as well."""
+    return tuple(path for path in (*plan.reads, *plan.kept) if not os.path.isdir(path))
 
 
 def _limits(limits: ProcessLimits) -> Iterator[str]:

@@ -45,8 +45,11 @@ def granted_rights(plan: SandboxPlan) -> dict[str, int]:
     for path, rights in _without(_of_plan(plan), plan.masked).items():
         found[path] = found.get(path, 0) | rights
     if len(found) > MOST - _SPARE and (plan.masked or plan.private):
-        named = (*plan.masked, *plan.private)[0]
-        raise _cannot_hide(named, f"more than {MOST - _SPARE} files and folders are beside it")
+        named = (*plan.masked, *plan.private)
+        of_all = "it" if len(plan.masked) < 2 else f"all {len(plan.masked):,} that are hidden"
+        raise _cannot_hide(
+            named[0], f"more than {MOST - _SPARE} files and folders are beside {of_all}"
+        )
     return found
 
 

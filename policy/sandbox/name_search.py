@@ -33,7 +33,15 @@ _MOST_SECONDS = 20.0
 
 
 class NotSearched(Exception):
-    """There is too much to look through; the text says how much."""
+    """There is too much to look through; the text says how much, `remedy` what people can do."""
+
+    def __init__(
+        self,
+        text: str,
+        remedy: str = "raise `[sandbox] search`, name fewer folders, or remove files",
+    ) -> None:
+        super().__init__(text)
+        self.remedy = remedy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,7 +241,10 @@ class _Walk:
     def entries(self, folder: str) -> list[os.DirEntry[str]] | None:
         """Return what is in a folder, nothing if it is gone; None if it cannot be listed."""
         if time.monotonic() > self._until:
-            raise NotSearched(f"looking takes more than {_MOST_SECONDS:.0f} seconds")
+            raise NotSearched(
+                f"looking takes more than {_MOST_SECONDS:.0f} seconds",
+                "name fewer folders, or remove files",
+            )
         found: list[os.DirEntry[str]] = []
         try:
             with os.scandir(folder) as entries:
@@ -246,6 +257,8 @@ class _Walk:
             return []
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
-                raise NotSearched("the path of a folder is too long") from error
+                raise NotSearched(
+                    "the path of a folder is too long", "remove or rename the folder"
+                ) from error
             return None
         return found

@@ -116,7 +116,7 @@ def plan_of(
         except NotSearched as error:
             raise CannotConfine(
                 f"what rules deny by wildcards cannot all be found in its folders: {error}; a "
-                "person has to raise `[sandbox] search`, name fewer folders, or remove files",
+                f"person has to {error.remedy}",
                 for_caller=True,
             ) from error
         except LinkTakesTooMuch as error:

@@ -11,7 +11,7 @@ import click
 
 from policy.cli.loading import exit_with, generation_at
 from policy.cli.options import policy_path
-from policy.generation import SandboxSettings
+from policy.generation import SandboxSettings, Settings
 from policy.sandbox import (
     CannotConfine,
     SandboxPlan,
@@ -21,14 +21,25 @@ from policy.sandbox import (
     writable_folders,
 )
 
+_DEFAULT = "rules"
+
+
+def _policy_if_any(
+    context: click.Context, parameter: click.Parameter, given: str | None
+) -> Path | None:
+    """Return the policy that was named, or the one at the usual place; None if nothing is there."""
+    if given is None and not os.path.lexists(_DEFAULT):
+        return None
+    return policy_path(context, parameter, _DEFAULT if given is None else given)
+
+
 rules_option = click.option(
     "--rules",
     "path",
     type=click.Path(),
-    default="rules",
-    show_default=True,
-    callback=policy_path,
-    help="The policy whose placet.toml configures the sandbox.",
+    callback=_policy_if_any,
+    help="The policy whose placet.toml configures the sandbox; `rules` unless it is named. Where "
+    "there is none, the command is confined as without configuration.",
 )
 workspace_option = click.option(
     "--workspace",
@@ -49,13 +60,18 @@ class ConfiguredSandbox:
     links: Mapping[str, str]
 
 
-def configured_sandbox(path: Path, workspace: str | None) -> ConfiguredSandbox:
+def configured_sandbox(path: Path | None, workspace: str | None) -> ConfiguredSandbox:
     """Return the sandbox of the policy at `path`, or end the command and say what is wrong.
 
-    `workspace` is where its commands work, None: as configured.
+    Without a path, it is the one that nothing configures, and people are told. `workspace` is where
+    its commands work, None: as configured.
     """
-    generation = generation_at(path, None)
-    settings = generation.settings
+    if path is None:
+        click.echo(f"note: no policy is at `{_DEFAULT}`, so nothing is configured", err=True)
+        settings, kept = Settings(), frozenset[str]()
+    else:
+        generation = generation_at(path, None)
+        settings, kept = generation.settings, protected_paths(generation.floor)
     workspace = os.path.realpath(workspace or settings.service.workspace or os.getcwd())
     home = settings.service.home or os.path.expanduser("~")
     try:
@@ -64,7 +80,7 @@ def configured_sandbox(path: Path, workspace: str | None) -> ConfiguredSandbox:
             folder=workspace,
             home=home,
             workspace=workspace,
-            kept=protected_paths(generation.floor),
+            kept=kept,
             writable=writable_folders(settings),
         )
     except CannotConfine as error:

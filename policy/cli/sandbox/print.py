@@ -11,7 +11,10 @@ import click
 
 from policy.cli.loading import exit_with
 from policy.cli.sandbox.configured import configured_sandbox, rules_option, workspace_option
-from policy.sandbox import CannotConfine, docker_command, seatbelt_command
+from policy.diagnostics import visible
+from policy.sandbox import CannotConfine, docker_command, seatbelt_command, single_files
+
+_LONGEST = 500
 
 
 @click.command("print", context_settings={"allow_interspersed_args": False})
@@ -27,7 +30,7 @@ from policy.sandbox import CannotConfine, docker_command, seatbelt_command
 @click.option("--image", default="", help="For Docker: the image that has the programs.")
 @click.argument("arguments", metavar="-- COMMAND", nargs=-1, required=True, type=click.UNPROCESSED)
 def print_command(
-    path: Path,
+    path: Path | None,
     *,
     workspace: str | None,
     confiner: Literal["docker", "seatbelt"],
@@ -57,4 +60,11 @@ def print_command(
             command = seatbelt_command(plan, arguments)
     except CannotConfine as error:
         exit_with(str(error), code=1)
+    if confiner == "docker":
+        for file in single_files(plan):
+            said = (
+                f"note: Docker protects {file} by a mount on a single file, until another program "
+                "replaces it: nothing ends the container then"
+            )
+            click.echo(visible(said, _LONGEST), err=True)
     click.echo(shlex.join(command))

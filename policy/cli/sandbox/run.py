@@ -22,7 +22,7 @@ _LONGEST = 500
 @rules_option
 @workspace_option
 @click.argument("arguments", metavar="-- COMMAND", nargs=-1, required=True, type=click.UNPROCESSED)
-def run_command(path: Path, *, workspace: str | None, arguments: tuple[str, ...]) -> None:
+def run_command(path: Path | None, *, workspace: str | None, arguments: tuple[str, ...]) -> None:
     """Run a command confined as `[sandbox]` says, whether it is switched on or not.
 
     It gets the same environment as the commands of `bash_exec`: PATH, HOME and LANG. Its exit

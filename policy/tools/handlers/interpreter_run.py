@@ -19,7 +19,7 @@ from policy.tools.handler import ExecutionContext
 from policy.tools.handlers.limits import Limits
 from policy.tools.handlers.program_run import ProgramResult, run_to_end
 from policy.tools.handlers.shell import CALL_VARIABLE
-from policy.tools.handlers.shell_start import shell_environment
+from policy.tools.handlers.shell_start import missing_program, shell_environment
 
 LONGEST = 1_000_000  # characters of a program
 
@@ -78,7 +78,7 @@ async def _started(
 ) -> LaunchedProgram:
     env = {**environment_for(tool, ctx, inside=limits.command_path), **program.variables}
     if shutil.which(program.interpreter, path=env["PATH"]) is None:
-        raise Execution(tool, f"`{program.interpreter}` is not installed on this machine")
+        raise Execution(tool, missing_program(program.interpreter))
     to_start = ProgramToStart(
         # By its name: the first one in PATH may not be there in the sandbox.
         arguments=(program.interpreter, *program.arguments),

@@ -17,7 +17,12 @@ from policy.tools.handler import ExecutionContext
 from policy.tools.handlers.limits import Limits
 from policy.tools.handlers.native import Run
 from policy.tools.handlers.program_run import run_to_end
-from policy.tools.handlers.shell_start import script_to_run, shell_arguments, shell_environment
+from policy.tools.handlers.shell_start import (
+    missing_program,
+    script_to_run,
+    shell_arguments,
+    shell_environment,
+)
 
 _NAME = "bash_exec"
 # Marks every process below a call as not started by a person: commands for people only, such as
@@ -70,7 +75,7 @@ async def _started(
     except SandboxMissing:
         raise
     except FileNotFoundError as error:
-        raise Execution(_NAME, f"`{shell[0]}` is not installed on this machine") from error
+        raise Execution(_NAME, missing_program(shell[0])) from error
     except (OSError, ValueError) as error:
         raise Execution(_NAME, "the shell could not be started") from error
     finally:

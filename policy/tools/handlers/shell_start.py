@@ -45,6 +45,11 @@ def shell_arguments(script: str) -> tuple[str, ...]:
     return ("bash", "--noprofile", "--norc", "-p", "-c", script)
 
 
+def missing_program(name: str) -> str:
+    """Return what callers are told of a program that is in no folder of its `PATH`."""
+    return f"`{name}` is not installed on this machine, in a folder of `PATH` outside the workspace"
+
+
 def shell_environment(
     env: Mapping[str, str], *, workspace: str, inside: Iterable[str] = ()
 ) -> dict[str, str]:

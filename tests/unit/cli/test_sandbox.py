@@ -106,9 +106,21 @@ def test_the_policy_is_found_as_by_other_commands(
     printed = run("sandbox", "print", "--workspace", other, "--for", "seatbelt", "ls").out
     assert f'(subpath "{other}")' in printed
     monkeypatch.chdir(other)
-    for more in (("explain",), ("run", "true")):
+    for more in (("explain",), ("run", "--rules", "rules", "true")):
         done = run("sandbox", *more)
         assert (done.code, "write one with `placet init`" in done.err) == (2, True)
+
+
+def test_without_a_policy_nothing_is_configured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run("sandbox", "print", "--for", "docker", "--image", "x", "ls")
+    assert done.err == "note: no policy is at `rules`, so nothing is configured\n"
+    assert f"target={tmp_path} " in done.out
+    assert "--network=none" in done.out
+    (tmp_path / "rules").symlink_to("nowhere")
+    assert run("sandbox", "print", "--for", "docker", "--image", "x", "ls").code == 2
 
 
 def test_a_sandbox_that_cannot_be_as_configured_is_an_error(rules: Path) -> None:
@@ -170,7 +182,7 @@ def test_a_limit_that_does_not_hold_is_reported(
 def test_the_sandbox_is_printed_for_another_program(rules: Path) -> None:
     more = ("--rules", rules, "--for")
     done = run("sandbox", "print", *more, "docker", "--image", "python:3.13", "--", "pytest", "-q")
-    assert done.code == 0
+    assert (done.code, done.err) == (0, "")
     assert done.out.startswith("docker run --rm ")
     assert done.out.endswith(" python:3.13 pytest -q\n")
     assert f"--mount=type=bind,source={rules.parent}/work,target=" in done.out
@@ -178,6 +190,15 @@ def test_the_sandbox_is_printed_for_another_program(rules: Path) -> None:
     assert done.out.startswith("/usr/bin/sandbox-exec -p '(version 1)\n(deny default)\n")
     assert run("sandbox", "print", *more, "docker", "--", "git").code == 2
     assert run("sandbox", "print", *more, "seatbelt", "--image", "x", "--", "git").code == 2
+
+
+def test_files_that_docker_protects_until_they_are_replaced_are_named(rules: Path) -> None:
+    config = rules.parent / "work" / ".git" / "config"
+    config.write_text("[core]\n")
+    done = run("sandbox", "print", "--rules", rules, "--for", "docker", "--image", "x", "ls")
+    assert done.err.startswith(f"note: Docker protects {config} by a mount on a single file, until")
+    assert len(done.err.splitlines()) == 1
+    assert run("sandbox", "print", "--rules", rules, "--for", "seatbelt", "ls").err == ""
 
 
 def test_a_limit_that_another_program_does_not_have_is_an_error(rules: Path) -> None:
@@ -197,3 +218,15 @@ def test_an_error_of_the_settings_stands_alone(rules: Path) -> None:
     assert done.code == 1
     assert done.err.startswith("error[bad-settings]: `network`:")
     assert "warning" not in done.err
+
+
+def test_the_home_folder_may_be_named_by_a_tilde(
+    rules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    with (rules / "placet.toml").open("a") as file:
+        file.write('[sandbox]\nreads = ["~"]\n')
+    done = run("sandbox", "print", "--rules", rules, "--for", "docker", "--image", "x", "ls")
+    assert f"source={home},target={home},readonly " in done.out

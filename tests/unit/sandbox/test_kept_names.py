@@ -5,8 +5,11 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from policy.sandbox.kept_names import made_paths, said_of_made
-from tests.unit.sandbox.confining import plan_in
+from policy.sandbox.landlock import Landlock
+from tests.unit.sandbox.confining import needs_landlock, plan_in, run
 
 
 def made_in(folder: Path, unkept: tuple[str, ...]) -> list[str]:
@@ -35,6 +38,16 @@ def test_a_file_that_leads_to_a_repository_is_found(tmp_path: Path) -> None:
     assert made_in(tmp_path, unkept) == [".git"]
     # Where it was there, it stays read-only.
     assert made_in(tmp_path, plan_in(tmp_path).unkept) == []
+
+
+@needs_landlock
+def test_a_server_or_plugin_is_looked_at_when_it_has_ended(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    # The process of a server and of a plugin runs so, too.
+    plan = plan_in(tmp_path)
+    assert run(plan, "mkdir .claude", Landlock()).returncode == 0
+    assert f"While a program ran in its sandbox, {tmp_path}/.claude appeared" in caplog.text
 
 
 def test_git_works_as_before_with_the_file_of_the_remedy(tmp_path: Path) -> None:

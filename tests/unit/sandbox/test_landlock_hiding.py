@@ -148,7 +148,9 @@ def test_too_many_files_beside_a_hidden_one_are_refused(
     monkeypatch.setattr(grants, "MOST", most + 10)
     grants.granted_rights(hiding(work, "**/.env"))
     (work / "one-more").touch()
-    with pytest.raises(CannotConfine, match=f"more than {most} files and folders are beside it"):
+    with pytest.raises(
+        CannotConfine, match=f"more than {most} files and folders are beside all 2 that are hidden"
+    ):
         grants.granted_rights(hiding(work, "**/.env"))
 
 

@@ -117,8 +117,9 @@ def test_a_path_that_is_too_long_is_an_error(tmp_path: Path) -> None:
         for _ in range(20):
             os.mkdir("d" * 250)
             os.chdir("d" * 250)
-        with pytest.raises(NotSearched, match="too long"):
+        with pytest.raises(NotSearched, match="too long") as found:
             _found(tmp_path, "**/.env")
+        assert found.value.remedy == "remove or rename the folder"
     finally:
         os.chdir(before)
 
