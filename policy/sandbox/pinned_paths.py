@@ -27,8 +27,13 @@ def pinned(paths: Collection[str]) -> Iterator[Mapping[str, int]]:
             descriptor = descriptors[path] = _opened(path)
             opened.callback(os.close, descriptor)
             if os.readlink(f"/proc/self/fd/{descriptor}") != path:
-                raise CannotConfine(f"{path} leads over a symbolic link by now")
+                raise _swapped(path)
         yield descriptors
+
+
+def _swapped(path: str) -> CannotConfine:
+    said = f"{path} leads over a symbolic link by now: a program has replaced it in the meantime"
+    return CannotConfine(said, for_caller=True)
 
 
 def _opened(path: str) -> int:

@@ -154,8 +154,9 @@ def test_no_moment_for_a_swap_makes_a_rule_permit_what_it_does_not_name(
 def test_a_path_that_is_swapped_after_the_plan_is_not_opened(disk: Path) -> None:
     plan = plan_for(disk, None, str(disk / "open" / "in"))
     swap(disk)
-    with pytest.raises(CannotConfine, match="symbolic link by now"), pinned(plan.reads):
+    with pytest.raises(CannotConfine, match="symbolic link by now") as said, pinned(plan.reads):
         pass
+    assert said.value.for_caller
 
 
 def test_an_error_names_the_path_and_the_link_to_the_caller(disk: Path) -> None:
