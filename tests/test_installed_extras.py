@@ -348,10 +348,11 @@ def test_claims_with_arithmetic_are_proved_with_the_extra_analysis(
         folder = environments(extra).folder
         (folder / "paid.policy").write_text(
             "policy for every agent\n\ndefault deny\n"
-            "pay: allow bash_exec when input.timeout + length(input.command) <= 50\n"
-            "  and input.timeout >= 20\n"
+            "pay: allow bash_exec when input.timeout + 2 * length(input.command) <= 90\n"
+            "  and 2 * input.timeout + length(input.command) <= 90\n"
         )
-    claim = "never allow bash_exec when length(input.command) > 30"
+    # Bounds of the two fields, one by one, do not decide it.
+    claim = "never allow bash_exec when input.timeout + length(input.command) > 60"
     command = ("placet", "prove", "paid.policy", "--claim", claim)
     done = environments("").run(*command)
     assert done.returncode == 1

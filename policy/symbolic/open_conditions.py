@@ -78,7 +78,7 @@ def open_conditions(
         named = frozenset(
             ("input", resource.steps[0])
             for resource in claim.declared.resources
-            if resource.steps and not found
+            if resource.steps and resource.verb != "runs" and not found
         )
         more = (
             OpenCondition(
@@ -124,7 +124,7 @@ def _why_together(
 ) -> WhyOpen:
     """Return why a test is not known together with others, which is known by itself.
 
-    `named` are the fields by which resources are declared.
+    `named` are the fields by which files and hosts are declared.
     """
     if not subjects_of(test).isdisjoint(rewritten):
         return "rewritten"

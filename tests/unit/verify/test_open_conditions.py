@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import pytest
@@ -52,6 +53,17 @@ def test_what_came_before_is_named_as_such() -> None:
         ("together", ""),
         ("history", "fetch"),
     ]
+
+
+def test_the_text_of_a_command_is_no_file_in_another_spelling(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "z3", None)
+    rule = "allow bash_exec when input.timeout * length(input.command) <= 900"
+    claim = "prove never allow bash_exec when input.timeout + length(input.command) == 900"
+    found = answer_to(_claim(rule, claim).questions()[0])
+    assert found.status == "undecided"
+    assert [one.why for one in found.open_conditions] == ["together"]
 
 
 LISTS = {
