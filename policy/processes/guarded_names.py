@@ -5,15 +5,15 @@ replaced or removed, and the mount goes with one that is renamed, whoever does t
 reports such changes (inotify). Names are looked at now and then as well: a file system that other
 machines write reports nothing, and there is a limit to how much of a user's files is watched.
 
-A file is known by its number, which the next one may get once it is gone. So each file is held open
-(without being opened to read), which keeps its number. A folder is not, where the system reports of
-it: it would report the end of one only once nobody holds it.
+A file is known by its number, which the next one may get once it is gone. So each one is held open
+(without being opened to read), which keeps its number. That delays the report that it has ended: of
+a file, the report comes first that a name of it was removed, and of a folder, that the one above it
+has lost a name.
 """
 
 from __future__ import annotations
 
 import os
-import stat
 import sys
 import time
 
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 # <linux/inotify.h>
 _ATTRIBUTES, _MOVED, _DELETED = 0x004, 0x800, 0x400
 _UNMOUNTED, _UNWATCHED, _TOO_MANY = 0x2000, 0x8000, 0x4000
-# The file has no name any more, or nobody knows what has happened to it.
-_GONE = _DELETED | _UNMOUNTED | _UNWATCHED | _TOO_MANY
-_DONT_FOLLOW = 0x02000000
+# Nothing holds the file any more, which has no name.
+_GONE = _DELETED | _UNMOUNTED | _UNWATCHED
+_DELETED_INSIDE = 0x200
+_DONT_FOLLOW, _AND_BEFORE = 0x02000000, 0x20000000
 _FLAGS = os.O_NONBLOCK | os.O_CLOEXEC
 _HEADER = 16  # bytes of an event: its watch, what has happened, a cookie, the length of a name
 _BUFFER = 65_536
@@ -50,7 +51,7 @@ class GuardedNames:
         self._found = {path: _identity(path) for path in paths}
         self._above = {path: _identity(os.path.dirname(path)) for path in self._found}
         self._reports = _Reports(self._found)
-        self._held = [*_held(self._found, self._reports)]
+        self._held = [*_held(self._found)]
         # The first look comes at once, for what has happened before it was reported.
         self._next_look = ticks()
 
@@ -102,19 +103,18 @@ def _identity(path: str) -> _Identity:
     return found.st_dev, found.st_ino
 
 
-def _held(paths: Iterable[str], reports: _Reports) -> Iterator[int]:
-    """Open what would not be known again by its number alone, and yield the descriptors."""
+def _held(paths: Iterable[str]) -> Iterator[int]:
+    """Open as many as this process may, and yield the descriptors."""
     most = os.sysconf("SC_OPEN_MAX")  # -1: as many as one likes
     for path in paths:
         try:
             descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
             continue
-        is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
-        if (is_folder and reports.watches(path)) or 0 <= most <= descriptor + _SPARE:
+        if 0 <= most <= descriptor + _SPARE:
             os.close(descriptor)
-        else:
-            yield descriptor
+            return
+        yield descriptor
 
 
 def _is_another(now: _Identity, before: _Identity) -> bool:
@@ -128,6 +128,7 @@ class _Reports:
         self.complete = False
         self.descriptors: list[int] = []
         self._paths: dict[int, list[str]] = {}
+        self._inside: dict[int, list[str]] = {}
         self._watched: set[str] = set()
         descriptor = _call("inotify_init1", _FLAGS)
         if descriptor < 0:
@@ -137,20 +138,21 @@ class _Reports:
 
     def _watch(self, descriptor: int, paths: Iterable[str]) -> bool:
         complete = True
-        events = _ATTRIBUTES | _MOVED | _DELETED | _DONT_FOLLOW
         for path in paths:
-            watch = _call("inotify_add_watch", descriptor, os.fsencode(path), events)
-            if watch < 0:
-                complete = False
-            else:
-                # Files with several names have one watch.
-                self._paths.setdefault(watch, []).append(path)
-                self._watched.add(path)
+            watched = [(path, _ATTRIBUTES | _MOVED | _DELETED, self._paths)]
+            if os.path.isdir(path):
+                # Its own end is reported once nobody holds it any more.
+                watched.append((os.path.dirname(path), _DELETED_INSIDE, self._inside))
+            for place, events, paths_of in watched:
+                flags = events | _DONT_FOLLOW | _AND_BEFORE
+                watch = _call("inotify_add_watch", descriptor, os.fsencode(place), flags)
+                if watch < 0:
+                    complete = False
+                else:
+                    # Files with several names have one watch.
+                    paths_of.setdefault(watch, []).append(path)
+                    self._watched.add(path)
         return complete
-
-    def watches(self, path: str) -> bool:
-        """Return whether changes of a file are reported."""
-        return path in self._watched
 
     def read(self) -> Iterator[tuple[str, bool]]:
         """Yield the names of files of which something was reported, and whether they are gone."""
@@ -159,21 +161,25 @@ class _Reports:
                 events = os.read(descriptor, _BUFFER)
             except BlockingIOError:
                 return
-            for watch, is_gone in set(_changes(events)):
-                # Of no watch: more has happened than the kernel keeps.
-                paths = [self._paths[watch]] if watch in self._paths else self._paths.values()
-                yield from ((path, is_gone) for each in paths for path in each)
+            for watch, happened in set(_changes(events)):
+                yield from ((path, bool(happened & _GONE)) for path in self._of(watch, happened))
+
+    def _of(self, watch: int, happened: int) -> Iterable[str]:
+        """Return the paths that an event may concern."""
+        if happened & _TOO_MANY:  # more than the kernel keeps
+            return self._watched
+        return (self._inside if happened & _DELETED_INSIDE else self._paths).get(watch, ())
 
 
-def _changes(events: bytes) -> Iterator[tuple[int, bool]]:
-    """Yield the watch of each event, -1 where some were lost, and whether the file is gone."""
+def _changes(events: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the watch of each event, and what has happened."""
     start = 0
     while start < len(events):
         watch, happened, length = (
             int.from_bytes(events[start + offset : start + offset + 4], sys.byteorder, signed=True)
             for offset in (0, 4, 12)
         )
-        yield watch, bool(happened & _GONE)
+        yield watch, happened
         start += _HEADER + length
 
 

@@ -130,6 +130,18 @@ def test_what_is_made_anew_is_something_else(
         assert names.lost() == str(path)
 
 
+def test_a_folder_is_lost_at_once_though_a_program_is_in_it(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with guarded(tmp_path / "folder", Clock()) as names:
+        assert names.lost() is None
+        inside = os.open(tmp_path / "folder", os.O_RDONLY)
+        try:
+            made_anew(tmp_path / "folder")
+            assert names.lost() == str(tmp_path / "folder")
+        finally:
+            os.close(inside)
+
+
 @pytest.mark.parametrize("make", [Path.touch, Path.mkdir])
 def test_what_is_reported_as_removed_is_lost_whatever_number_the_next_one_has(
     make: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
