@@ -20,7 +20,11 @@ MOST = 400
 def pinned(paths: Collection[str]) -> Iterator[Mapping[str, int]]:
     """Open each path in the block; raise CannotConfine for one that leads over a link."""
     if len(paths) > MOST:
-        raise CannotConfine(f"{len(paths)} folders and files are too many: at most {MOST}")
+        raise CannotConfine(
+            f"{len(paths)} folders and files are too many to mount, with those above hidden files: "
+            f"{MOST} can be; a person has to name folders in rules that hide files, or fewer",
+            for_caller=True,
+        )
     with ExitStack() as opened:
         descriptors = {}
         for path in paths:
