@@ -318,7 +318,6 @@ pip: --config-settings --config-setting
 pip: --index-url --pypi-url
 pytest: --junit-xml --junitxml
 rsync: --remove-source-files --remove-sent-files
-shfmt: -w --write
 tar: --extract --get
 tar: --info-script --new-volume-script
 tox: --workdir --envdir

@@ -58,7 +58,7 @@ def test_options_are_read_off_the_beginnings_of_lines() -> None:
 def _covered(program: str, option: str) -> bool:
     pattern = read_command_pattern(f"{program} *", _PROFILES)
     assert not isinstance(pattern, Unreadable)
-    for script in (f"{program} {option}", f"{program} {option} x", f"{program} x {option}=x"):
+    for script in (f"{program} {option}", f"{program} {option} x", f"{program} {option}=x x"):
         read = analyse_script(script, _PROFILES)
         if isinstance(read, Unreadable) or read.gaps:
             continue

@@ -20,7 +20,7 @@ from tests.service.approvals.earlier_store import given
 from tests.service.approvals.worker import ANN, NOW, stage
 
 ROOT = Path(__file__).parents[3]
-CALLS = examples(1_000)
+CALLS = max(100, examples(1_000))
 
 
 def started(name: str, *arguments: str) -> list[str]:

@@ -32,7 +32,7 @@ delete: allow file_delete when writes only workspace
 keys:   deny * when reads "**/.env"
 kept:   deny * when writes "**/.env"
 """
-TRIES = examples(3_000)
+TRIES = max(300, examples(3_000))  # fewer tries may all lose the race
 
 
 class Judged:
