@@ -24,6 +24,8 @@ _SCRIPTED = frozenset({"argument...", "passed-on..."})
 
 def _programs() -> Iterator[tuple[tuple[str, ...], Profile]]:
     for file in PROFILES.files():
+        if file.program == "time":
+            continue  # a word of bash itself, with options of its own
         top = PROFILES.profile(file.program)
         open_: list[tuple[tuple[str, ...], Profile]] = [((file.program,), top)] if top else []
         while open_:
