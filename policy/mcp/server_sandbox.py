@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import TypeAlias
 
@@ -22,6 +22,7 @@ from policy.sandbox import (
     ConfinedLauncher,
     ConfinedProgram,
     ListedHosts,
+    ProtectedPaths,
     SandboxDenial,
     SandboxPlan,
     SandboxTooWide,
@@ -33,21 +34,7 @@ from policy.sandbox import (
 
 _LOG = logging.getLogger(__name__)
 _SUBJECT = "this server"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProtectedPaths:
-    """Files that no server may write, and `private` folders: those with the files of sessions.
-
-    `writable` are all that code in some sandbox may write.
-    """
-
-    files: Collection[str] = ()
-    private: Collection[str] = ()
-    writable: Collection[str] = ()
-
-
-# Returns them by the policy in force.
+# Returns what is kept from all code by the policy in force.
 Protected: TypeAlias = Callable[[], ProtectedPaths]
 NOTHING_PROTECTED: Protected = ProtectedPaths
 

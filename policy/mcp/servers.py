@@ -14,7 +14,7 @@ from policy.mcp.errors import McpFailure
 from policy.mcp.offered import KEY_OF, Entries, Offered, OfferedKind
 from policy.mcp.resolved_program import program_of
 from policy.mcp.served_server import REGISTERING, LockOf, ProgramOf, ServedServer, ServerReport
-from policy.mcp.server_sandbox import NOTHING_PROTECTED, Protected, ProtectedPaths
+from policy.mcp.server_sandbox import NOTHING_PROTECTED, Protected
 from policy.mcp.standing import Standing, is_as_accepted
 from policy.model import Caller
 from policy.pins import (
@@ -22,7 +22,7 @@ from policy.pins import (
     PinState,
 )
 from policy.processes import Launcher, RestartLimits
-from policy.sandbox import protected_paths, writable_folders
+from policy.sandbox import ProtectedPaths
 from policy.service import GovernedService
 from policy.store import applying_edits
 
@@ -232,11 +232,7 @@ async def configured_servers(
         generation = store.current
         if generation is None:
             return ProtectedPaths(private=private)
-        return ProtectedPaths(
-            files=protected_paths(generation.floor),
-            private=private,
-            writable=writable_folders(generation.settings, home=service.env.get("HOME")),
-        )
+        return ProtectedPaths.of(generation, private=private, home=service.env.get("HOME"))
 
     servers = McpServers(
         service,

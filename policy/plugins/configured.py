@@ -28,11 +28,10 @@ from policy.runtime import Threads
 from policy.sandbox import (
     CannotConfine,
     ConfinedLauncher,
+    ProtectedPaths,
     SandboxPlan,
     driver_named,
     name_in_use,
-    protected_paths,
-    writable_folders,
 )
 from policy.service import GovernedService, sandbox_connect_handler
 from policy.store import PolicyStore, applying_edits
@@ -162,15 +161,15 @@ class ConfiguredPlugins:
     def _in_force(self) -> PlanInForce:
         generation = self._store.current
         if generation is None:
-            return PlanInForce(private=self._private)
+            return PlanInForce(protected=ProtectedPaths(private=self._private))
         if self._last.generation == generation.id:
             return self._last
         search = generation.settings.sandbox.search
         self._last = PlanInForce(
             generation=generation.id,
-            protected=protected_paths(generation.floor),
-            private=self._private,
-            writable=writable_folders(generation.settings, home=self._service.env.get("HOME")),
+            protected=ProtectedPaths.of(
+                generation, private=self._private, home=self._service.env.get("HOME")
+            ),
             search=search,
         )
         return self._last

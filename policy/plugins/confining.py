@@ -12,7 +12,7 @@ from policy.model import ConfinedVerb, Confinement, GenerationId, SandboxTier
 from policy.plugins.access import SharedAccess
 from policy.plugins.connections import CallConnections
 from policy.runtime import Threads
-from policy.sandbox import CannotConfine, SandboxPlan, plan_of, unenforced
+from policy.sandbox import CannotConfine, ProtectedPaths, SandboxPlan, plan_of, unenforced
 
 _FRESH, _MOST_PLANS = 1.0, 100  # seconds, and how many are kept
 _THREADS = Threads("looking for what rules keep from plugins", most=4)
@@ -22,16 +22,12 @@ _THREADS = Threads("looking for what rules keep from plugins", most=4)
 class PlanInForce:
     """What each plan has to keep to by the policy in force.
 
-    `generation` is that policy, `protected` are files that no program may write, `private` are the
-    folders with the files of sessions, `writable` are all that code in some sandbox may write,
-    `search` is how many files are looked at for those that
-    rules name by wildcards.
+    `generation` is that policy, `protected` what it keeps from all code, and `search` how many
+    files are looked at for those that rules name by wildcards.
     """
 
     generation: GenerationId | None = None
-    protected: frozenset[str] = frozenset()
-    private: tuple[str, ...] = ()
-    writable: tuple[str, ...] = ()
+    protected: ProtectedPaths = field(default_factory=ProtectedPaths)
     search: int = SandboxSettings().search
 
 
@@ -87,11 +83,11 @@ class PluginSandbox:
             folder=self.folder or "/",
             home=home,
             workspace=None,
-            kept=now.protected,
+            kept=now.protected.files,
             confinement=confinement,
             search=now.search,
-            private=now.private,
-            writable=now.writable,
+            private=now.protected.private,
+            writable=now.protected.writable,
             # A module has no programs or libraries.
             sees_system=self.folder is not None,
         )

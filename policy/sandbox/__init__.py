@@ -30,9 +30,10 @@ from policy.sandbox.network.listed_hosts import HostList, ListedHosts
 from policy.sandbox.network.opening import Dial, dial, is_public, open_one
 from policy.sandbox.network.target import Target, read_target
 from policy.sandbox.path_resolver import led_elsewhere, writable_folders
-from policy.sandbox.plan import CannotConfine, SandboxPlan, plan_of, protected_paths
+from policy.sandbox.plan import CannotConfine, SandboxPlan, plan_of
 from policy.sandbox.plan_bounds import exceeded_verb
 from policy.sandbox.private_folders import problem_of_workspace
+from policy.sandbox.protected_paths import ProtectedPaths, protected_paths
 from policy.sandbox.seatbelt import seatbelt_command
 from policy.sandbox.system_files import SYSTEM
 from policy.sandbox.tier import tier_of, unenforced
@@ -59,6 +60,7 @@ __all__ = [
     "NotReached",
     "NotTried",
     "Peer",
+    "ProtectedPaths",
     "RefusedConnection",
     "SandboxDenial",
     "SandboxDenied",

@@ -10,7 +10,6 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from policy.evaluation import Floor
 from policy.generation import Network, ProcessLimits, Reach, SandboxSettings
 from policy.model import Confinement
 from policy.sandbox.containment import is_within
@@ -153,12 +152,6 @@ def plan_of(
 def _network(reach: Reach, confinement: Confinement | None) -> Network:
     connects = None if confinement is None else confinement.connects
     return "none" if connects is not None and connects.is_nothing else reach.network
-
-
-def protected_paths(floor: Floor) -> frozenset[str]:
-    """Return the files and folders that no tool may write, as `kept` takes them."""
-    named = (*floor.files, *floor.any_case, *floor.folders, *floor.settings)
-    return frozenset(map(os.path.normpath, named))
 
 
 def _existing(path: str, home: str, resolver: PathResolver) -> str:
