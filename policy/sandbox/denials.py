@@ -206,18 +206,13 @@ def _by_line(plan: SandboxPlan, tier: str, closed: Collection[str], line: str) -
         return
     readable = _readable(plan, tier)
     for path in _paths(line, text.index(error), plan.folder):
-        if not is_within(path, readable) or _is_hidden(plan, path):
+        if not is_within(path, readable) or plan.hides(path):
             yield Denied(verb="read", target=path)
             return
         writable = is_within(path, _writable(plan, tier)) and not is_within(path, plan.kept)
         if error not in _MISSING and (not writable or os.path.dirname(path) in closed):
             yield Denied(verb="write", target=path)
             return
-
-
-def _is_hidden(plan: SandboxPlan, path: str) -> bool:
-    private = is_within(path, plan.private) and not is_within(path, (*plan.reads, *plan.writes))
-    return private or is_within(path, plan.masked)
 
 
 def _paths(line: str, end: int, folder: str) -> Iterator[str]:

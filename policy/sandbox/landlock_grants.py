@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Mapping
 
-from policy.sandbox.containment import is_within
+from policy.sandbox.containment import folders_above, is_within
 from policy.sandbox.landlock_rights import READ, READ_FOLDER, USE_DEVICE, WRITE
 from policy.sandbox.pinned_paths import MOST
 from policy.sandbox.plan import CannotConfine, SandboxPlan
@@ -55,7 +55,7 @@ def granted_rights(plan: SandboxPlan) -> dict[str, int]:
 
 def closed_folders(plan: SandboxPlan) -> tuple[str, ...]:
     """Return the folders in which nothing can be made in spite of the plan."""
-    above = {folder for path in plan.masked for folder in _above(path, plan.writes)}
+    above = {folder for path in plan.masked for folder in folders_above(path, plan.writes)}
     return tuple(sorted(_around(plan) | above))
 
 
@@ -111,12 +111,6 @@ def _parts(path: str, rights: int, hidden: Collection[str]) -> Iterator[tuple[st
 
 def _holds(folder: str, paths: tuple[str, ...]) -> bool:
     return any(path.startswith(f"{folder}/") for path in paths)
-
-
-def _above(path: str, roots: Collection[str]) -> Iterator[str]:
-    """Yield the folders that hold a path, up to the outermost root that it is in."""
-    while is_within(path := os.path.dirname(path), roots):
-        yield path
 
 
 def _inside(folder: str) -> Iterator[str]:

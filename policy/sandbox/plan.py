@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from policy.generation import Network, ProcessLimits, Reach, SandboxSettings
 from policy.model import Confinement
-from policy.sandbox.containment import is_within
+from policy.sandbox.containment import folders_above, is_within
 from policy.sandbox.kept_names import run_without_call
 from policy.sandbox.name_search import NotSearched, outermost
 from policy.sandbox.narrowing import LinkTakesTooMuch, narrowed_paths
@@ -69,6 +69,11 @@ class SandboxPlan:
         home = os.path.normpath(self.home)
         holds = any(is_within(one, (home,)) for one in _NEVER_EMPTY)
         return SCRATCH if holds or is_within(home, _NEVER_EMPTY) else (*SCRATCH, self.home)
+
+    def hides(self, path: str) -> bool:
+        """Return whether a path without links cannot be read, whatever folder it is in."""
+        named = is_within(path, (*self.reads, *self.writes))
+        return is_within(path, self.masked) or (is_within(path, self.private) and not named)
 
 
 def plan_of(
@@ -215,12 +220,5 @@ def _immovable(
     paths: Iterable[str], writes: Collection[str], kept: Collection[str]
 ) -> Iterator[str]:
     """Yield the folders above some paths that keep their names; what is read-only does already."""
-    found = {one for path in paths for one in _between(path, writes)}
+    found = {one for path in paths for one in folders_above(path, writes)} - set(writes)
     yield from (one for one in found if not is_within(one, kept))
-
-
-def _between(path: str, roots: Collection[str]) -> Iterator[str]:
-    """Yield the folders that hold `path`, up to the outermost root that it is in."""
-    while is_within(path := os.path.dirname(path), roots):
-        if path not in roots:
-            yield path

@@ -29,12 +29,8 @@ def _is_readable(plan: SandboxPlan, folder: str) -> bool:
     if not os.path.isabs(folder):
         return True  # found from the folder that the program is in then
     spelled = os.path.normpath(folder)
-    return all(_is_shown(plan, each) for each in {spelled, os.path.realpath(spelled)})
-
-
-def _is_shown(plan: SandboxPlan, path: str) -> bool:
-    if is_within(path, plan.masked):
-        return False
-    if is_within(path, (*plan.reads, *plan.writes)):
-        return True
-    return is_within(path, SYSTEM) and not is_within(path, plan.private)
+    shown = (*plan.reads, *plan.writes, *SYSTEM)
+    return all(
+        is_within(each, shown) and not plan.hides(each)
+        for each in {spelled, os.path.realpath(spelled)}
+    )

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from policy.sandbox import SYSTEM
+from policy.sandbox import SYSTEM, is_within
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ def find_interpreter(
         path = real  # what is beside a link from elsewhere, as in `~/bin`, need not be shown
     libraries = tuple(dict.fromkeys(each for each in shown if not _is_of_the_system(each)))
     used = (path, real, *libraries)
-    if any(_is_in(os.path.realpath(home), os.path.realpath(each)) for each in libraries):
+    if any(is_within(os.path.realpath(home), (os.path.realpath(each),)) for each in libraries):
         return f"`{name}` cannot be shown without all of {home}: use another one"
     if _is_in_workspace(used, workspace):
         return f"`{name}` is in the workspace"
@@ -64,7 +64,7 @@ def _above_bin(path: str) -> str:
 
 def _is_of_the_system(path: str) -> bool:
     places = (path, os.path.realpath(path))
-    return all(any(_is_in(place, folder) for folder in SYSTEM) for place in places)
+    return all(is_within(place, SYSTEM) for place in places)
 
 
 def _is_in_workspace(paths: Iterable[str], workspace: str | None) -> bool:
@@ -76,8 +76,4 @@ def _is_in_workspace(paths: Iterable[str], workspace: str | None) -> bool:
 
 
 def _overlap(one: str, other: str) -> bool:
-    return _is_in(one, other) or _is_in(other, one)
-
-
-def _is_in(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
+    return is_within(one, (other,)) or is_within(other, (one,))
