@@ -22,6 +22,7 @@ from policy.solving.automata.expressions import (
     Place,
     Row,
     Times,
+    in_either_case,
     literal,
 )
 from policy.solving.automata.language import (
@@ -66,6 +67,7 @@ __all__ = [
     "Unsatisfiable",
     "characters",
     "contains",
+    "in_either_case",
     "language",
     "literal",
     "meeting",

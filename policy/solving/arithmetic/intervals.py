@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import ceil, floor
+from math import ceil, floor, prod
 
 from policy.solving.arithmetic.bounds import Bound
 from policy.solving.arithmetic.polynomials import Monomial, Polynomial
@@ -101,15 +101,8 @@ def _least_of_term(monomial: Monomial, factor: Fraction, ends: _Ends) -> _Least 
         return None
     limits = [(known[at].limit, known[at + 1].limit) for at in range(0, len(known), 2)]
     # A product is least at a corner. Whether it can be there is not looked into.
-    least = min(factor * _product(corner) for corner in product(*limits))
+    least = min(factor * prod(corner) for corner in product(*limits))
     return _Least(least, strict=False, because=known)
-
-
-def _product(numbers: Iterable[Fraction]) -> Fraction:
-    found = Fraction(1)
-    for number in numbers:
-        found *= number
-    return found
 
 
 def _inside(

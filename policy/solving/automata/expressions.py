@@ -55,3 +55,8 @@ ANY_TEXT: Expression = Times(OneOf(ALL))
 def literal(text: str) -> Expression:
     """Return the expression of one string."""
     return Row(tuple(OneOf(these(char)) for char in text))
+
+
+def in_either_case(text: str) -> Expression:
+    """Return the expression of a string without capital letters, and of it with some."""
+    return Row(tuple(OneOf(these(char + char.upper())) for char in text))

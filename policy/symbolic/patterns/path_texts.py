@@ -20,6 +20,7 @@ from policy.solving import (
     Row,
     Times,
     TooLarge,
+    in_either_case,
     language,
     literal,
     these,
@@ -34,7 +35,7 @@ from policy.values import has_wildcard, path_segments
 # The ends of folders are marked in languages of paths, so texts with these characters are left out.
 _IN_A_SEGMENT = OneOf(without(these("/" + HOME_ENDS + WORKSPACE_ENDS)))
 _IN_A_LAST_ONE = OneOf(without(these("/")))
-_OF_A_URL: Expression = Row(tuple(OneOf(these(char + char.upper())) for char in "file:"))
+_OF_A_URL: Expression = in_either_case("file:")
 _BEFORE: Expression = Row((ANY_TEXT, literal("/")))
 _HEX = "0123456789abcdefABCDEF"
 _A_NAME_ANYWHERE = 2  # segments of `**/x`

@@ -19,6 +19,7 @@ from policy.solving import (
     Row,
     Times,
     TooLarge,
+    in_either_case,
     language,
     literal,
     these,
@@ -61,7 +62,7 @@ def readable_urls() -> Language:
     longer = Row((Times(_label(more), 1, _MOST_LABELS), last))
     after = (Times(_SHORT_PORT, 0, 1), _SHORT_TAIL)
     # A name alone may be a scheme: `http:80`.
-    schemes = Either(tuple(map(_in_either_case, DEFAULT_PORTS)))
+    schemes = Either(tuple(map(in_either_case, DEFAULT_PORTS)))
     alone = Row((schemes, literal("://"), last, *after))
     return language(Either((_url(None, longer, *after), alone)))
 
@@ -117,16 +118,12 @@ def _texts(patterns: Iterable[HostPattern]) -> Language:
 def _name(pattern: HostPattern) -> Expression:
     assert pattern.name is not None
     below = (Times(_label(Times(_AND_MORE)), 1),) if pattern.below else ()
-    return Row((*below, _in_either_case(pattern.name)))
+    return Row((*below, in_either_case(pattern.name)))
 
 
 def _url(scheme: str | None, name: Expression, *after: Expression) -> Expression:
     """Return URLs of a scheme, or of any; without one, a text is read as `https`."""
     schemes = DEFAULT_PORTS if scheme is None else (scheme,)
-    spelled = Row((Either(tuple(map(_in_either_case, schemes))), literal("://")))
+    spelled = Row((Either(tuple(map(in_either_case, schemes))), literal("://")))
     needed = 0 if scheme in (None, "https") else 1
     return Row((Times(spelled, needed, 1), name, *after))
-
-
-def _in_either_case(text: str) -> Expression:
-    return Row(tuple(OneOf(these(char + char.upper())) for char in text))

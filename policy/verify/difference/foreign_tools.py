@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from policy.catalog import ToolSpec
 from policy.checks import LayerKey
 from policy.model import Verdict
-from policy.program import LayerPlan, Program
+from policy.program import Program
 from policy.solving import Clauses, Search, Unsatisfiable
 from policy.symbolic import AllCalls, AnyTool, RuleReader, any_tool
 from policy.verify.difference.changed_rewrites import left_open_by_rewrites
@@ -71,7 +71,11 @@ class ForeignTool:
         """Return whether something differs that the formula does not read."""
         old, new = self._sides
         here, there = old.layer(layer), new.layer(layer)
-        if here is not None and there is not None and not _declare_alike(here, there):
+        if (
+            here is not None
+            and there is not None
+            and not here.declared.says_the_same(there.declared)
+        ):
             return True
         if "looser" in left_open_by_rewrites(self._sides, layer, self._rules):
             return True
@@ -136,10 +140,6 @@ def _asking(rules: CommonRules, side: Side) -> Iterator[tuple[object, bool | Non
                 )
         if layer.default is not None and layer.default.verdict is Verdict.ASK:
             yield layer.key, None
-
-
-def _declare_alike(old: LayerPlan, new: LayerPlan) -> bool:
-    return old.declared.says_the_same(new.declared)
 
 
 def _open(side: Side) -> bool:
