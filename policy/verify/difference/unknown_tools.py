@@ -1,8 +1,7 @@
 """What changed statements may let tools do that a policy does not know, which no call can show.
 
 Never known are tools of servers that are down, or that a program adds later; no longer known are
-those that an edit takes from the catalogue. Patterns tell such tools apart by their names: of each
-class of names, one tool stands for all, of which nothing else is known.
+those that an edit takes from the catalogue.
 """
 
 from __future__ import annotations
@@ -11,14 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from policy.catalog import (
-    VERSION_MARK,
-    ToolPattern,
-    ToolSelector,
     ToolSpec,
     TooManyPatterns,
     builtin_catalog,
-    patterns_in,
-    tools_of_classes,
 )
 from policy.checks import LayerKey, checked
 from policy.evaluation import permits_writes_of_inline_code
@@ -28,11 +22,10 @@ from policy.values import has_wildcard
 from policy.verify.difference.changes import Change
 from policy.verify.difference.definition_changes import spec_of
 from policy.verify.difference.statements import ChangedLayer, Statement, decides_verdicts, matches
+from policy.verify.difference.unknown_classes import concern_unknown_tools, unknown_classes
 from policy.verify.proof.proof import STEPS
 
 _MOST_NAMED = 5
-# Classes with different rules that are compared: each takes milliseconds.
-_MOST_CLASSES = 300
 _HELP = "tools are listed in `[catalogue]`, or with `--catalog`"
 # Statements that are looser when they are removed, whatever tools they are about.
 _SEEN = (checked.CheckedRewrite, checked.CheckedRedaction)
@@ -79,7 +72,9 @@ class _Changed:
 
 def concerns_unknown_tools(layers: Iterable[ChangedLayer], old: Program, new: Program) -> bool:
     """Return whether it has to be asked what a tool may do that a policy does not know."""
-    return any(_removed_tools(old, new)) or _Asked.about(_changed(layers), old, new) is not None
+    return any(_removed_tools(old, new)) or concern_unknown_tools(
+        _loosening(_changed(layers)), old, new
+    )
 
 
 def unknown_tool_changes(
@@ -100,7 +95,7 @@ def unknown_tool_changes(
             yield Change(kind="tool", direction="unclear", what=_COMES_BACK.format(spec.name))
     gone = frozenset(name for names in named.values() for name in names)
     try:
-        for alike in _classes(changed, old, new):
+        for alike in unknown_classes(_loosening(changed), old, new):
             about = [one for one in changed if matches(one.statement, alike[0].spec)]
             for one in _blamed_for(alike[0].spec, about, old, new, known=None, steps=steps):
                 names = named.setdefault(changed.index(one), {})
@@ -128,6 +123,10 @@ def _changed(layers: Iterable[ChangedLayer]) -> list[_Changed]:
         for one in statements
         if decides_verdicts(one) and not (verb == "removed" and isinstance(one, _SEEN))
     ]
+
+
+def _loosening(changed: Iterable[_Changed]) -> tuple[Statement, ...]:
+    return tuple(one.statement for one in changed if not one.only_restricts)
 
 
 def _blamed_for(
@@ -178,178 +177,6 @@ def _may_come_back(spec: ToolSpec, old: Program, new: Program, *, steps: int) ->
         return not ForeignTool(old, new, spec, steps=steps).is_always_denied()
     except Exception:  # noqa: BLE001 — a mistake of ours leaves one tool open, no more
         return True
-
-
-# ------------------------------------------------------------------ never known
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Class:
-    """A tool that stands for all of its class; `name` is the only one, as patterns write it."""
-
-    spec: ToolSpec
-    name: str | None
-
-    def named_in(self, statement: Statement) -> str:
-        """Return the class as a statement names it."""
-        if self.name is not None or statement.tools is None:
-            return self.name or "*"
-        included = _included(statement.tools)
-        return next((_spelled(one) for one in included if _reaches(one, self.spec)), "*")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """Which unknown tools it has to be asked about: those that something may loosen.
-
-    `within` are the patterns of such statements, None if one is about all tools.
-    """
-
-    loosening: tuple[Statement, ...]
-    names: _KnownNames
-    within: tuple[ToolPattern, ...] | None
-
-    @staticmethod
-    def about(changed: list[_Changed], old: Program, new: Program) -> _Asked | None:
-        """Return what is asked about changed statements, None for nothing."""
-        loosening = tuple(one.statement for one in changed if not one.only_restricts)
-        if old.catalog.complete and new.catalog.complete:
-            return None
-        names = _KnownNames.of(old, new, loosening)
-        within = [
-            part
-            for one in loosening
-            if one.tools is not None
-            for part in _included(one.tools)
-            if not names.has(part.exact_name)
-        ]
-        if any(one.tools is None for one in loosening):
-            return _Asked(loosening=loosening, names=names, within=None)
-        return _Asked(loosening=loosening, names=names, within=tuple(within)) if within else None
-
-
-def _classes(changed: list[_Changed], old: Program, new: Program) -> Iterator[tuple[_Class, ...]]:
-    """Yield the classes of unknown tools about which something changed that may loosen.
-
-    Those that the same statements are about are together. Raises TooManyPatterns.
-    """
-    asked = _Asked.about(changed, old, new)
-    if asked is None:
-        return
-    selectors = _Selectors(old, new)
-    unknown = [one for one in selectors.patterns() if not asked.names.has(one.exact_name)]
-    exact: dict[str, list[ToolPattern]] = {}
-    for pattern in unknown:
-        if pattern.exact_name is not None:
-            exact.setdefault(pattern.exact_name, []).append(pattern)
-    found: dict[tuple[int, ...], dict[str, _Class]] = {}
-    for spec in tools_of_classes(unknown, within=asked.within):
-        if asked.names.covers(spec) or not any(matches(one, spec) for one in asked.loosening):
-            continue
-        spelling = (pattern for name in spec.names for pattern in exact.get(name, ()))
-        name = next((_spelled(one) for one in spelling if _reaches(one, spec)), None)
-        alike = found.setdefault(selectors.matching(spec), {})
-        alike.setdefault(name or f"{spec.origin.kind} {spec.name}", _Class(spec=spec, name=name))
-        if len(found) > _MOST_CLASSES:
-            raise TooManyPatterns
-    yield from (tuple(alike.values()) for alike in found.values())
-
-
-class _Selectors:
-    """All selectors of two policies on which a verdict depends."""
-
-    def __init__(self, old: Program, new: Program) -> None:
-        found = {
-            statement.tools: None
-            for program in (old, new)
-            for layer in program.policy.layers
-            for statement in _statements(layer)
-            if statement.tools is not None
-        }
-        self._all = tuple(found)
-        self._exact: dict[str, list[int]] = {}
-        self._wild: list[int] = []
-        for number, selector in enumerate(self._all):
-            names = selector.exact_names()
-            if names is None:
-                self._wild.append(number)
-            for name in names or ():
-                self._exact.setdefault(name, []).append(number)
-
-    def patterns(self) -> Iterator[ToolPattern]:
-        """Yield each pattern once."""
-        found = (pattern for selector in self._all for pattern in patterns_in(selector))
-        yield from dict.fromkeys(found)
-
-    def matching(self, spec: ToolSpec) -> tuple[int, ...]:
-        """Return the numbers of the selectors that match a tool."""
-        exact = {number for name in spec.names for number in self._exact.get(name, ())}
-        return tuple(
-            number for number in sorted((*self._wild, *exact)) if self._all[number].matches(spec)
-        )
-
-
-def _statements(layer: checked.CheckedPolicy) -> Iterator[Statement]:
-    yield from layer.rules
-    yield from layer.rewrites
-    yield from layer.redactions
-    yield from layer.defaults
-    yield from layer.delegations
-    yield from layer.declarations
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _KnownNames:
-    """The names that tools of either policy have; `versioned` are those that versions share.
-
-    `asks_versions` is whether what changed names a version.
-    """
-
-    names: frozenset[str]
-    versioned: frozenset[str]
-    asks_versions: bool
-
-    @staticmethod
-    def of(old: Program, new: Program, changed: Iterable[Statement]) -> _KnownNames:
-        """Return the names that two policies know."""
-        specs = (*old.catalog.specs, *new.catalog.specs)
-        return _KnownNames(
-            names=frozenset(spec.name for spec in specs),
-            versioned=frozenset(spec.base for spec in specs if spec.version is not None),
-            asks_versions=any(
-                VERSION_MARK in pattern.text
-                for one in changed
-                if one.tools is not None
-                for pattern in patterns_in(one.tools)
-            ),
-        )
-
-    def has(self, name: str | None) -> bool:
-        """Return whether a tool answers to a name."""
-        return name is not None and (name in self.names or name in self.versioned)
-
-    def covers(self, spec: ToolSpec) -> bool:
-        """Return whether a tool is known, or another version of one that is."""
-        if spec.name in self.names or spec.base in self.names:
-            return True
-        return spec.base in self.versioned and not (self.asks_versions and spec.version)
-
-
-def _included(tools: ToolSelector) -> Iterator[ToolPattern]:
-    """Yield the patterns of a selector and of the named sets in it, without exceptions."""
-    for part in tools.included:
-        if isinstance(part, ToolSelector):
-            yield from _included(part)
-        else:
-            yield part
-
-
-def _reaches(pattern: ToolPattern, spec: ToolSpec) -> bool:
-    return pattern.matcher(grants=False)(spec)
-
-
-def _spelled(pattern: ToolPattern) -> str:
-    return pattern.text if pattern.origin is None else f"{pattern.origin} {pattern.text}"
 
 
 # ------------------------------------------------------------------ in words
