@@ -90,18 +90,23 @@ class Settings:
 
     def __init__(self, arguments: list[str]) -> None:
         named = [argument.partition("=") for argument in arguments]
-        self.descriptors = [int(value) for name, _, value in named if name == "--descriptor"]
-        self.groups = [value for name, _, value in named if name == "--group"]
+
+        def values(option: str) -> list[str]:
+            return [value for name, _, value in named if name == option]
+
+        def numbers(option: str) -> list[int]:
+            return [int(value) for value in values(option)]
+
         self.core = "--no-core" not in arguments
-        self.temporary = [value for name, _, value in named if name == "--temporary"]
-        self.beside = next((value for name, _, value in named if name == "--beside"), None)
-        self.beside_numbers = [int(value) for name, _, value in named if name == "--beside-number"]
-        self.beside_descriptors = [
-            int(value) for name, _, value in named if name == "--beside-descriptor"
-        ]
-        self.guarded = next((int(value) for name, _, value in named if name == "--guarded"), None)
-        self.report = next((int(value) for name, _, value in named if name == "--report"), -1)
-        self.released = next((int(value) for name, _, value in named if name == "--released"), -1)
+        self.descriptors = numbers("--descriptor")
+        self.groups = values("--group")
+        self.temporary = values("--temporary")
+        self.beside = next(iter(values("--beside")), None)
+        self.beside_numbers = numbers("--beside-number")
+        self.beside_descriptors = numbers("--beside-descriptor")
+        self.guarded = next(iter(numbers("--guarded")), None)
+        self.report = next(iter(numbers("--report")), -1)
+        self.released = next(iter(numbers("--released")), -1)
 
 
 def _become(command: list[str], supervisor: int, settings: Settings) -> NoReturn:
