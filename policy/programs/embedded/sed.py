@@ -1,6 +1,12 @@
-"""Sed scripts: the files that they read and write, and whether they may run commands."""
+"""Sed scripts: the files that they read and write, and whether they may run commands.
+
+Implementations read a script differently: a label ends at white space for one and at the line's end
+for another. Where the text after it may be commands, it counts as both.
+"""
 
 from __future__ import annotations
+
+import re
 
 from policy.programs.embedded.embedded_program import (
     AccessedResource,
@@ -9,10 +15,17 @@ from policy.programs.embedded.embedded_program import (
 )
 
 _ALONE = frozenset("=dDgGhHnNpPxzF")
-# These take a text, label or number up to the end of the line or a `;`.
 _LABELLED = frozenset("btT:v")
 _TEXT = frozenset("aic")
 _NUMBERED = frozenset("lqQL")
+# What ends a label, or the version of `v`: GNU sed and busybox go on behind it, others do not.
+_LABEL_ENDS = (" \t\v\f\r\n;}", " \t\v\f\r\n;", "\n")
+# A regular expression without an open bracket, as POSIX, GNU and others find the end of brackets:
+# in an open one a delimiter is a character like others.
+_CLOSED = tuple(
+    re.compile(rf"(?:[^\\\[]|\\.|\[\^?+\]?+(?:{item})*+\])*+", re.DOTALL)
+    for item in (r"[^\]]", r"\[([:.=]).{0,40}?\1\]|[^\]]", r"\\.|[^\]\\]")
+)
 _FILES = {"r": "reads", "R": "reads", "w": "writes", "W": "writes"}
 _NOT_KNOWN = "a sed script that cannot be read"
 _RUNS = "a sed script that runs commands"
@@ -25,22 +38,31 @@ class _Unclear(Exception):
 
 def read_sed(script: str) -> ProgramEffects:
     """Return the effects of a sed script; a script with an unknown command may do anything."""
-    reader = _SedReader(script)
+    accesses: dict[AccessedResource, None] = {}
+    gap = ""
     try:
-        reader.read()
+        for label_ends in _LABEL_ENDS:
+            reader = _SedReader(script, label_ends)
+            reader.read()
+            accesses.update(dict.fromkeys(reader.accesses))
+            gap = gap or reader.gap
+            if not reader.has_labels:
+                break
     except _Unclear:
         return unknown_effects(_NOT_KNOWN)
-    return ProgramEffects(accesses=tuple(reader.accesses), gap=reader.gap)
+    return ProgramEffects(accesses=tuple(accesses), gap=gap)
 
 
 class _SedReader:
     """One pass over the script."""
 
-    def __init__(self, script: str) -> None:
+    def __init__(self, script: str, label_ends: str) -> None:
         self.script = script
+        self.label_ends = label_ends
         self.at = 0
         self.accesses: list[AccessedResource] = []
         self.gap = ""
+        self.has_labels = False
 
     def read(self) -> None:
         """Parse all commands."""
@@ -67,11 +89,15 @@ class _SedReader:
 
     def _line(self) -> str:
         """Take the rest of the line, the name of a file."""
-        end = self.script.find("\n", self.at)
-        end = len(self.script) if end < 0 else end
-        rest = self.script[self.at : end]
-        self.at = end
-        return rest.strip(" \t")
+        self._blanks()
+        return self._until("\n")
+
+    def _until(self, ends: str) -> str:
+        """Take the text before any of these characters."""
+        start = self.at
+        while self._peek() and self._peek() not in ends:
+            self.at += 1
+        return self.script[start : self.at]
 
     def _addresses(self) -> None:
         self._address()
@@ -97,25 +123,27 @@ class _SedReader:
         elif char in ("/", "\\") and char:
             self.at += 1
             delimiter = self._take() if char == "\\" else "/"
-            self._delimited(delimiter)
-            while self._peek() in ("I", "M"):
+            self._regex(delimiter)
+            while self._peek() in ("I", "M", " ", "\t"):
                 self.at += 1
+
+    def _regex(self, delimiter: str) -> None:
+        """Take a regular expression up to its delimiter."""
+        regex = self._delimited(delimiter)
+        closed = all(pattern.fullmatch(regex) for pattern in _CLOSED)
+        if not closed and "]" in self.script[self.at :].partition("\n")[0]:
+            raise _Unclear  # implementations differ on a delimiter in brackets
 
     def _delimited(self, delimiter: str) -> str:
         """Take a text up to its delimiter."""
-        if delimiter in "\\\n":
+        if delimiter in "\\\n[]" or not delimiter.isascii():
             raise _Unclear
         start = self.at
-        bracket = False
         while (char := self._take()) != delimiter:
             if char == "\\":
                 self._take()
-            elif char == "[":
-                bracket = True
-            elif char == "]":
-                bracket = False
-        if bracket and "]" in self.script[self.at :].partition("\n")[0]:
-            raise _Unclear  # implementations differ on a delimiter in brackets
+            elif char == "\n":
+                raise _Unclear
         return self.script[start : self.at - 1]
 
     def _command(self) -> None:
@@ -142,7 +170,7 @@ class _SedReader:
                 self.at += 1
         elif char == "y":
             delimiter = self._take()
-            self._delimited(delimiter)
+            self._regex(delimiter)
             self._delimited(delimiter)
         elif char not in _ALONE:
             raise _Unclear
@@ -155,8 +183,9 @@ class _SedReader:
             raise _Unclear
 
     def _label(self) -> None:
-        while self._peek() not in ("", "\n", ";", "}"):
-            self.at += 1
+        self.has_labels = True
+        self._blanks()
+        self._until(self.label_ends)
 
     def _text(self) -> None:
         """Take the text of `a`, `i` or `c`: lines continue where they end in a backslash."""
@@ -169,7 +198,7 @@ class _SedReader:
 
     def _file(self, command: str) -> None:
         name = self._line()
-        if not name:
+        if not name.strip() or name[0].isspace():
             raise _Unclear
         if name not in _STREAMS:
             verb = _FILES[command]
@@ -177,9 +206,9 @@ class _SedReader:
 
     def _substitute(self) -> None:
         delimiter = self._take()
+        self._regex(delimiter)
         self._delimited(delimiter)
-        self._delimited(delimiter)
-        while (flag := self._peek()) and flag in "gpiImMe0123456789":
+        while (flag := self._peek()) and flag in "gpiImMe0123456789 \t":
             self.at += 1
             if flag == "e":
                 self.gap = _RUNS
