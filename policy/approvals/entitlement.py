@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from policy.model import Caller, Reason, Terms
-from policy.values import without_invisible
+from policy.values import normal_form, without_invisible
 
 _ANYBODY = Terms()
 
@@ -60,9 +59,9 @@ def identity(person: Person) -> str:
 
     Surrounding spaces are not visible either; a name without visible characters is nobody's.
     """
-    text = without_invisible(unicodedata.normalize("NFKC", person.id))
+    text = without_invisible(normal_form(person.id, "NFKC"))
     seen = "".join(char for char in text if char.isprintable()).strip()
-    return unicodedata.normalize("NFKC", seen.casefold())
+    return normal_form(seen.casefold(), "NFKC")
 
 
 def may_answer(person: Person, reason: Reason) -> bool:

@@ -7,9 +7,10 @@ repaired name.
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+from policy.values.text import normalise
 
 # Longer strings are not names: models sometimes write a paragraph there.
 LONGEST = 256
@@ -47,13 +48,13 @@ class NamedTools(Protocol):
 
 def snake_case(name: str) -> str:
     """Return `name` in snake_case, in NFC; digits stay with the letters before them."""
-    text = unicodedata.normalize("NFC", name)
+    text = normalise(name)
     parts: list[str] = []
     for i, char in enumerate(text):
         if i and char.isupper() and _starts_word(text, i):
             parts.append("_")
         parts.append(char)
-    return unicodedata.normalize("NFC", "".join(parts).lower())
+    return normalise("".join(parts).lower())
 
 
 def _starts_word(text: str, i: int) -> bool:
@@ -64,7 +65,7 @@ def _starts_word(text: str, i: int) -> bool:
 
 
 def _folded(name: str) -> str:
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).lower())
+    return normalise(normalise(name).lower())
 
 
 def _joined(name: str) -> str:

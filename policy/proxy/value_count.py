@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 
 MOST_VALUES = 100_000
-# Strings as a whole, so that what they contain does not count, and what comes before a value.
-_TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[{,]', re.DOTALL)
+# Strings as a whole, so that what they contain does not count, and what comes before a value. One
+# that does not end goes to the end of the message: it would be read again from each quote in it.
+_TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{,]', re.DOTALL)
 
 
 def has_too_many_values(message: bytes) -> bool:

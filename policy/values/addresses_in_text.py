@@ -8,13 +8,12 @@ differ are taken for one is right here, and never that one has two forms.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 from urllib.parse import unquote
 
 from policy.values.hosts.host_name import canonical_name
-from policy.values.text import without_invisible
+from policy.values.text import normal_form, without_invisible
 from policy.values.unreadable import Unreadable
 
 # Comments, quotes and escapes change nothing about where a message goes.
@@ -34,7 +33,7 @@ def addresses_in(text: str) -> tuple[str, ...]:
     Full-width and other compatible letters, invisible characters, percent escapes, comments, quotes
     and display names make no difference.
     """
-    plain = unicodedata.normalize("NFKC", without_invisible(text))
+    plain = normal_form(without_invisible(text), "NFKC")
     if "%" in plain:
         plain = unquote(plain, errors="replace")
     if "@" not in plain:

@@ -14,7 +14,7 @@ from ipaddress import IPv6Address, ip_address
 
 from policy.values.look_alikes import ascii_readings
 from policy.values.numbers import number_in_text, number_text
-from policy.values.text import without_invisible
+from policy.values.text import normal_form, without_invisible
 
 # Words in front of an account, whatever they are, and in front of a phone number in a link.
 _PREFIXES = (re.compile(r"[a-z]+(?=[a-z]{2}\d{2}[a-z\d]{11,30}$)"), re.compile(r"tel(?=\d+$)"))
@@ -47,8 +47,8 @@ def _plain(text: str) -> str:
     """Return a text without letter case, accents and invisible characters."""
     if text.isascii():
         return text.casefold()
-    folded = unicodedata.normalize("NFKC", without_invisible(text)).casefold()
-    return "".join(_without_marks(unicodedata.normalize("NFKD", folded)))
+    folded = normal_form(without_invisible(text), "NFKC").casefold()
+    return "".join(_without_marks(normal_form(folded, "NFKD")))
 
 
 def _without_marks(text: str) -> Iterator[str]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 
-from policy.values.text import without_invisible
+from policy.values.text import normal_form, without_invisible
 
 # The table marks characters of scripts that are written from the right.
 _MARK = "\u200e"
@@ -19,7 +19,7 @@ _MARK = "\u200e"
 
 def skeleton(text: str) -> str:
     """Return what a string looks like; only for comparison, it is no text."""
-    shown = unicodedata.normalize("NFKD", without_invisible(text))
+    shown = normal_form(without_invisible(text), "NFKD")
     looks = _replaced(shown)
     # A prototype may hold a mark that has one as well: `Ø` is an `O` with one of two slashes.
     while looks != shown:
@@ -34,7 +34,7 @@ def ascii_readings(text: str) -> tuple[str, ...]:
     """
     if text.isascii():
         return (text,)
-    shown = unicodedata.normalize("NFKD", without_invisible(text))
+    shown = normal_form(without_invisible(text), "NFKD")
     bare = [char for char in shown if not unicodedata.category(char).startswith("M")]
     found = (_in_ascii(bare, first) for first in (str, str.lower))
     return tuple(dict.fromkeys(one for one in found if one is not None))
@@ -45,6 +45,7 @@ def _in_ascii(chars: list[str], first: Callable[[str], str]) -> str | None:
     return None if None in looks else "".join(filter(None, looks))
 
 
+@lru_cache(maxsize=4096)
 def _ascii_look(char: str, first: Callable[[str], str]) -> str | None:
     """Return what a character looks like, in one letter case or the other; None for a letter."""
     if char.isascii():
@@ -58,7 +59,7 @@ def _ascii_look(char: str, first: Callable[[str], str]) -> str | None:
 
 def _replaced(text: str) -> str:
     prototypes = _prototypes()
-    return unicodedata.normalize("NFKD", "".join(prototypes.get(char, char) for char in text))
+    return normal_form("".join(prototypes.get(char, char) for char in text), "NFKD")
 
 
 @cache

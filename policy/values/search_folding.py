@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from binascii import a2b_qp
 from urllib.parse import unquote
 
-from policy.values.text import without_invisible
+from policy.values.text import normal_form, without_invisible
 
 _WHITE_SPACE = re.compile(r"\s+")
 # How often what is escaped may have been escaped again.
@@ -50,6 +49,6 @@ def folded_for_search(text: str) -> str:
         text = read
     if text.isascii():
         return "".join(text.lower().split()).translate(_SAME)
-    shown = unicodedata.normalize("NFKC", without_invisible(text)).casefold()
-    shown = without_invisible(unicodedata.normalize("NFKC", shown))
+    shown = normal_form(without_invisible(text), "NFKC").casefold()
+    shown = without_invisible(normal_form(shown, "NFKC"))
     return _WHITE_SPACE.sub("", shown).translate(_SAME)

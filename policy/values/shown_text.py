@@ -10,7 +10,10 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from policy.values.text import is_ordinary, without_invisible
+from policy.values.text import is_ordinary, normal_form, normalise, without_invisible
+
+# No character is composed of more.
+_COMPOSED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +49,24 @@ def shown_text(text: str) -> ShownText | None:
 
 def _composed(pieces: list[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]:
     """Join the characters that NFC composes into others, or puts in another order."""
-    waiting: tuple[str, int, int] | None = None
+    together: list[str] = []
+    first = last = 0
     for piece, start, end in pieces:
-        if waiting is not None and not piece.isascii() and _belongs_to(piece, waiting[0]):
-            waiting = (waiting[0] + piece, waiting[1], end)
+        if together and not piece.isascii() and _belongs_to(piece, together):
+            together.append(piece)
+            last = end
             continue
-        if waiting is not None:
-            yield (unicodedata.normalize("NFC", waiting[0]), *waiting[1:])
-        waiting = (piece, start, end)
-    if waiting is not None:
-        yield (unicodedata.normalize("NFC", waiting[0]), *waiting[1:])
+        if together:
+            yield normalise("".join(together)), first, last
+        together, first, last = [piece], start, end
+    if together:
+        yield normalise("".join(together)), first, last
 
 
-def _belongs_to(char: str, before: str) -> bool:
-    if unicodedata.combining(char):
+def _belongs_to(piece: str, together: list[str]) -> bool:
+    # Some vowel signs are no marks, and decompose into marks.
+    if unicodedata.combining(normal_form(piece, "NFD")[0]):
         return True
-    apart = unicodedata.normalize("NFC", before) + unicodedata.normalize("NFC", char)
-    return unicodedata.normalize("NFC", before + char) != apart
+    # Only what is right before another letter composes with it.
+    before = "".join(together[-_COMPOSED:])
+    return normalise(before + piece) != normalise(before) + normalise(piece)

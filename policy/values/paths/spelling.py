@@ -8,10 +8,9 @@ invisible ones before the beginning.
 from __future__ import annotations
 
 import re
-import unicodedata
 from urllib.parse import unquote_to_bytes
 
-from policy.values.text import has_control, is_encodable, quote, without_invisible
+from policy.values.text import has_control, is_encodable, normal_form, quote, without_invisible
 from policy.values.unreadable import Unreadable
 
 # Texts that all programs read alike; most paths are of this form.
@@ -52,7 +51,7 @@ def _problem(text: str) -> str | None:
 
 def _compatible_differs(text: str) -> bool:
     """Return whether full-width characters and the like would become separators or dot segments."""
-    other = unicodedata.normalize("NFKC", text)
+    other = normal_form(text, "NFKC")
     if other.count("/") != text.count("/") or "\\" in other:
         return True
     return _dots(other) != _dots(text)

@@ -7,7 +7,7 @@ from mcp.types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from policy.proxy.unreadable import NOT_UTF8, TOO_LONG, TOO_MANY_VALUES, reply_to, stand_in
-from policy.proxy.value_count import MOST_VALUES, has_too_many_values
+from policy.proxy.value_count import _TOKENS, MOST_VALUES, has_too_many_values
 
 DEEP = "[" * 500 + "]" * 500
 LONG = "x" * 10_000
@@ -66,6 +66,16 @@ def test_a_message_of_too_many_values_is_refused_and_a_long_text_is_not() -> Non
     id, why = replied(stand_in(many(MOST_VALUES + 1), why=TOO_MANY_VALUES))
     assert id == 7
     assert "more than 100,000 values" in why
+
+
+@pytest.mark.parametrize("end", [b"", b"\\", b"x"])
+def test_a_string_that_does_not_end_is_looked_through_once(end: bytes) -> None:
+    message = b'["' + rb"\",\"" * 1_000 + end
+    assert [found.span() for found in _TOKENS.finditer(message)] == [
+        (0, 1),
+        (1, len(message) - len(end.rstrip(b"x"))),
+    ]
+    assert not has_too_many_values(message)
 
 
 def test_any_other_error_is_answered_too() -> None:

@@ -1,0 +1,90 @@
+"""Texts of long runs of marks are normalised as Unicode has it, and with work in proportion."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from typing import get_args
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policy.values import normal_form, shown_text, without_invisible
+from policy.values import text as text_module
+from policy.values.text import _RUN, Form
+from tests.examples import examples
+
+_FORMS: tuple[Form, ...] = get_args(Form)
+# Marks of several classes, vowel signs that decompose into marks, letters that become marks, and
+# what composes with a letter without being a mark.
+_PIECES = st.sampled_from(
+    [
+        *("\u0301", "\u0316", "\u0334", "\u0345", "\u05b0", "\u0f71", "\u0f73", "\u0344", "\u3099"),
+        *("\uff9e", "\u1100", "\u1161", "\u11a8", "\u09c7", "\u09be", "\u0dd9", "\u0dca", "\u0dcf"),
+        *("a", "é", "\u1e09", "\u2014", "\u034f", "\u200d", "か", "\ufdfa", "\ufc5e", " ", "Å"),
+    ]
+)
+_STRETCHES = st.lists(st.tuples(_PIECES, _PIECES, st.integers(1, 40)), max_size=4)
+_TEXTS = _STRETCHES.map(lambda found: "".join((one + other) * n for one, other, n in found))
+
+
+@settings(max_examples=examples(2_000))
+@given(_TEXTS, st.sampled_from(_FORMS))
+def test_a_normal_form_is_that_of_unicode(text: str, form: Form) -> None:
+    assert normal_form(text, form) == unicodedata.normalize(form, text)
+
+
+@settings(max_examples=examples(500))
+@given(_TEXTS)
+def test_a_text_is_shown_in_its_normal_form_without_invisible_characters(text: str) -> None:
+    shown = shown_text(text)
+    assert without_invisible(text) == (text if shown is None else shown.text)
+
+
+def test_every_character_that_may_begin_with_a_mark_is_taken_for_one() -> None:
+    marks = [
+        char
+        for char in map(chr, range(sys.maxunicode + 1))
+        if any(unicodedata.combining(unicodedata.normalize(form, char)[0]) for form in _FORMS)
+    ]
+    assert len(marks) > 800
+    assert [char for char in marks if not _RUN.fullmatch(char * 9)] == []
+
+
+def _exchanges(text: str) -> int:
+    """Return how often two neighbours are exchanged until all marks are in order."""
+    count, before = 0, [0] * 256
+    for char in text:
+        kind = unicodedata.combining(char)
+        if kind == 0:
+            before = [0] * 256
+        else:
+            count += sum(before[kind + 1 :])
+            before[kind] += 1
+    return count
+
+
+@pytest.mark.parametrize("form", _FORMS)
+@pytest.mark.parametrize("unit", ["\u0301\u0316", "a\u0301", "\u0f73\u0f71", "\u0301\uff9e"])
+def test_marks_are_in_order_before_they_are_normalised(unit: str, form: Form) -> None:
+    handed: list[str] = []
+    with patch.object(text_module, "unicodedata", _Watched(handed)):
+        normal_form(unit * 20_000, form)
+    assert sum(map(_exchanges, handed)) < 32 * 20_000 * len(unit)
+
+
+class _Watched:
+    """`unicodedata`, which notes the texts that it normalises."""
+
+    combining = staticmethod(unicodedata.combining)
+
+    def __init__(self, handed: list[str]) -> None:
+        self._handed = handed
+
+    def normalize(self, form: Form, text: str) -> str:
+        """Note the text with each character decomposed, in which marks are put in order."""
+        apart: Form = "NFKD" if "K" in form else "NFD"
+        self._handed.append("".join(unicodedata.normalize(apart, char) for char in text))
+        return unicodedata.normalize(form, text)
