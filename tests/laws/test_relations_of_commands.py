@@ -85,7 +85,19 @@ kubectl delete *, terraform apply
 TZ=* date *, sort * > out.txt
 uv run pytest *, npx ?* *
 ./deploy.sh *, ./** *
-cd *, env *, timeout 5 *""".splitlines()
+cd *, env *, timeout 5 *
+git branch *
+git branch -D *
+git branch -d *, git branch -f *
+git branch -d -f *
+git switch -c *
+rsync *
+rsync --delete *
+rsync -r *
+grep *, curl *
+grep -r *
+curl -L *
+curl -X POST *""".splitlines()
 )
 _WORDS = (
     "x", "a", "-f", "--force", "-x", "$x", "a$x", '"$x"', "*.txt", "-", "--", "/etc/x", "./y",
@@ -94,6 +106,8 @@ _WORDS = (
     "-- rm x", "$@", "{a,b}", "-C d",
     '-- "$x"', "-- -f", "-*", "-f*", "--forc", '"-$x"', '"+$x"', "a*", "-- $x", "-nf", "-n$x",
     "-- x -delete", "-i", "--in-place=b", "-z",
+    "-D", "-df", "-d -f", "-d $x", "--del", "--delete-after", "-a", "-d recurse", "--location-trusted",
+    "--mirror", "-G", "--json y", "-r",
 )  # fmt: skip
 _AROUND = (
     "{}", "{}", "{}", "env {}", "timeout 5 {}", "sudo {}", "xargs {}", "bash -c '{}'",

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from policy.programs.invocation import GivenOperand, GivenOption, Invocation
+from policy.programs.patterns.implied_options import implied_options
 from policy.programs.patterns.other_names import by_usual_names
 from policy.programs.patterns.pattern import COMMAND_LINES, CommandPattern, option_of
 from policy.programs.patterns.wildcards import has_placeholder, shown
@@ -266,12 +267,23 @@ def _matches_options(invocation: Invocation, pattern: CommandPattern) -> bool | 
             if same and given.unsure:
                 same = None
             found = same if found is False else found or same
-        if found is False and _may_hold(invocation, wanted):
+        if found is False and (
+            _may_hold(invocation, wanted) or _implies(invocation, wanted, pattern)
+        ):
             found = None
         answer = both(answer, found)
         if answer is False:
             return False
     return both(answer, None) if uncovered_options(invocation, pattern) else answer
+
+
+def _implies(invocation: Invocation, wanted: GivenOption, pattern: CommandPattern) -> bool:
+    """Return whether the options of a command do what the wanted one does.
+
+    They are other options, so that this never makes a match certain: no `allow` covers them.
+    """
+    implied = implied_options(invocation.program, invocation.options, pattern.profiles)
+    return any(_same_option(one, wanted, invocation, pattern) is not False for one in implied)
 
 
 def _same_option(

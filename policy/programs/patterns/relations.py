@@ -200,9 +200,31 @@ def _is_guarded(wanted: GivenOption, profiles: Sequence[Profile]) -> bool:
         [one for one in _options_of(profile) if _may_be(one, wanted.name, beginning)]
         for profile in profiles
     ]
-    return bool(alike[-1]) and all(
+    if not alike[-1] or not all(
         one.guarded and None not in verbs_of_role(one.role) for found in alike for one in found
-    )
+    ):
+        return False
+    return {one.name for found in alike for one in found}.isdisjoint(_by_harmless(profiles))
+
+
+def _by_harmless(profiles: Sequence[Profile]) -> frozenset[str]:
+    """Return the options whose effect a command may have by options that a `*` covers."""
+    listed = [one for profile in profiles for one in _options_of(profile)]
+    had = {one.name for one in listed if not one.guarded}
+    implied: set[str] = set()
+    rules = [rule for profile in profiles for rule in profile.implies]
+    while (
+        more := {
+            each.name
+            for rule in rules
+            if all(one.name in had or not one.times for one in rule.given)
+            for each in rule.implied
+        }
+        - implied
+    ):
+        implied |= more
+        had |= more
+    return frozenset(implied)
 
 
 def _may_be(option: Option, name: str, beginning: str) -> bool:

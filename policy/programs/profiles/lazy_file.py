@@ -27,7 +27,9 @@ from policy.programs.profiles.section import Section, inherited_style, read_sect
 _SMALL = 2_000  # characters
 _HEADER = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)
 _SUBCOMMAND = re.compile(r"\[\[?sub\.([A-Za-z0-9_-]+)(?:\.[A-Za-z0-9_.-]+)?\]\]?[ \t]*(?:#.*)?")
-_OF_PROGRAM = re.compile(r"\[\[?(?:options|variant|variant\.options|means|same)\]\]?[ \t]*(?:#.*)?")
+_OF_PROGRAM = re.compile(
+    r"\[\[?(?:options|variant|variant\.options|means|implies|same)\]\]?[ \t]*(?:#.*)?"
+)
 _EXAMPLES = re.compile(r"\[\[examples\]\][ \t]*(?:#.*)?")
 # A subcommand whose tables cannot be parsed may do anything.
 _UNREADABLE = Section(hides=True, operands=("unknown...",))

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from policy.programs.profiles.lazy_mapping import LazyMapping
-from policy.programs.profiles.profile import Follows, Links, Option, Profile, Variant
+from policy.programs.profiles.profile import Follows, Implication, Links, Option, Profile, Variant
 from policy.programs.profiles.section import Pairs, Section, inherited_style
 
 _T = TypeVar("_T")
@@ -96,6 +96,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         means=MappingProxyType(
             {glob: _name(one, options) for part in sections for glob, one in part.means.items()}
         ),
+        implies=tuple(_implication(one, options) for part in sections for one in part.implies),
         same=MappingProxyType({k: v for part in sections for k, v in part.same.items()}),
         subcommands=_subcommands(sections, inherited),
         settings=settings,
@@ -167,7 +168,13 @@ def _models(
         model = each.get(sub.like)
         if model is not None:
             found += _models(model, siblings, depth=depth + 1)
-            found += (Section(style=model.style, options=model.options, means=model.means),)
+            own = Section(
+                style=model.style,
+                options=model.options,
+                means=model.means,
+                implies=model.implies,
+            )
+            found += (own,)
     return found
 
 
@@ -197,6 +204,14 @@ def _variant(variant: Variant, options: Mapping[str, Option]) -> Variant:
         given=frozenset(_name(one, options) for one in variant.given),
         also=frozenset(_name(one, options) for one in variant.also),
         options=MappingProxyType(others),
+    )
+
+
+def _implication(one: Implication, options: Mapping[str, Option]) -> Implication:
+    """Return an implication with options by their canonical names."""
+    return Implication(
+        given=tuple(replace(each, name=_name(each.name, options)) for each in one.given),
+        implied=tuple(replace(each, name=_name(each.name, options)) for each in one.implied),
     )
 
 

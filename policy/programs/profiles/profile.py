@@ -40,6 +40,27 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OptionMention:
+    """An option of an implication, by its canonical name.
+
+    `value`: a glob of its value, empty for any; of an implied option the value that it then has,
+    empty for that of the option which implies it. `times`: how often it is given; 0 if it is not.
+    """
+
+    name: str
+    value: str = ""
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Implication:
+    """Options that together do what others do: `rsync -a` what `-r` and `-l` do."""
+
+    given: tuple[OptionMention, ...]
+    implied: tuple[OptionMention, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
     """An option. `name` is canonical: the last of its spellings.
 
@@ -95,7 +116,8 @@ class Profile:
 
     `operands` are roles by position; one that ends in `...` takes any number, and others may follow
     it. `bare` are the effects (role, text) of a command without operands, `always` those of any.
-    `means` maps globs of operands to options that they stand for, `same` subcommands of
+    `means` maps globs of operands to options that they stand for, `implies` are the options that do
+    what others do, `same` subcommands of
     subcommands to those that they are under another name. `stdin` is the role of standard
     input where there are no operands. `hides`: it may run commands that its words do not show.
     `free`: it needs no pattern of its own if everything that it runs is covered.
@@ -133,6 +155,7 @@ class Profile:
     always: tuple[tuple[str, str], ...] = ()
     variants: tuple[Variant, ...] = ()
     means: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    implies: tuple[Implication, ...] = ()
     same: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     subcommands: Mapping[str, Profile] = field(default_factory=lambda: MappingProxyType({}))
     settings: tuple[str, ...] = ()

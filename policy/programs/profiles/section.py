@@ -16,7 +16,17 @@ from policy.programs.profiles.option_lists import (
     read_groups,
     read_option,
 )
-from policy.programs.profiles.profile import Follows, Leaves, Links, Option, Style, Takes, Variant
+from policy.programs.profiles.profile import (
+    Follows,
+    Implication,
+    Leaves,
+    Links,
+    Option,
+    OptionMention,
+    Style,
+    Takes,
+    Variant,
+)
 from policy.programs.profiles.roles import ROLES, WORDLESS, bare_role, takes_many
 from policy.values import quote
 
@@ -45,6 +55,7 @@ class Section:
     always: Pairs = ()
     variants: tuple[Variant, ...] = ()
     means: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    implies: tuple[Implication, ...] = ()
     # Subcommands of subcommands that are others under another name.
     same: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     subcommands: Mapping[str, Section] = field(default_factory=lambda: MappingProxyType({}))
@@ -104,6 +115,7 @@ def read_section(
         always=_effects(table, "always", here),
         variants=_variants(table, here),
         means=_means(table, here),
+        implies=_implies(table, here),
         same=_same(table, here),
         subcommands=_subcommands(table, here),
         settings=tuple(_text(table, "settings", here).lower().split()),
@@ -134,8 +146,8 @@ _FLAGS = (
 )  # fmt: skip
 _KEYS = (
     "names siblings style flags values operands bare always guarded settings like stdin options "
-    "variant means links links_at follows_links kept_links leaves_out sources skipped outputs "
-    "paths_with passes_lines same " + " ".join(_FLAGS)
+    "variant means implies links links_at follows_links kept_links leaves_out sources skipped "
+    "outputs paths_with passes_lines same " + " ".join(_FLAGS)
 ).split()
 _KEYS_HELP = f"keys are {', '.join(_KEYS)}, replace, [sub.NAME] and [[examples]]"
 _VARIANT_KEYS = tuple(
@@ -364,6 +376,29 @@ def _means(table: Mapping[str, Any], here: _Here) -> Mapping[str, str]:
                 "means", "a value of `means` must be an option", help='such as "+*" = "--force"'
             )
     return MappingProxyType(found)
+
+
+def _implies(table: Mapping[str, Any], here: _Here) -> tuple[Implication, ...]:
+    found = []
+    for given, others in _table(table, "implies", here).items():
+        if isinstance(others, str) and others.split() and given.split():
+            found.append(Implication(given=_mentions(given), implied=_mentions(others)))
+        else:
+            here.wrong(
+                "implies", "a value of `implies` must be options", help='such as "-D" = "-d -f"'
+            )
+    return tuple(found)
+
+
+def _mentions(options: str) -> tuple[OptionMention, ...]:
+    """Return options with values and counts: `-a -d=recurse -u*2 !-X`."""
+    found = []
+    for text in options.split():
+        spelled, _, value = text.partition("=")
+        name, star, times = spelled.removeprefix("!").partition("*")
+        count = 0 if text.startswith("!") else int(times) if star and times.isdecimal() else 1
+        found.append(OptionMention(name=name, value=value, times=count))
+    return tuple(found)
 
 
 def _same(table: Mapping[str, Any], here: _Here) -> Mapping[str, str]:
