@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from math import isfinite
 from typing import Any
 
 from policy.catalog import ToolSpec
-from policy.evaluation import ABSENT, Evaluation, Indeterminate, Value
+from policy.evaluation import ABSENT, MOST_PAYERS, Evaluation, Indeterminate, Value
 from policy.model import Amount, Budget, Caller, Charge, Facts, exact_sum
 from policy.program import LimitPlan, Program
 from policy.values import is_number
@@ -17,15 +17,25 @@ from policy.values import is_number
 # More digits than those of the largest and the smallest double are no amount.
 _MOST_DIGITS = 400
 _TOO_LARGE = 10**_MOST_DIGITS
+_TOO_MANY = f"is for more than {MOST_PAYERS} values at once"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Uncountable:
-    """Why the amount that a limit counts of a call cannot be charged, and to which budgets."""
+    """Why the amount that a limit counts of a call cannot be charged, and to which budgets.
+
+    `budgets` None: to any of the limit.
+    """
 
     plan: LimitPlan
     why: str
-    budgets: tuple[Budget, ...]
+    budgets: tuple[Budget, ...] | None
+
+    def concerns(self, budget: Budget) -> bool:
+        """Return whether the call would have charged a budget, or may have."""
+        if self.budgets is None:
+            return budget.meter == self.plan.limit.meter
+        return budget in self.budgets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +68,13 @@ def charges_of(
             amount = _amount(plan, call)
             if not matches and (not isinstance(amount, str) or plan.may_match(call) is False):
                 continue
+            budgets = _budgets(plan, call)
+            if budgets is None and not isinstance(amount, str):
+                amount = _TOO_MANY
             if isinstance(amount, str):
-                found = Uncountable(plan=plan, why=amount, budgets=tuple(_budgets(plan, call)))
-                uncountable[id(plan), amount] = found
+                uncountable[id(plan), amount] = Uncountable(plan=plan, why=amount, budgets=budgets)
                 continue
-            for charge in _charges(plan, call, amount):
+            for charge in _charges(plan, budgets or (), amount):
                 key = id(plan), charge.budget
                 known = charges.get(key)
                 if known is None or known.amount < charge.amount:
@@ -70,10 +82,10 @@ def charges_of(
     return Charged(charges=tuple(charges.values()), uncountable=tuple(uncountable.values()))
 
 
-def _charges(plan: LimitPlan, call: Evaluation, amount: Amount) -> Iterator[Charge]:
+def _charges(plan: LimitPlan, budgets: Iterable[Budget], amount: Amount) -> Iterator[Charge]:
     """Yield the charges for one caller; a value that stands twice in a list is charged twice."""
     amounts: dict[Budget, Amount] = {}
-    for budget in _budgets(plan, call):
+    for budget in budgets:
         amounts[budget] = exact_sum(amounts.get(budget, 0), amount)
     for budget, total in amounts.items():
         yield Charge(
@@ -86,10 +98,13 @@ def _charges(plan: LimitPlan, call: Evaluation, amount: Amount) -> Iterator[Char
         )
 
 
-def _budgets(plan: LimitPlan, call: Evaluation) -> Iterator[Budget]:
-    of_tree = plan.limit.scope == "session"
-    for payer in plan.payers(call):
-        yield Budget(meter=plan.limit.meter, value=payer, of_tree=of_tree)
+def _budgets(plan: LimitPlan, call: Evaluation) -> tuple[Budget, ...] | None:
+    """Return the budgets that a call charges for one caller; None if they are too many."""
+    payers = plan.payers(call)
+    if len(payers) > MOST_PAYERS:
+        return None
+    meter, of_tree = plan.limit.meter, plan.limit.scope == "session"
+    return tuple(Budget(meter=meter, value=payer, of_tree=of_tree) for payer in payers)
 
 
 def _amount(plan: LimitPlan, call: Evaluation) -> Amount | str:

@@ -71,7 +71,7 @@ class PastCharges:
         now = now or self._as_of
         start = window_start(charge.window, now)
         for each in self._not_counted:
-            if each.at > start and charge.budget in each.found.budgets and charge.counts(each.tool):
+            if each.at > start and each.found.concerns(charge.budget) and charge.counts(each.tool):
                 why = f"the amount of an earlier call of `{each.tool.name}` {each.found.why}"
                 return Balance(used=None, wait=None, unknown=why)
         spent = self._amounts.get(charge.budget, {})

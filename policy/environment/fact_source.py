@@ -42,7 +42,7 @@ _ROUNDS = 8
 _MOST_NAMES = 100
 _LOG = logging.getLogger(__name__)
 # The system's resolver keeps a thread for a while after the look-up has timed out.
-_LOOK_UPS = Threads("looking up host names", most=32, patience=4.0)
+_LOOK_UPS = Threads("looking up host names", most=64, patience=4.0, fair=True)
 
 
 class JudgedHosts:

@@ -13,7 +13,7 @@ from policy.runtime import NoThreadFree, Threads
 _FEW = 200
 # A look-up that waits longer than this got no thread, or the disk does not answer.
 _PATIENCE = 4 * MOST_SECONDS
-_THREADS = Threads("looks at the disk", most=2, patience=_PATIENCE)
+_THREADS = Threads("looks at the disk", most=4, patience=_PATIENCE, fair=True)
 
 
 class JudgedTrees:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any, TypeAlias, assert_never
 
 from policy.catalog import Step
@@ -27,9 +28,13 @@ from policy.values import (
     number_text,
 )
 
-# The values that a call is charged to, in canonical form; None stands for an absent one.
+# The values that a call is charged to, in canonical form; None stands for an absent one. There are
+# no more than one above `MOST_PAYERS`, which stands for any number of others.
 Payers: TypeAlias = Callable[[Evaluation], tuple[str | None, ...]]
 
+# Each value has a budget of its own, which every other call waits for while it is charged.
+MOST_PAYERS = 500
+_TOO_MANY = (None,) * (MOST_PAYERS + 1)
 _LONGEST = 200
 
 
@@ -56,12 +61,12 @@ def _of_field(steps: tuple[Step, ...], declared: DeclaredResources) -> Payers:
     )
 
     def payers(call: Evaluation) -> tuple[str | None, ...]:
-        found = tuple(_values_at(call.input, steps)) or (None,)
-        return tuple(
+        names = (
             None if text is None else _bounded(text)
-            for one in found
+            for one in _values_at(call.input, steps)
             for text in _names(one, verbs, call)
         )
+        return tuple(islice(names, MOST_PAYERS + 1)) or (None,)
 
     return payers
 
@@ -98,11 +103,15 @@ def _names(value: Any, verbs: tuple[str, ...], call: Evaluation) -> tuple[str | 
     if value is None:
         return (None,)
     if isinstance(value, Mapping):
+        if _has_too_many(value):
+            return _TOO_MANY
         # A tool may take any value in an object for the one that it looks for.
         inside = (name for one in _leaves(value) for name in _names(one, verbs, call))
-        return tuple(dict.fromkeys((_text(value), *inside)))
+        return tuple(dict.fromkeys((_text(value), *islice(inside, MOST_PAYERS))))
     if not isinstance(value, str):
         return (_text(value),)
+    if value.count("@") > MOST_PAYERS:
+        return _TOO_MANY
     resource = _resource(value, verbs, call)
     if resource is not None:
         return (resource,)
@@ -111,6 +120,19 @@ def _names(value: Any, verbs: tuple[str, ...], call: Evaluation) -> tuple[str | 
         for entry in addresses_in(value) or (value,)
         for form in ((entry,) if "@" in entry.strip("@") else identifier_forms(entry))
     )
+
+
+def _has_too_many(value: Any) -> bool:
+    """Return whether an object has more values in it, at any depth, than are looked at."""
+    return sum(1 for _ in islice(_all_values(value), MOST_PAYERS + 1)) > MOST_PAYERS
+
+
+def _all_values(value: Any) -> Iterator[Any]:
+    yield value
+    inside = value.values() if isinstance(value, Mapping) else value
+    if isinstance(value, Mapping | tuple):
+        for item in inside:
+            yield from _all_values(item)
 
 
 def _leaves(value: Any) -> Iterator[Any]:

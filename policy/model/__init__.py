@@ -22,6 +22,7 @@ from policy.model.call import (
     ToolCall,
     freeze,
     mark_admitted,
+    owner_of,
     thaw,
 )
 from policy.model.codes import DOUBTS, SENTENCES, Code, Doubt
@@ -180,6 +181,7 @@ __all__ = [
     "history_of",
     "mark_admitted",
     "nothing_used",
+    "owner_of",
     "span_at",
     "span_in",
     "strictest",

@@ -155,3 +155,9 @@ class Caller:
     def depth(self) -> int:
         """The number of callers above this one; 0 for a root."""
         return self._depth
+
+
+def owner_of(caller: Caller) -> tuple[str, str]:
+    """Return whose share a caller uses of what all callers share: its user's, else its agent's."""
+    *_, root = caller.chain()
+    return ("agent", root.agent) if root.user is None else ("user", root.user)

@@ -3,6 +3,7 @@
 from policy.runtime.clock import Clock, is_past, seconds_until, utc_now
 from policy.runtime.listeners import Listeners
 from policy.runtime.private_file import identity_of, make_file
+from policy.runtime.shares import Shares, acting_for, owner_here
 from policy.runtime.sqlite_file import (
     DatabaseMissing,
     DatabaseUnusable,
@@ -19,11 +20,14 @@ __all__ = [
     "FileFormat",
     "Listeners",
     "NoThreadFree",
+    "Shares",
     "Threads",
+    "acting_for",
     "identity_of",
     "is_past",
     "make_file",
     "open_database",
+    "owner_here",
     "require_version",
     "seconds_until",
     "utc_now",

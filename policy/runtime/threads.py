@@ -2,39 +2,53 @@
 
 asyncio's default pool is shared by all types of work: calls that block in it could keep a reload
 waiting for a thread. Here each type of work has its own limit, and work that gets no thread in time
-raises NoThreadFree. The threads are daemons: the process does not wait for them at exit.
+raises NoThreadFree. Where callers share threads, none of them can take all, and those who wait take
+turns. The threads are daemons: the process does not wait for them at exit.
 """
 
 from __future__ import annotations
 
 import contextvars
 import threading
-from collections.abc import Callable
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
+from policy.runtime.shares import Shares, owner_here
+
+if TYPE_CHECKING:
+    import asyncio
+
+# How much work of one owner may wait for a thread.
+_MOST_WAITING = 1_000
+# Stands for the owner of work that no caller asked for, which shares with nobody.
+_NOBODY = object()
 _Result = TypeVar("_Result")
 
 
 class NoThreadFree(Exception):
-    """All threads for this type of work are busy."""
+    """All threads for this type of work are busy, or all that one owner may have."""
 
 
 class Threads:
     """Runs blocking functions in threads, at most `most` at once per event loop.
 
     `work` names their purpose. A function waits for a free thread, at most `patience` seconds if
-    that is set.
+    that is set. With `fair`, whoever a call is made for (`acting_for`) may have half of the
+    threads, and the rest is shared by others.
     """
 
-    def __init__(self, work: str, *, most: int, patience: float | None = None) -> None:
+    def __init__(
+        self, work: str, *, most: int, patience: float | None = None, fair: bool = False
+    ) -> None:
         self._work = work
         self._most = most
         self._patience = patience
-        # The semaphore of each event loop.
-        self._free: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        self._fair = fair
+        self._pools: WeakKeyDictionary[Any, _Pool] = WeakKeyDictionary()
 
     async def run(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
         """Return the function's result; raise NoThreadFree if no thread became free in time.
@@ -45,13 +59,18 @@ class Threads:
         import asyncio
 
         loop = asyncio.get_running_loop()
-        free = self._free.setdefault(loop, asyncio.Semaphore(self._most))
+        pool = self._pools.setdefault(loop, _Pool(self._most))
+        owner = owner_here() if self._fair else None
+        owner = _NOBODY if owner is None else owner
         try:
             async with asyncio.timeout(self._patience):
-                await free.acquire()
+                await pool.acquire(owner, loop)
         except TimeoutError:
+            raise NoThreadFree(self._busy(pool, owner)) from None
+        except OverflowError:
             raise NoThreadFree(
-                f"all {self._most} threads for {self._work} are busy; try again later"
+                f"{_MOST_WAITING:,} calls of one caller wait already for threads for {self._work}; "
+                "try again later"
             ) from None
         done: Future[_Result] = Future()
         done.set_running_or_notify_cancel()
@@ -60,14 +79,86 @@ class Threads:
         def work() -> None:
             with suppress(RuntimeError):  # the loop is closed: nothing awaits the result
                 _settle(done, lambda: context.run(function, *arguments))
-                loop.call_soon_threadsafe(free.release)
+                loop.call_soon_threadsafe(pool.release, owner)
 
         try:
             threading.Thread(target=work, name=f"placet: {self._work}", daemon=True).start()
         except BaseException:
-            free.release()
+            pool.release(owner)
             raise
         return await asyncio.wrap_future(done)
+
+    def _busy(self, pool: _Pool, owner: Hashable) -> str:
+        if pool.is_full:
+            return f"all {self._most} threads for {self._work} are busy; try again later"
+        return (
+            f"all threads for {self._work} that one caller may have are busy, "
+            f"{pool.of(owner)} of {self._most}; try again later"
+        )
+
+
+class _Pool:
+    """The threads of one event loop, and who waits for them: each owner in turn."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._shares = Shares(most)
+        self._waiting: OrderedDict[Hashable, deque[asyncio.Future[None]]] = OrderedDict()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no thread for anybody."""
+        return self._shares.total >= self._most
+
+    def of(self, owner: Hashable) -> int:
+        """Return how many threads an owner has."""
+        return self._shares.of(owner)
+
+    async def acquire(self, owner: Hashable, loop: asyncio.AbstractEventLoop) -> None:
+        """Take a thread, when one is free; raise OverflowError if too much waits already."""
+        if owner not in self._waiting and self._has_room(owner):
+            self._shares.take(owner)
+            return
+        line = self._waiting.setdefault(owner, deque())
+        if len(line) >= _MOST_WAITING:
+            raise OverflowError
+        turn: asyncio.Future[None] = loop.create_future()
+        line.append(turn)
+        try:
+            await turn
+        except BaseException:
+            if turn.cancelled():
+                self._leave(owner, turn)
+            else:
+                self.release(owner)  # its turn came at the same moment
+            raise
+
+    def release(self, owner: Hashable) -> None:
+        """Give a thread back, to those who wait for one."""
+        self._shares.give_back(owner)
+        while (other := self._next()) is not None:
+            line = self._waiting[other]
+            turn = line.popleft()
+            self._waiting.move_to_end(other)
+            if not line:
+                del self._waiting[other]
+            if not turn.done():  # it may have been cancelled just now
+                self._shares.take(other)
+                turn.set_result(None)
+
+    def _next(self) -> Hashable | None:
+        """Return the owner whose turn it is, of those who wait and may have one more."""
+        return next((owner for owner in self._waiting if self._has_room(owner)), None)
+
+    def _has_room(self, owner: Hashable) -> bool:
+        return not self.is_full and (owner is _NOBODY or self._shares.has_room(owner))
+
+    def _leave(self, owner: Hashable, turn: asyncio.Future[None]) -> None:
+        line = self._waiting.get(owner, deque())
+        if turn in line:
+            line.remove(turn)
+        if not line:
+            self._waiting.pop(owner, None)
 
 
 def _settle(done: Future[_Result], call: Callable[[], _Result]) -> None:

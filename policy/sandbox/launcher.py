@@ -27,7 +27,7 @@ from policy.sandbox.readable_path import readable_path
 
 # Not the pool that reloads and look-ups of host names share: no call takes what these need.
 _THREADS = Threads("looking for the sandbox", most=4)
-_PLANS = Threads("planning sandboxes", most=8)
+_PLANS = Threads("planning sandboxes", most=16, fair=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

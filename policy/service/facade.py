@@ -11,8 +11,9 @@ from policy.approvals import Grant
 from policy.config_edit import Configured
 from policy.decision import Visibility
 from policy.environment import SessionWorkspaces
-from policy.model import Caller, Execution, NotFound, ToolError
+from policy.model import Caller, Execution, NotFound, ToolError, owner_of
 from policy.processes import Launcher, SupervisedLauncher
+from policy.runtime import acting_for
 from policy.service.acknowledging import Acknowledging
 from policy.service.asking.sandbox import Sandbox
 from policy.service.configuration import Configurations
@@ -108,7 +109,8 @@ class GovernedService:
         call.context = self.context
         token = HERE.set(call)
         try:
-            return await self.stack.execute(name, input)
+            with acting_for(owner_of(self.caller)):
+                return await self.stack.execute(name, input)
         except ToolError as error:
             raise bounded_error(error) from error.__cause__
         finally:

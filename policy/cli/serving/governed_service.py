@@ -143,8 +143,9 @@ class GovernedServices:
         caller = self._configured_caller(client)
         if caller is _ANONYMOUS or _is_named(caller.session):
             return caller
-        # Requests that stand for themselves have nothing in common but their caller.
-        of = client.connection or f"{caller!r} {'' if identity is None else identity.name}"
+        # Requests that stand for themselves have nothing in common but whose they are. What may
+        # change about their caller, as groups do, must not begin a session without labels.
+        of = client.connection or ("" if identity is None else identity.name)
         digest = hashlib.sha256(f"{self._process} {of}".encode()).hexdigest()
         return replace(caller, session=f"mcp-{digest[:16]}")
 

@@ -36,7 +36,7 @@ _WORDS = frozenset(
 _NO_WORDS: frozenset[str] = frozenset()
 
 # Searching a large result takes milliseconds, or seconds if it was made to be slow.
-_THREADS = Threads("redacting results", most=4)
+_THREADS = Threads("redacting results", most=8, fair=True)
 _LARGE_TEXT = 50_000
 _MANY_VALUES = 2_000
 

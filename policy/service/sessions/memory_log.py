@@ -18,6 +18,7 @@ from policy.model import (
     Outcome,
     ReleasedCall,
     UserSaid,
+    owner_of,
 )
 from policy.service.sessions.charging import BudgetCharge, StoredBudget, by_budget, have_room
 from policy.service.sessions.heard_texts import FORGOTTEN
@@ -103,7 +104,7 @@ class MemorySessionLog:
                 return None
             release = MemoryRelease(tree, call, by_budget(charges))
             for budgets, theirs in self._by_budgets(tree, release.charges):
-                budgets.charge(call.tool, call.at, theirs)
+                budgets.charge(call.tool, call.at, theirs, owner=owner_of(caller))
             tree.begin(release, running_call(caller, call))
             return release
 

@@ -12,10 +12,10 @@ from policy.tools.authoring.output import OutputShape, as_json
 from policy.tools.handler import ExecutionContext
 from policy.tools.service import ToolOutput
 
-# How many blocking tools may run or wait at once.
-_MOST = 16
+# How many blocking tools may run or wait at once; half of them for one caller.
+_MOST = 32
 _PATIENCE = 10.0  # seconds that a call waits for one of them to end
-_TOOLS = Threads("tools that block", most=_MOST, patience=_PATIENCE)
+_TOOLS = Threads("tools that block", most=_MOST, patience=_PATIENCE, fair=True)
 
 
 async def run(call: Callable[..., Any], *given: Any) -> Any:

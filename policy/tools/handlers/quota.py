@@ -9,7 +9,7 @@ from policy.runtime import Threads
 from policy.tools.handler import ExecutionContext
 from policy.tools.handlers.native import Run
 
-_COUNTING = Threads("counting workspaces", most=4, patience=10.0)
+_COUNTING = Threads("counting workspaces", most=8, patience=10.0, fair=True)
 
 
 def within_quota(run: Run, quota: WorkspaceQuota) -> Run:

@@ -206,7 +206,7 @@ def test_a_session_that_began_elsewhere_has_no_room(log: SessionLog) -> None:
 
 
 def test_too_many_budgets_in_memory_refuse_new_ones_and_drop_old_ones() -> None:
-    budgets = MemoryBudgets(most=10)
+    budgets = MemoryBudgets(most=20)
     for number in range(10):
         budgets.charge(FETCH, NOON, by_budget([limit(value=str(number))]))
     with pytest.raises(SessionLogUnusable, match="too many budgets"):
@@ -214,6 +214,20 @@ def test_too_many_budgets_in_memory_refuse_new_ones_and_drop_old_ones() -> None:
     budgets.charge(FETCH, NOON, by_budget([limit(value="1")]))
     budgets.charge(FETCH, NOON + timedelta(days=1), by_budget([limit(value="x")]))
     assert budgets.balance(limit(value="1"), NOON).used == 0
+
+
+def test_one_caller_leaves_budgets_for_others_and_none_of_its_own_are_forgotten() -> None:
+    budgets = MemoryBudgets(most=32)
+    for number in range(16):
+        budgets.charge(FETCH, NOON, by_budget([limit(value=str(number))]), owner="greedy")
+    for owner in ("ada", "bob"):
+        two = [limit(value=f"{owner} {number}") for number in range(2)]
+        budgets.charge(FETCH, NOON, by_budget(two), owner=owner)
+        with pytest.raises(SessionLogUnusable, match="too many budgets"):
+            budgets.charge(FETCH, NOON, by_budget([limit(value=f"{owner} 3")]), owner=owner)
+    with pytest.raises(SessionLogUnusable, match="too many budgets"):
+        budgets.charge(FETCH, NOON, by_budget([limit(value="more")]), owner="greedy")
+    assert all(budgets.balance(limit(value=str(n)), NOON).used == 1 for n in range(16))
 
 
 def test_a_budget_that_counts_for_ever_is_not_dropped() -> None:

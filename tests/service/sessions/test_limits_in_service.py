@@ -34,6 +34,10 @@ mails: limit mail to 1 per input.to
 """.replace("of amount", "of input.amount")
 
 
+# More values than one call may charge, written in each way in which a call can name them.
+MANY = 501
+
+
 class Clock:
     """A clock that tests set."""
 
@@ -244,3 +248,24 @@ async def test_what_is_logged_is_true_of_a_limit_that_counts_again_what_it_count
     assert "under that policy does not count any more" in caplog.text
     assert "nothing" not in caplog.text
     assert await said(service, "search", {"query": "q"}) == "limit-reached"
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        [f"a{number}@x.example" for number in range(MANY)],
+        [", ".join(f"a{number}@x.example" for number in range(MANY))],
+    ],
+    ids=["a list", "addresses in one string"],
+)
+async def test_a_call_charges_a_bounded_number_of_budgets_or_is_denied(
+    tmp_path: Path, to: list[str]
+) -> None:
+    rules = RULES.replace("asked: allow mail with approval", "asked: allow mail")
+    _, service = service_of(tmp_path, rules)
+    with pytest.raises(PermissionDenied, match="more than 500 values at once"):
+        await service.execute("mail", {"to": to})
+    few = to[:-1] if len(to) > 1 else [to[0].rpartition(", ")[0]]
+    assert (await service.execute("mail", {"to": few})).value == "sent"
+    with pytest.raises(PermissionDenied, match="a limit is used up"):
+        await service.execute("mail", {"to": few[-1:]})

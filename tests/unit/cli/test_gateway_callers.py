@@ -235,6 +235,40 @@ async def test_users_of_an_issuer_call_by_what_it_says_of_them(
         assert callers == [("eve", "browser"), ("mallory", "browser")]
 
 
+async def test_other_groups_begin_no_session_without_labels(tmp_path: Path) -> None:
+    """Neither in a new token of the same user nor by an edit of a client's groups."""
+    rules = RULES + (
+        "label seen on results of one__note\n"
+        'once: deny one__echo after seen because "it has seen a note"\n'
+        "few: limit one__note to 1 per session\n"
+    )
+    issuer = Issuer()
+    async with issuer.published() as issued:
+        table = LISTED + scripted_server(tmp_path) + CLIENTS + issued
+        async with gateway(tmp_path, rules, table, token=None) as g:
+            file = tmp_path / "rules" / "placet.toml"
+            for old, new, change in (
+                (issuer.token(), issuer.token(groups=["ops", "more"]), ""),
+                (ADA, ADA, '["ops", "more"]'),
+            ):
+                async with g.client(token=old) as client:
+                    assert not (await client.call_tool("one__note", {"text": "x"})).is_error
+                if change:
+                    before = g.records()[-1]["generation"]["number"]
+                    file.write_text(file.read_text().replace('["ops"]', change))
+                    async with g.client(token=new) as client:
+
+                        async def is_in_force(client: Client = client, was: int = before) -> bool:
+                            await client.call_tool("one__state", {})
+                            return bool(g.records()[-1]["generation"]["number"] > was)
+
+                        await until(is_in_force)
+                async with g.client(token=new) as client:
+                    for tool in ("one__echo", "one__note"):
+                        assert (await client.call_tool(tool, {"text": "x"})).is_error, change
+                assert g.records()[-1]["caller"]["groups"] == ["ops", "more"]
+
+
 async def test_a_token_that_is_not_valid_here_and_now_is_refused(
     tmp_path: Path, issuer: Issuer
 ) -> None:

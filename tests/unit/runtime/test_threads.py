@@ -9,11 +9,12 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import policy
-from policy.runtime import NoThreadFree, Threads
+from policy.runtime import NoThreadFree, Threads, acting_for
 
 PATIENCE = 30.0  # seconds until a test gives up
 
@@ -64,6 +65,54 @@ async def test_whoever_waits_gets_the_next_thread_that_comes_free() -> None:
     go.set()
     async with asyncio.timeout(PATIENCE):
         assert [await first, await second] == [True, 0]
+
+
+async def test_one_caller_cannot_take_all_threads_that_callers_share() -> None:
+    go = threading.Event()
+    threads = Threads("tests", most=4, patience=PATIENCE, fair=True)
+
+    async def run(owner: str, function: Any, *arguments: Any) -> Any:
+        with acting_for(owner):
+            return await threads.run(function, *arguments)
+
+    greedy = [asyncio.create_task(run("greedy", go.wait, PATIENCE)) for _ in range(9)]
+    await asyncio.sleep(0)
+    async with asyncio.timeout(PATIENCE):
+        assert [await run(owner, int) for owner in ("ada", "bob", "ada")] == [0, 0, 0]
+    assert not any(task.done() for task in greedy)
+    go.set()
+    assert await asyncio.gather(*greedy) == [True] * 9
+
+
+async def test_callers_who_wait_take_turns() -> None:
+    go, order = threading.Event(), list[str]()
+    threads = Threads("tests", most=1, fair=True)
+
+    async def run(owner: str, function: Any, *arguments: Any) -> None:
+        with acting_for(owner):
+            await threads.run(function, *arguments)
+
+    first = asyncio.create_task(run("greedy", go.wait, PATIENCE))
+    await asyncio.sleep(0)
+    wanted = ("greedy", "greedy", "greedy", "ada", "bob")
+    others = [asyncio.create_task(run(owner, order.append, owner)) for owner in wanted]
+    await asyncio.sleep(0)
+    others[0].cancel()
+    go.set()
+    await asyncio.gather(first, *others, return_exceptions=True)
+    assert order == ["greedy", "ada", "bob", "greedy"]
+
+
+async def test_what_waits_for_a_thread_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("policy.runtime.threads._MOST_WAITING", 2)
+    go = threading.Event()
+    threads = Threads("tests", most=1)
+    busy = [asyncio.create_task(threads.run(go.wait, PATIENCE)) for _ in range(3)]
+    await asyncio.sleep(0)
+    with pytest.raises(NoThreadFree, match="2 calls of one caller wait already"):
+        await threads.run(int)
+    go.set()
+    assert await asyncio.gather(*busy) == [True] * 3
 
 
 def test_a_process_ends_although_work_does_not() -> None:
