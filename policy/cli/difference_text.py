@@ -20,7 +20,8 @@ _ORDER = ("looser", "both", "undecided", "tighter", "not-looser", "same")
 _NO_CALL = {
     "looser": "whether a call is decided less strictly is undecided",
     "tighter": "whether a call is decided more strictly is undecided",
-    "approval": "whether other people must approve a call is undecided",
+    "approval": "whether a call needs less of an approval, or another one, is undecided",
+    "more-approval": "whether a call needs more of an approval is undecided",
 }
 
 
@@ -98,6 +99,7 @@ def record(found: Difference) -> dict[str, Any]:
                 "looser": _answer(one.looser),
                 "tighter": _answer(one.tighter),
                 "approval": {**_answer(one.approval), "direction": one.approvals},
+                "more_approval": _answer(one.more_approval),
             }
             for one in found.tools
         ],
@@ -133,7 +135,12 @@ def _words(status: str) -> str:
 
 
 def _shown(one: ToolDifference) -> Iterator[tuple[str, CallDifference]]:
-    answers = (("looser", one.looser), ("tighter", one.tighter), ("approval", one.approval))
+    answers = (
+        ("looser", one.looser),
+        ("tighter", one.tighter),
+        ("approval", one.approval),
+        ("more-approval", one.more_approval),
+    )
     for what, answer in answers:
         if answer.found != "no":
             yield what, answer

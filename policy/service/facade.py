@@ -229,7 +229,10 @@ class GovernedService:
         self.guards.set_approver(approver)
 
     def set_sandbox(self, sandbox: Sandbox | None) -> None:
-        """Replace the sandbox that may ask about tools which run code; None for no sandbox."""
+        """Replace the sandbox that may ask about tools which run code; None for no sandbox.
+
+        Raises TypeError if it cannot be asked, or never confirms.
+        """
         self.guards.set_sandbox(sandbox)
 
     async def elevate(

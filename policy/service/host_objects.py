@@ -64,10 +64,33 @@ def smart_filter_of(given: SmartFilter) -> SmartFilter:
 
 
 def sandbox_of(given: Sandbox) -> Sandbox:
-    """Return the sandbox; TypeError if it cannot be asked."""
+    """Return the sandbox; TypeError if it cannot be asked, or never confirms."""
     if _form(method_of(given, "ask", what="sandbox"), 1) is None:
         raise _wrong(given, "ask", "ask(request)")
+    if _never_confirms(given):
+        kind = type(given).__name__
+        raise TypeError(
+            f"`{kind}` never confirms, so it would never be asked: `confirms` must be true, or a"
+            " property that is true while it asks a person before a program runs"
+        )
     return given
+
+
+def _never_confirms(given: Sandbox) -> bool:
+    """Return whether `confirms` is missing, or something else than a truth value or a property.
+
+    A property may change with the tier in force, and one that raises may do so once.
+    """
+    try:
+        value: object = given.confirms
+    except AttributeError:
+        return not hasattr(type(given), "confirms")
+    except Exception:  # noqa: BLE001 - asked again before each question, see `confirms`
+        return False
+    if not isinstance(value, bool):
+        return True
+    computed = inspect.getattr_static(type(given), "confirms", None)
+    return not value and not hasattr(computed, "__get__")
 
 
 def method_of(part: object, name: str, *, what: str) -> Callable[..., Any]:

@@ -7,15 +7,15 @@ is at least as strict, under what the reading says of each condition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from policy.admission import input_fault
 from policy.catalog import ToolSpec
 from policy.checks import checked
 from policy.evaluation import DeclaredResources, covering_tests
-from policy.model import Verdict
+from policy.model import Terms, Verdict
 from policy.program import LayerPlan, RedactionPlan, RewritePlan, RulePlan
 from policy.solving import Clauses
 from policy.symbolic.reading import Reading, demands
@@ -29,10 +29,11 @@ TruthOf: TypeAlias = Callable[[LayerPlan, AnyPlan], Truths]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictLiterals:
-    """The literals that a verdict is at least `ask`, and that it is `deny`."""
+    """The literals that a verdict is at least `ask`, that it is `deny`, and by whom it is asked."""
 
     restricts: int
     denies: int
+    asks: Mapping[Terms, int] = field(default_factory=dict)
 
     def at_least(self, verdict: Verdict) -> int:
         """Return the literal that the verdict is as strict as this one, or stricter."""
@@ -49,13 +50,18 @@ def verdict_of(
 ) -> VerdictLiterals:
     """Return the verdict of a policy on a call; `truth` reads its rules."""
     opinions = list(_opinions(spec, layers, reading, truth))
+    asking: dict[Terms, list[int]] = {}
+    for verdict, literal, terms in opinions:
+        if verdict is Verdict.ASK:
+            asking.setdefault(replace(terms or Terms(), digest=None), []).append(literal)
     return VerdictLiterals(
         restricts=reading.clauses.any_of(
-            literal for verdict, literal in opinions if verdict >= Verdict.ASK
+            literal for verdict, literal, _ in opinions if verdict >= Verdict.ASK
         ),
         denies=reading.clauses.any_of(
-            literal for verdict, literal in opinions if verdict is Verdict.DENY
+            literal for verdict, literal, _ in opinions if verdict is Verdict.DENY
         ),
+        asks={terms: reading.clauses.any_of(each) for terms, each in asking.items()},
     )
 
 
@@ -81,16 +87,16 @@ def is_restricted(plan: AnyPlan, truths: Truths, clauses: Clauses) -> int:
 
 def _opinions(
     spec: ToolSpec, layers: Sequence[LayerPlan], reading: Reading, truth: TruthOf
-) -> Iterator[tuple[Verdict, int]]:
-    """Yield each reason for a verdict that restricts, and the literal that it is there."""
+) -> Iterator[tuple[Verdict, int, Terms | None]]:
+    """Yield each reason for a verdict that restricts, its literal, and the terms of an `ask`."""
     clauses = reading.clauses
     if input_fault(spec) is not None:
-        yield Verdict.DENY, clauses.true
+        yield Verdict.DENY, clauses.true, None
     if spec.needs_review:
-        yield spec.unreviewed, clauses.true
+        yield spec.unreviewed, clauses.true, None
     if spec.requires_confirmation:
-        yield Verdict.ASK, clauses.true
-    yield Verdict.DENY, -reading.admitted()
+        yield Verdict.ASK, clauses.true, None
+    yield Verdict.DENY, -reading.admitted(), None
     granting: list[int] = []
     delegated = layers[0].delegated_to if layers else ()
     for number, layer in enumerate(layers):
@@ -98,16 +104,16 @@ def _opinions(
         allowed = clauses.any_of(truth(layer, plan).holds for plan in layer.allows)
         default = layer.default
         if default is not None:
-            yield default.verdict, clauses.all_of([applies, -allowed])
+            yield default.verdict, clauses.all_of([applies, -allowed]), default.terms
         for plan in (plan for plan in plans_in(layer) if not is_grant(plan)):
             matches = is_restricted(plan, truth(layer, plan), clauses)
-            yield plan.reason.verdict, clauses.all_of([applies, matches])
+            yield plan.reason.verdict, clauses.all_of([applies, matches]), plan.reason.terms
         if number == 0 and layer.key.kind == "every":
             granting.append(allowed if default is None else clauses.true)
         elif layer.key in delegated:
             given = clauses.true if layer.named_default else allowed
             granting.append(clauses.all_of([applies, given]))
-    yield Verdict.DENY, -clauses.any_of(granting)
+    yield Verdict.DENY, -clauses.any_of(granting), None
 
 
 class RuleReader:

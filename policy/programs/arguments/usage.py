@@ -33,7 +33,11 @@ from policy.programs.arguments.searches import (
     reads_words,
 )
 from policy.programs.arguments.standard_input import note_standard_input
-from policy.programs.arguments.variants import operand_roles, with_variants
+from policy.programs.arguments.variants import (
+    operand_roles,
+    with_option_of_one_operand,
+    with_variants,
+)
 from policy.programs.effects import CommandEffects
 from policy.programs.found_paths import NOT_SEARCHED, FoundPaths, Search
 from policy.programs.invocation import CommandEffect, GivenOperand, GivenOption
@@ -70,6 +74,7 @@ class ArgumentUsage:
 
     def take(self, profile: Profile, parts: ParsedArguments) -> None:
         """Record everything that a command does by the profile of its program or subcommand."""
+        parts = with_option_of_one_operand(parts, profile)
         options = [item for item in parts.items if isinstance(item, OptionItem)]
         given: set[str] = set().union(*map(option_names, options))
         before = len(self.effects.found)

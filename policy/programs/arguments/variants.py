@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from policy.programs.arguments.items import OptionItem, ParsedArguments
+from policy.programs.arguments.items import OperandItem, OptionItem, ParsedArguments, option_names
+from policy.programs.patterns.wildcards import has_placeholder
 from policy.programs.profiles.profile import Profile
 
 
@@ -36,3 +37,23 @@ def with_variants(parts: ParsedArguments, profile: Profile, given: set[str]) -> 
         for item in parts.items
     )
     return replace(parts, items=items)
+
+
+def with_option_of_one_operand(parts: ParsedArguments, profile: Profile) -> ParsedArguments:
+    """Return the items with the option that a single operand stands for: `git config user.name`.
+
+    Every word must be known: one that is not may be an option, or a second operand.
+    """
+    option = profile.options.get(profile.alone) if profile.alone else None
+    if option is None:
+        return parts
+    operands = [item for item in parts.items if isinstance(item, OperandItem)]
+    options = [item for item in parts.items if isinstance(item, OptionItem)]
+    if len(operands) != 1 or not operands[0].word.known or has_placeholder(operands[0].word.text):
+        return parts
+    if any(item.option is None or (item.value and not item.value.known) for item in options):
+        return parts
+    given: set[str] = set().union(*map(option_names, options))
+    if not profile.alone_unless.isdisjoint(given):
+        return parts
+    return replace(parts, items=(*parts.items, OptionItem(option, profile.alone)))

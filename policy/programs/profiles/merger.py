@@ -98,6 +98,10 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         ),
         implies=tuple(_implication(one, options) for part in sections for one in part.implies),
         same=MappingProxyType({k: v for part in sections for k, v in part.same.items()}),
+        alone=_name(next((each.alone for each in reversed(sections) if each.alone), ""), options),
+        alone_unless=frozenset(
+            _name(one, options) for section in sections for one in section.alone_unless
+        ),
         subcommands=_subcommands(sections, inherited),
         settings=settings,
         stdin=_last([section.stdin for section in sections]) or "text",

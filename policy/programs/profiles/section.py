@@ -58,6 +58,8 @@ class Section:
     implies: tuple[Implication, ...] = ()
     # Subcommands of subcommands that are others under another name.
     same: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    alone: str = ""
+    alone_unless: frozenset[str] = frozenset()
     subcommands: Mapping[str, Section] = field(default_factory=lambda: MappingProxyType({}))
     settings: tuple[str, ...] = ()
     stdin: str | None = None
@@ -117,6 +119,8 @@ def read_section(
         means=_means(table, here),
         implies=_implies(table, here),
         same=_same(table, here),
+        alone=_text(table, "alone", here),
+        alone_unless=_any_of(table, "alone_unless", here),
         subcommands=_subcommands(table, here),
         settings=tuple(_text(table, "settings", here).lower().split()),
         stdin=_stdin(table, here),
@@ -146,8 +150,8 @@ _FLAGS = (
 )  # fmt: skip
 _KEYS = (
     "names siblings style flags values operands bare always guarded settings like stdin options "
-    "variant means implies links links_at follows_links kept_links leaves_out sources skipped "
-    "outputs paths_with passes_lines same " + " ".join(_FLAGS)
+    "variant means alone alone_unless implies links links_at follows_links kept_links leaves_out "
+    "sources skipped outputs paths_with passes_lines same " + " ".join(_FLAGS)
 ).split()
 _KEYS_HELP = f"keys are {', '.join(_KEYS)}, replace, [sub.NAME] and [[examples]]"
 _VARIANT_KEYS = tuple(

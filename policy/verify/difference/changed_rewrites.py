@@ -29,7 +29,12 @@ def left_open_by_rewrites(
     if all(rules.keys.of(each, plan) in known for each, plan in _rewrites(sides, layer)):
         return frozenset()
     before, after = (any(each.rewrites for each in side.layers) for side in sides)
-    found: dict[Way, bool] = {"looser": before, "tighter": after, "approval": before}
+    found: dict[Way, bool] = {
+        "looser": before,
+        "tighter": after,
+        "approval": before,
+        "more-approval": after,
+    }
     return frozenset(way for way, is_open in found.items() if is_open)
 
 

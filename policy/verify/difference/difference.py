@@ -32,8 +32,9 @@ class CallDifference:
 class ToolDifference:
     """One tool, for the callers to whom one layer applies, where statements of it changed.
 
-    `looser` and `tighter` are about the verdict, `approval` about calls that both policies ask
-    about: whether other people must approve, or for another time.
+    `looser` and `tighter` are about the verdict. The others are about calls that both policies ask
+    about: `approval`, whether what had to be approved need not be, or by other people, or for a
+    longer time; `more_approval`, the opposite.
     """
 
     tool: str
@@ -41,6 +42,7 @@ class ToolDifference:
     looser: CallDifference
     tighter: CallDifference
     approval: CallDifference
+    more_approval: CallDifference
 
     @property
     def status(self) -> Status:
@@ -61,14 +63,14 @@ class ToolDifference:
             case _, "undecided":
                 return "not-looser"
             case _:
-                return "same"
+                return "not-looser" if self.more_approval.found == "undecided" else "same"
 
     @property
     def approvals(self) -> Direction:
         """How the approval that calls need changed."""
         if self.approval.found == "undecided":
             return "unclear"
-        shown = self.approval.witness
+        shown = self.approval.witness or self.more_approval.witness
         return "none" if shown is None else approval_direction(shown.before, shown.after)
 
     @property

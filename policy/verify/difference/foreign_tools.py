@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator
 
 from policy.catalog import ToolSpec
 from policy.checks import LayerKey
-from policy.model import Verdict
 from policy.program import Program
 from policy.solving import Clauses, Search, Unsatisfiable
 from policy.symbolic import AllCalls, AnyTool, RuleReader, any_tool
@@ -45,7 +44,7 @@ class ForeignTool:
         """Yield the layers, of those in which something changed, by which a call may do more."""
         if self.is_always_denied():
             return
-        wanted: tuple[Way, ...] = ("looser", "approval") if self._may_be_approved() else ("looser",)
+        wanted: tuple[Way, ...] = ("looser", "approval")
         open_layers = [layer for layer in layers if self._is_left_open(layer)]
         for exactly in (frozenset[PlanKey](), self._rules.keys_of_both):
             if len(exactly) > _MOST_READ:
@@ -113,33 +112,6 @@ class ForeignTool:
             common=self._rules.keys_of_both,
             exactly=exactly,
         )
-
-    def _may_be_approved(self) -> bool:
-        """Return whether a call that both ask about may need less of an approval.
-
-        It does not where rules that ask were added alone, or in place of those that anybody may
-        answer, once.
-        """
-        asking = [dict(_asking(self._rules, side)) for side in self._sides]
-        removed = [asking[0][key] for key in asking[0].keys() - asking[1].keys()]
-        if any(one is not None for one in removed):
-            return True
-        return bool(removed) and any(kept for kept in asking[1].values())
-
-
-def _asking(rules: CommonRules, side: Side) -> Iterator[tuple[object, bool | None]]:
-    """Yield what asks, and whether it remembers an approval; None where anybody answers, once."""
-    for layer in side.layers:
-        for plan in layer.restricting:
-            terms = plan.reason.terms
-            if plan.verdict is Verdict.ASK:
-                is_plain = terms is None or (terms.plain and terms.remember is None)
-                yield (
-                    rules.keys.of(layer, plan),
-                    None if is_plain else terms is not None and terms.remember is not None,
-                )
-        if layer.default is not None and layer.default.verdict is Verdict.ASK:
-            yield layer.key, None
 
 
 def _open(side: Side) -> bool:

@@ -22,10 +22,12 @@ from policy.symbolic import (
     unknown,
     verdict_of,
 )
+from policy.verify.difference.approvals import includes
 from policy.verify.difference.sides import PlanKey, PlanKeys, Side
 
-# How a decision may differ: its verdict, or who must approve a call that both ask about.
-Way: TypeAlias = Literal["looser", "tighter", "approval"]
+# How a decision may differ: its verdict, or what must be approved of a call that both ask about:
+# `approval`, not all of what was; `more-approval`, what was not.
+Way: TypeAlias = Literal["looser", "tighter", "approval", "more-approval"]
 WAYS: tuple[Way, ...] = get_args(Way)
 
 
@@ -83,12 +85,23 @@ class Formula:
     def _way(self, way: Way) -> int:
         clauses = self._reading.clauses
         old, new = self._verdicts
-        if way == "approval":
-            return clauses.all_of([old.restricts, -old.denies, new.restricts, -new.denies])
-        strict, mild = (old, new) if way == "looser" else (new, old)
+        strict, mild = (old, new) if way in ("looser", "approval") else (new, old)
+        if way in ("approval", "more-approval"):
+            both = [old.restricts, -old.denies, new.restricts, -new.denies]
+            return clauses.all_of([*both, self._asks_for_more(strict, mild)])
         return clauses.any_of(
             clauses.all_of([strict.at_least(verdict), -mild.at_least(verdict)])
             for verdict in (Verdict.ASK, Verdict.DENY)
+        )
+
+    def _asks_for_more(self, strict: VerdictLiterals, mild: VerdictLiterals) -> int:
+        """Return the literal that an approval is asked for which the other's do not include."""
+        clauses = self._reading.clauses
+        return clauses.any_of(
+            clauses.all_of(
+                [asked, *(-other for kept, other in mild.asks.items() if includes(kept, terms))]
+            )
+            for terms, asked in strict.asks.items()
         )
 
     def _matters(self, key: LayerKey) -> int:

@@ -288,4 +288,6 @@ def _differs(way: Way, found: Witness) -> bool:
         case "tighter":
             return after > before
         case "approval":
-            return approval_direction(found.before, found.after) != "none"
+            return approval_direction(found.before, found.after) in ("looser", "unclear")
+        case "more-approval":
+            return approval_direction(found.before, found.after) in ("tighter", "unclear")

@@ -37,7 +37,14 @@ def compare_tool(
     except Exception as error:  # noqa: BLE001 — a mistake of ours leaves one tool open, no more
         unknown = CallDifference(found="undecided", because=because_of(error))
         return tuple(
-            ToolDifference(tool=name, layer=key, looser=unknown, tighter=unknown, approval=unknown)
+            ToolDifference(
+                tool=name,
+                layer=key,
+                looser=unknown,
+                tighter=unknown,
+                approval=unknown,
+                more_approval=unknown,
+            )
             for key in rows
         )
 
@@ -61,15 +68,18 @@ def _compared(
     )
     approvals = asks_certain_people(before) or asks_certain_people(after)
     with Question(before, after, rows=rows, alike=alike, steps=steps) as question:
+
+        def approval(way: Way, key: LayerKey) -> CallDifference:
+            return _answer(question, way, key, because=because) if approvals else _NONE
+
         for key in rows:
             yield ToolDifference(
                 tool=name,
                 layer=key,
                 looser=_answer(question, "looser", key, because=because),
                 tighter=_answer(question, "tighter", key, because=because),
-                approval=(
-                    _answer(question, "approval", key, because=because) if approvals else _NONE
-                ),
+                approval=approval("approval", key),
+                more_approval=approval("more-approval", key),
             )
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from policy.checks import LayerKey
 from policy.decision import Decision, answer
 from policy.layers import applies_to
-from policy.model import Reason, Terms, Verdict
+from policy.model import Verdict
 from policy.program import Program
+from policy.verify.difference.approvals import asked_terms, change_of_terms
 from policy.verify.difference.changes import Direction
 from policy.verify.proof.counterexample import call_text, given_of, given_text
 
@@ -62,36 +63,4 @@ def approval_direction(before: Decision, after: Decision) -> Direction:
     """Return how the approval that a call needs differs between two decisions that ask."""
     if {before.verdict, after.verdict} != {Verdict.ASK}:
         return "none"
-    left, right = _Approval.of(before), _Approval.of(after)
-    if left == right:
-        return "none"
-    if right.people <= left.people and right.kept_no_shorter_than(left):
-        return "looser"
-    if left.people <= right.people and left.kept_no_shorter_than(right):
-        return "tighter"
-    return "unclear"
-
-
-@dataclass(frozen=True, slots=True)
-class _Approval:
-    """Who must approve, by each reason that asks for certain people, and how it is remembered.
-
-    An approval is remembered if every reason that asks says so.
-    """
-
-    people: frozenset[tuple[tuple[str, ...], bool]]
-    remembered: frozenset[object]
-
-    @staticmethod
-    def of(decision: Decision) -> _Approval:
-        terms = [_terms(reason) for reason in decision.reasons if reason.verdict is Verdict.ASK]
-        people = frozenset((one.groups, one.two_people) for one in terms if not one.plain)
-        kept = [one.remember for one in terms]
-        return _Approval(people, frozenset() if None in kept else frozenset(kept))
-
-    def kept_no_shorter_than(self, other: _Approval) -> bool:
-        return self.remembered == other.remembered or not other.remembered
-
-
-def _terms(reason: Reason) -> Terms:
-    return reason.terms or Terms()
+    return change_of_terms(asked_terms(before.reasons), asked_terms(after.reasons))

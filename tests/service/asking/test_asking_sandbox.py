@@ -80,13 +80,52 @@ async def test_its_denial_sticks(tmp_path: Path) -> None:
     assert s.questions == 0
 
 
-@pytest.mark.parametrize("confirms", [False, None, "yes", 1, RuntimeError()])
+@pytest.mark.parametrize("confirms", [False, RuntimeError()])
 async def test_one_that_does_not_really_ask_is_not_asked(confirms: Any, tmp_path: Path) -> None:
     s = stage(tmp_path, PLAIN, EVE)
     sandbox = FakeSandbox(YES, confirms=confirms)
     s.service.set_sandbox(sandbox)
     await s.call("run", code="1")
     assert (s.questions, sandbox.requests) == (1, [])
+
+
+class Silent:
+    """Asks, but does not say whether it confirms."""
+
+    async def ask(self, request: ApprovalRequest) -> ApprovalOutcome:
+        return YES
+
+
+class FixedNo(Silent):
+    confirms = False
+
+
+class MethodInstead(Silent):
+    def confirms(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    "sandbox",
+    [Silent(), FixedNo(), MethodInstead(), *(FakeSandbox(YES, confirms=c) for c in (None, "y", 1))],
+)
+async def test_one_that_never_confirms_is_rejected(sandbox: Any, tmp_path: Path) -> None:
+    s = stage(tmp_path, PLAIN, EVE)
+    s.service.set_sandbox(kept := FakeSandbox(YES))
+    with pytest.raises(TypeError, match="never confirms"):
+        s.service.set_sandbox(sandbox)
+    await s.call("run", code="1")
+    assert (s.questions, len(kept.requests)) == (0, 1)
+
+
+async def test_one_whose_property_is_false_for_now_is_asked_later(tmp_path: Path) -> None:
+    s = stage(tmp_path, PLAIN, EVE)
+    sandbox = FakeSandbox(YES, confirms=False)
+    s.service.set_sandbox(sandbox)
+    await s.call("run", code="1")
+    sandbox._confirms = True
+    await s.call("run", code="2")
+    assert (s.questions, len(sandbox.requests)) == (1, 1)
 
 
 @pytest.mark.parametrize(
