@@ -28,7 +28,8 @@ class GivenOption:
     `changes_folder`: it makes the program use another folder: a pattern that grants must spell it;
     one that restricts need not. `unknown`: the profile does not have it, or the word is not known
     well enough to identify it; `name` is then its spelling, and the next word may be its value.
-    `unsure`: it may be the value of the option before it, whose own value may be no word.
+    `unsure`: it may be the value of the option before it, whose own value may be no word. `parts`
+    is the role of a value that consists of parts, as `KEY=VALUE`.
     """
 
     name: str
@@ -39,6 +40,7 @@ class GivenOption:
     changes_folder: bool = False
     runs_words: bool = False
     unsure: bool = False
+    parts: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +52,8 @@ class GivenOperand:
     `may_be_option`: an unknown word (`$x`, `*.txt`) that may be an option which no `*` covers.
     `no_option`: it is none, as it stands behind all options: `-- "$x"`.
     `aside`: it may be an option or a setting for code that is not known, or one of several targets:
-    a pattern that restricts matches the command without it, too.
+    a pattern that restricts matches the command without it, too. `parts` is the role of a word
+    that consists of parts, as `src:dst`.
     """
 
     word: Word
@@ -59,6 +62,7 @@ class GivenOperand:
     no_option: bool = False
     aside: bool = False
     script: bool = False
+    parts: str = field(default="", compare=False)
     file: ProgramFile | None = field(default=None, compare=False, repr=False)
 
 

@@ -118,6 +118,12 @@ RELIED_ON = {
         "the repository's history stays",
         "gave back to .mcp.json: git",
     ),
+    "push-to-some-branches": (
+        "fine: 1 policy file, 7 test cases passed",
+        "deny  bash_exec",
+        "allow  bash_exec",
+        "5 passed, 0 failed",
+    ),
     "data-agent": (
         "fine: 1 policy file",
         "ask by personal-data",

@@ -52,6 +52,9 @@ sed *
 sed -i *
 git push origin main
 git push origin *
+git push origin bot/*, git push origin HEAD:bot/*
+git push * main
+docker run -v ./a*:/a *, scp a* x
 git *push*
 git stash *, git submodule foreach *
 rm *
@@ -105,9 +108,10 @@ _WORDS = (
     "--output=z", "-e", "a=b", "$(rm z)", "$(cat z)", "x.py", "-delete", "-exec rm {} \\;", "+main",
     "-- rm x", "$@", "{a,b}", "-C d",
     '-- "$x"', "-- -f", "-*", "-f*", "--forc", '"-$x"', '"+$x"', "a*", "-- $x", "-nf", "-n$x",
-    "-- x -delete", "-i", "--in-place=b", "-z",
     "-D", "-df", "-d -f", "-d $x", "--del", "--delete-after", "-a", "-d recurse", "--location-trusted",
     "--mirror", "-G", "--json y", "-r",
+    "-- x -delete", "-i", "--in-place=b", "-z", "bot/x", "bot/x:main", "HEAD:bot/x", '"bot/$x"',
+    "+bot/x", "x:refs/heads/main", "a.example:x", "-v ./a:/a",
 )  # fmt: skip
 _AROUND = (
     "{}", "{}", "{}", "env {}", "timeout 5 {}", "sudo {}", "xargs {}", "bash -c '{}'",

@@ -49,6 +49,7 @@ from policy.programs.words.copy_destination import copied_file_name
 from policy.programs.words.forwarded import may_load_code
 from policy.programs.words.possible_code import may_be_code
 from policy.programs.words.roles import note_text, note_word
+from policy.programs.words.separated_parts import has_parts
 from policy.shell import Word
 from policy.values import quote
 
@@ -212,6 +213,7 @@ class ArgumentUsage:
                 changes_folder=leads_elsewhere(option.role, item.value),
                 runs_words=len(effects.inner) > inner and _is_spelled_command(item),
                 unsure=item.unsure,
+                parts=option.role if has_parts(option.role) else "",
             )
         )
 
@@ -251,6 +253,7 @@ class ArgumentUsage:
                 no_option=item.no_option,
                 aside=aside or any(_is_aside(bare_role(role), item.word) for role in roles),
                 script=script,
+                parts=next(filter(has_parts, map(bare_role, roles)), ""),
             )
         )
         if profile.means:

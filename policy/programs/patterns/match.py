@@ -27,6 +27,7 @@ from policy.programs.profiles.variables import listed_folders
 from policy.programs.standard_folders import STANDARD_PLACES
 from policy.programs.words.forwarded import may_load_code
 from policy.programs.words.possible_code import is_prose, may_be_code
+from policy.programs.words.separated_parts import SETTING
 from policy.shell import Assignment, Redirection, Word
 from policy.values import PathPattern, any_of, both, compile_name_glob
 
@@ -296,7 +297,7 @@ def _same_option(
         return True if harmless else None
     if pattern.inner and _is_command_line(given, invocation, pattern):
         return True  # compared command by command
-    return word_matches(given.value or _NO_VALUE, wanted.value)
+    return word_matches(given.value or _NO_VALUE, wanted.value, parts=given.parts)
 
 
 def _same_name(given: GivenOption, wanted: GivenOption) -> bool:
@@ -374,7 +375,12 @@ def _matches_words_of_file(invocation: Invocation, pattern: CommandPattern) -> b
         answer = operands_match(pattern.steps, [GivenOperand(word=word) for word in words])
         return answer if _is_harmless(invocation) else both(answer, None)
     operands = [
-        GivenOperand(word=word, guarded=may_load_code(word, before), aside=is_option_like(word))
+        GivenOperand(
+            word=word,
+            guarded=may_load_code(word, before),
+            aside=is_option_like(word),
+            parts=SETTING,
+        )
         for word, before in zip(words, (None, *words), strict=False)
     ]
     return operands_match(pattern.steps, operands)
@@ -404,6 +410,7 @@ def _with_doubt(words: Sequence[Word], profiles: Profiles) -> list[GivenOperand]
             word=word,
             guarded=may_be_code(word, before) and not is_prose(word, before, is_program),
             may_be_option=is_option_like(word),
+            parts=SETTING,
         )
         for word, before in zip(words, (None, *words), strict=False)
     ]

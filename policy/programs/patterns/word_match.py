@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from policy.programs.invocation import GivenOperand
 from policy.programs.path_globs import matches_path_glob
+from policy.programs.words.separated_parts import REFSPEC, destination, matches_by_parts
 from policy.shell import Word
 from policy.values import PathPattern, Unreadable, compile_name_glob, escape_glob, read_path_pattern
 
@@ -49,10 +50,21 @@ def fixed_prefix(word: Word) -> str:
     return _cut(word)[0]
 
 
-def word_matches(given: Word, wanted: Word) -> bool | None:
-    """Return whether a word matches one word of a pattern; None if it may expand to a match."""
+def word_matches(given: Word, wanted: Word, *, parts: str = "") -> bool | None:
+    """Return whether a word matches one word of a pattern; None if it may expand to a match.
+
+    `parts` is the role of a word that consists of parts: also None if a wildcard of the pattern
+    would stand for more than one of them.
+    """
     if matches_any_words(wanted) or wanted.shape == "opaque":
         return True
+    answer = _text_matches(given, wanted)
+    if answer and parts and not wanted.known and not matches_by_parts(parts, given, wanted):
+        return None
+    return answer
+
+
+def _text_matches(given: Word, wanted: Word) -> bool | None:
     if given.known:
         if given.home != wanted.home:
             return False
@@ -149,6 +161,13 @@ def _reaches(steps: Sequence[Step], operands: Sequence[GivenOperand], *, surely:
     return len(steps) in places
 
 
+def _writes_branch(refspec: Word, step: Word) -> bool:
+    """Return whether a refspec writes the branch that a pattern names, by another spelling."""
+    names = [destination(refspec) or refspec, refspec]
+    wanted = [step, destination(step)] if step.known else [step]
+    return any(word_matches(name, each) for name in names for each in wanted if each is not None)
+
+
 def _may_take_value(option: Word) -> bool:
     return option.text.startswith("-") and "=" not in option.text
 
@@ -217,9 +236,13 @@ def _meets(operand: GivenOperand, step: Word, *, surely: bool) -> bool:
             return inside is True if surely else inside is not False
         if script_matches(operand.word, step):
             return True
-    answer = word_matches(operand.word, step)
+    answer = word_matches(operand.word, step, parts=operand.parts)
     if not surely:
-        return answer is not False or (operand.script and is_same_file(operand, step))
+        return (
+            answer is not False
+            or (operand.script and is_same_file(operand, step))
+            or (operand.parts == REFSPEC and _writes_branch(operand.word, step))
+        )
     if not answer or operand.word.many:
         return False
     if step.known:

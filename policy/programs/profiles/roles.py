@@ -102,6 +102,10 @@ _VERBS: dict[str, tuple[Verb | None, ...]] = {
     "stored-pathspec": ("writes",),
     "written-pathspec": ("writes",),
     "line-range": ("reads",),
+    # Words without an effect of their own that consist of parts.
+    "refspec": (),
+    "variable": (),
+    "ports": (),
     "listed-input": ("reads",),
     # Names that are excluded from the folders that are read, or included again.
     "only-files": (),

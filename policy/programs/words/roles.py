@@ -25,11 +25,13 @@ from policy.programs.words.text_effects import (
 from policy.shell import Word
 
 _HERE = Word(".")
+# Words that are no resource, some of which consist of parts.
+_TEXTS = frozenset({"text", "refspec", "variable", "ports"})
 
 
 def note_word(effects: CommandEffects, role: str, word: Word, *, option: str = "") -> bool:
     """Record the effects of a word in its role; return whether its text is harmful."""
-    if role == "text":
+    if role in _TEXTS:
         _text(effects, word)
         return False
     if role in VERBS:
