@@ -5,13 +5,13 @@ from policy.proxy.client_approver import ClientApprover
 from policy.proxy.connected_client import ConnectedClient
 from policy.proxy.finished_calls import keep
 from policy.proxy.http import Address, serve_http
+from policy.proxy.http_sessions import Left
 from policy.proxy.kept_key import kept_key
 from policy.proxy.known_identities import KnownIdentities
 from policy.proxy.list_changes import ListChanges, ListKind
 from policy.proxy.offered_lists import ListName, OfferedBehind
 from policy.proxy.results import answer, refusal
 from policy.proxy.server import Ready, ServiceFor, ToolServer, call_result, tool_server
-from policy.proxy.session_ends import Left
 from policy.proxy.stdio import serve_stdio
 
 __all__ = [

@@ -118,7 +118,12 @@ class TokenRequired:
 
 def identity_of(request: HTTPConnection) -> Identity | None:
     """Return whose token an admitted request had; None where no token is required."""
-    user = request.scope.get("user")
+    return identity_in(request.scope)
+
+
+def identity_in(scope: Scope) -> Identity | None:
+    """Return what `identity_of` does, of the scope of a request."""
+    user = scope.get("user")
     return user.placet_identity if isinstance(user, _User) else None
 
 

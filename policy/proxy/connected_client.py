@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from starlette.requests import Request
 
@@ -14,6 +15,9 @@ from policy.proxy.session_ids import named_session, session_id_of
 from policy.tools import ClientRequests, ProgressReporter, Watch
 
 _STDIO = "stdio"
+
+# A connection, and the name of an identity.
+Owner: TypeAlias = tuple[str | None, str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +44,7 @@ class ConnectedClient:
         return self._call if self.connection is None else self.connection
 
     @property
-    def owner(self) -> Hashable:
+    def owner(self) -> Owner:
         """The connection and the name of the identity: those of all calls of one client."""
         return self.connection, None if self.identity is None else self.identity.name
 

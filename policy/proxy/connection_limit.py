@@ -14,6 +14,9 @@ from typing import Any, TypeAlias
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from policy.proxy.request_shares import Holder, holder_of
+from policy.runtime import Shares
+
 _Peer: TypeAlias = tuple[str, int]
 
 
@@ -21,39 +24,45 @@ _Peer: TypeAlias = tuple[str, int]
 class _Connection:
     """One connection; `requests` counts those that are admitted and not yet answered.
 
-    `known` is whether any was: whoever has sent a token once keeps nobody out by waiting.
+    `known` is whether any was: whoever has sent a token once keeps nobody out by waiting. `holder`
+    is whose share it uses while it waits for another request, if it `is_idle`.
     """
 
     transport: asyncio.Transport
     timer: asyncio.TimerHandle | None = None
     requests: int = 0
     known: bool = False
+    holder: Holder = None
+    is_idle: bool = False
 
 
 class ConnectionLimit:
     """The connections of a server, by the address and port of the client.
 
     A connection is closed after `seconds` unless a request on it is admitted; the time starts again
-    after each answer. At most `most` connections wait for their first request to be admitted.
+    after each answer. At most `most` connections wait for their first request to be admitted, and
+    `idle` for another one.
     """
 
-    def __init__(self, *, seconds: float, most: int) -> None:
+    def __init__(self, *, seconds: float, most: int, idle: int) -> None:
         self._seconds = seconds
         self._most = most
         self._open: dict[_Peer, _Connection] = {}
         self._waiting: OrderedDict[_Peer, None] = OrderedDict()
+        self._idle = Shares(idle)
 
     def opened(self, peer: _Peer, transport: asyncio.Transport) -> None:
         """Record a new connection."""
         self._open[peer] = connection = _Connection(transport=transport)
         self._wait(peer, connection)
 
-    def admit(self, peer: _Peer) -> None:
+    def admit(self, peer: _Peer, holder: Holder) -> None:
         """Keep a connection open until its request is answered."""
         if (connection := self._open.get(peer)) is not None:
             connection.requests += 1
             connection.known = True
             self._stop_waiting(peer, connection)
+            connection.holder = holder
 
     def answered(self, peer: _Peer) -> None:
         """Close a connection soon, unless another request on it is admitted."""
@@ -71,6 +80,11 @@ class ConnectionLimit:
         loop = asyncio.get_running_loop()
         connection.timer = loop.call_later(self._seconds, connection.transport.close)
         if connection.known:
+            if self._idle.has_room(connection.holder):
+                self._idle.take(connection.holder)
+                connection.is_idle = True
+            else:
+                connection.transport.close()
             return
         self._waiting[peer] = None
         if len(self._waiting) > self._most:
@@ -79,6 +93,9 @@ class ConnectionLimit:
 
     def _stop_waiting(self, peer: _Peer, connection: _Connection) -> None:
         self._waiting.pop(peer, None)
+        if connection.is_idle:
+            self._idle.give_back(connection.holder)
+            connection.is_idle = False
         if connection.timer is not None:
             connection.timer.cancel()
 
@@ -96,7 +113,7 @@ class AdmittedConnections:
         if scope["type"] != "http" or peer is None:
             await self._app(scope, receive, send)
             return
-        self._limit.admit(tuple(peer))
+        self._limit.admit(tuple(peer), holder_of(scope))
         try:
             await self._app(scope, receive, send)
         finally:

@@ -17,11 +17,12 @@ from policy.proxy.authentication import Identities, TokenRequired
 from policy.proxy.bounded_values import BoundedValues
 from policy.proxy.connection_limit import AdmittedConnections, ConnectionLimit, watched_protocol
 from policy.proxy.health import HealthEndpoint, ReadHealth
+from policy.proxy.http_sessions import HttpSessions, Left
 from policy.proxy.request_ids import UniqueIds
 from policy.proxy.request_origin import WellFormedOrigins
+from policy.proxy.request_shares import RequestShares
 from policy.proxy.resource_metadata import IssuerNow, ResourceMetadata, metadata_url
 from policy.proxy.server import ToolServer
-from policy.proxy.session_ends import Left, SessionEnds
 
 PATH = "/mcp"
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
@@ -29,7 +30,11 @@ _LARGEST_BODY = 64_000_000  # bytes
 # Limits of connections without an admitted request: how long each may stay, and how many.
 _UNKNOWN_SECONDS = 10.0
 _MOST_UNKNOWN = 300
-_MOST_CONNECTIONS = 1_000
+_MOST_IDLE = 600
+# What all clients share: open requests, bytes of their bodies, and sessions.
+_MOST_REQUESTS = 1_000
+_MOST_BYTES = 256_000_000
+_MOST_SESSIONS = 4_000
 # Descriptors that are wanted: for connections, and for the programs of servers behind them.
 _DESCRIPTORS = 4_096
 _GRACE = 2  # seconds that open streams have to end
@@ -77,9 +82,11 @@ async def serve_http(
         ),
     )
     app = WellFormedOrigins(app)
-    app = SessionEnds(app, [each for each in (server.left, left) if each is not None])
-    limit = ConnectionLimit(seconds=_UNKNOWN_SECONDS, most=_MOST_UNKNOWN)
+    limit = ConnectionLimit(seconds=_UNKNOWN_SECONDS, most=_MOST_UNKNOWN, idle=_MOST_IDLE)
     app = BoundedValues(UniqueIds(app, largest=_LARGEST_BODY), largest=_LARGEST_BODY)
+    told = [each for each in (server.left, left) if each is not None]
+    app = HttpSessions(app, most=_MOST_SESSIONS, left=told)
+    app = RequestShares(app, requests=_MOST_REQUESTS, bytes=_MOST_BYTES, largest=_LARGEST_BODY)
     app = AdmittedConnections(app, limit)
     protected = (
         None
@@ -97,7 +104,7 @@ async def serve_http(
     config = uvicorn.Config(
         app,
         http=watched_protocol(limit),
-        limit_concurrency=_MOST_CONNECTIONS,
+        limit_concurrency=_MOST_UNKNOWN + _MOST_IDLE + _MOST_REQUESTS,
         # Connections are identified by their real address, not by a header.
         proxy_headers=False,
         log_config=None,

@@ -27,18 +27,18 @@ from mcp.types import (
 
 from policy.catalog import READ_RESOURCE
 from policy.decision import Visibility
-from policy.proxy.connected_client import ConnectedClient, client_of
+from policy.proxy.connected_client import ConnectedClient, Owner, client_of
 from policy.proxy.context import Context
 from policy.proxy.offered_names import named_uri
 from policy.proxy.server_requests import begin_watching, watched
-from policy.runtime import Threads
+from policy.runtime import Shares, Threads
 from policy.service import GovernedService
 from policy.tools import Watch
 
 _LOG = logging.getLogger(__name__)
 _QUIET = 0.2  # seconds between two notices about one resource
-_MOST_OF_ONE = 100  # client
-_MOST = 1_000
+_MOST_OF_ONE = 100  # connection
+_MOST = 1_000  # which callers share
 _TOO_MANY = "there are too many subscriptions already; end some that are not needed"
 _JUDGING = Threads("subscriptions to resources", most=1)
 
@@ -117,8 +117,9 @@ class ResourceSubscriptions:
         self._ready = ready
         self._subscribe = subscribe
         self._bus = bus
-        self._held: dict[tuple[Hashable, str], WatchedResource] = {}
+        self._held: dict[tuple[Owner, str], WatchedResource] = {}
         self._streams: Counter[Hashable] = Counter()
+        self._shares = Shares(_MOST)
 
     async def subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
         """Subscribe the session of a request to a resource."""
@@ -128,19 +129,22 @@ class ResourceSubscriptions:
             self._require_room(client, 1)
         watch = self._watched(client, params.uri, session.send_resource_updated)
         await self._subscribe(ctx, params, uri=params.uri, watch=watch)
-        before = self._held.get(key)
-        if before is not None:
-            before.end()
+        self._end(key)
         self._held[key] = watch
+        self._shares.take(_who(key[0]))
         watch.begin()
         return EmptyResult()
 
     async def unsubscribe(self, ctx: Context, params: UnsubscribeRequestParams) -> EmptyResult:
         """End a subscription, if there is one."""
-        watch = self._held.pop((client_of(ctx).owner, params.uri), None)
+        self._end((client_of(ctx).owner, params.uri))
+        return EmptyResult()
+
+    def _end(self, key: tuple[Owner, str]) -> None:
+        watch = self._held.pop(key, None)
         if watch is not None:
             watch.end()
-        return EmptyResult()
+            self._shares.give_back(_who(key[0]))
 
     async def listen(
         self, ctx: Context, params: SubscriptionsListenRequestParams
@@ -154,6 +158,7 @@ class ResourceSubscriptions:
         self._require_room(client, len(uris))
         watches = {uri: self._watched(client, uri, stream.updated) for uri in uris}
         self._streams[client.owner] += len(uris)
+        self._shares.take(_who(client.owner), len(uris))
         try:
             await self._ready()
             begun = await asyncio.gather(
@@ -167,6 +172,7 @@ class ResourceSubscriptions:
             for watch in watches.values():
                 watch.end()
             self._streams[client.owner] -= len(uris)
+            self._shares.give_back(_who(client.owner), len(uris))
             self._streams += Counter()  # forgets those without any
 
     async def _begun(self, client: ConnectedClient, uri: str, watch: WatchedResource) -> bool:
@@ -181,7 +187,7 @@ class ResourceSubscriptions:
     def left(self, client: ConnectedClient) -> None:
         """End the subscriptions of a client that has ended its session."""
         for key in [key for key in self._held if key[0] == client.owner]:
-            self._held.pop(key).end()
+            self._end(key)
 
     def close(self) -> None:
         """End all subscriptions."""
@@ -192,8 +198,9 @@ class ResourceSubscriptions:
     def _require_room(self, client: ConnectedClient, more: int) -> None:
         of_one = sum(owner == client.owner for owner, _ in self._held)
         of_one += self._streams[client.owner]
-        every = len(self._held) + self._streams.total()
-        if of_one + more > _MOST_OF_ONE or every + more > _MOST:
+        if of_one + more > _MOST_OF_ONE or not (
+            more == 0 or self._shares.has_room(_who(client.owner), more)
+        ):
             raise MCPError(INVALID_REQUEST, _TOO_MANY)
 
     def _watched(self, client: ConnectedClient, uri: str, notify: Notify) -> WatchedResource:
@@ -206,6 +213,12 @@ class ResourceSubscriptions:
             return found is not Visibility.HIDDEN
 
         return WatchedResource(uri, may_hear, notify)
+
+
+def _who(owner: Owner) -> Hashable:
+    """Return whose share a subscription uses: that of an identity, whatever its connections."""
+    connection, identity = owner
+    return connection if identity is None else ("identity", identity)
 
 
 class _Stream:

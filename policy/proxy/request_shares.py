@@ -1,0 +1,127 @@
+"""Limits what the requests of one client hold: how many are open, and how much of their bodies.
+
+Clients are told apart by their tokens, and by their addresses where no token is required. A body
+is read as a whole before anything else happens: one that does not end in time is given up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Hashable
+from typing import TypeAlias
+
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from policy.proxy.authentication import identity_in
+from policy.proxy.request_bodies import read_again
+from policy.runtime import Shares
+
+_BODY_SECONDS = 60.0
+_RETRY_SECONDS = 5
+_TOO_MANY = "this client has too many open requests; wait until some have been answered"
+_TOO_MUCH = "this client sends too much at once; wait until some requests have been answered"
+_TOO_LARGE = "the request is too large"
+_TOO_SLOW = f"the request has not arrived within {_BODY_SECONDS:.0f} seconds"
+
+# Whom the shares of a request belong to.
+Holder: TypeAlias = Hashable
+
+
+def holder_of(scope: Scope) -> Holder:
+    """Return whose share a request uses: that of its identity, or of its address without one."""
+    identity = identity_in(scope)
+    if identity is not None:
+        return "identity", identity.name
+    return "address", (scope.get("client") or ("",))[0]
+
+
+class RequestShares:
+    """Passes requests on whose client has room, with bodies of at most `largest` bytes."""
+
+    def __init__(self, app: ASGIApp, *, requests: int, bytes: int, largest: int) -> None:
+        self._app = app
+        self._open = Shares(requests)
+        self._bytes = Shares(bytes)
+        self._largest = largest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a request, or pass it on when it has arrived."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        holder = holder_of(scope)
+        if not self._open.has_room(holder):
+            await refuse(429, _TOO_MANY, scope, receive, send)
+            return
+        self._open.take(holder)
+        body = _Body(holder, self._bytes, largest=self._largest)
+        try:
+            if scope["method"] == "POST":
+                await self._read_first(body, scope, receive, send)
+            else:
+                await self._app(scope, receive, send)
+        finally:
+            body.release()
+            self._open.give_back(holder)
+
+    async def _read_first(self, body: _Body, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on once its body is there, or refuse it."""
+        try:
+            async with asyncio.timeout(_BODY_SECONDS):
+                refusal = await body.read(scope, receive)
+        except TimeoutError:
+            refusal = 408, _TOO_SLOW
+        if refusal is not None:
+            await refuse(*refusal, scope, receive, send)
+            return
+        await self._app(scope, read_again(body.parts, receive), send)
+
+
+class _Body:
+    """The body of one request, which counts for its client as long as the request is open."""
+
+    def __init__(self, holder: Holder, shares: Shares, *, largest: int) -> None:
+        self.parts: list[Message] = []
+        self._holder = holder
+        self._shares = shares
+        self._largest = largest
+        self._size = 0
+
+    async def read(self, scope: Scope, receive: Receive) -> tuple[int, str] | None:
+        """Read it to its end; return the status and reason of a refusal if that cannot be done."""
+        if _declared(scope) > self._largest:
+            return 413, _TOO_LARGE
+        more = True
+        while more:
+            part = await receive()
+            size = len(part.get("body", b""))
+            if self._size + size > self._largest:
+                return 413, _TOO_LARGE
+            if size and not self._shares.has_room(self._holder, size):
+                return 429, _TOO_MUCH
+            self._shares.take(self._holder, size)
+            self._size += size
+            self.parts.append(part)
+            more = part.get("more_body", False)
+        return None
+
+    def release(self) -> None:
+        """Give its bytes back."""
+        self.parts.clear()
+        self._shares.give_back(self._holder, self._size)
+        self._size = 0
+
+
+def _declared(scope: Scope) -> int:
+    """Return how long a body says that it is; 0 where it says nothing that can be read."""
+    said = [value for name, value in scope["headers"] if name == b"content-length"]
+    return int(said[0]) if len(said) == 1 and said[0].isdigit() and len(said[0]) < 20 else 0
+
+
+async def refuse(status: int, why: str, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request that is not read to its end."""
+    headers = {"Connection": "close"}
+    if status == 429:
+        headers["Retry-After"] = str(_RETRY_SECONDS)
+    await JSONResponse({"error": why}, status_code=status, headers=headers)(scope, receive, send)

@@ -1,0 +1,212 @@
+"""What one client does over HTTP, and another one beside it that is served all the same."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from mcp.types import CallToolRequestParams, CallToolResult, TextContent
+
+from policy.proxy import Address, Identity, ToolServer, serve_http
+from tests.plain_http import plain_client
+from tests.waiting import skip_time, until
+
+PATIENCE = 300.0
+OPENING = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+
+
+class EachOne:
+    """Identities of a server in which every token is its owner's name."""
+
+    required = True
+
+    async def identity_of(self, token: bytes) -> Identity | None:
+        """Return whom a token belongs to."""
+        return Identity(name=token.decode())
+
+
+@asynccontextmanager
+async def listening() -> AsyncIterator[str]:
+    url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def call_tool(ctx: object, params: CallToolRequestParams) -> CallToolResult:
+        return CallToolResult(content=[TextContent(text="done")])
+
+    server = ToolServer("test", on_call_tool=call_tool)
+    where = Address(host="127.0.0.1", port=0)
+    serving = asyncio.create_task(
+        serve_http(server, where, identities=EachOne(), listening=url.set_result)
+    )
+    try:
+        async with asyncio.timeout(PATIENCE):
+            yield await url
+    finally:
+        serving.cancel()
+        with suppress(asyncio.CancelledError):
+            await serving
+
+
+def headers_of(name: str, session: str | None = None) -> dict[str, str]:
+    return {
+        "Authorization": f"Bearer {name}",
+        "Accept": "application/json, text/event-stream",
+        "Content-Type": "application/json",
+        **({} if session is None else {"Mcp-Session-Id": session}),
+    }
+
+
+async def sent(url: str, message: Any, name: str, session: str | None = None) -> Any:
+    async with plain_client(headers=headers_of(name, session), timeout=PATIENCE) as client:
+        return await client.post(url, json=message)
+
+
+async def opened(url: str, name: str) -> str:
+    """Return the id of a new session."""
+    response = await sent(url, OPENING, name)
+    assert response.status_code == 200, response.text
+    return str(response.headers["mcp-session-id"])
+
+
+class Unfinished:
+    """A request whose body does not end."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def of(cls, url: str, name: str, *, length: int, body: bytes) -> Unfinished:
+        """Send the head of a request, and so much of its body."""
+        where = urlsplit(url)
+        reader, writer = await asyncio.open_connection(where.hostname, where.port)
+        head = {"Host": where.netloc, "Content-Length": str(length), **headers_of(name)}
+        lines = "".join(f"{key}: {value}\r\n" for key, value in head.items())
+        writer.write(f"POST {where.path} HTTP/1.1\r\n{lines}\r\n".encode() + body)
+        return cls(reader, writer)
+
+    async def status(self) -> int:
+        """Return the status of the answer, after which the connection is closed."""
+        line = await self.reader.readline()
+        rest = await self.reader.read()
+        assert b"connection: close" in rest.lower()
+        return int(line.split()[1])
+
+    def close(self) -> None:
+        """Hang up."""
+        self._writer.close()
+
+
+async def test_a_body_that_does_not_end_in_time_is_given_up() -> None:
+    async with listening() as url:
+        slow = await Unfinished.of(url, "slow", length=100, body=b"{")
+        status = asyncio.create_task(slow.status())
+        assert (await sent(url, PING, "ada")).status_code != 408
+        skip_time(61)
+        assert await status == 408
+        slow.close()
+
+
+async def test_a_body_that_says_it_is_too_large_is_refused_unread() -> None:
+    async with listening() as url:
+        large = await Unfinished.of(url, "large", length=10**9, body=b"{")
+        assert await large.status() == 413
+        large.close()
+
+
+async def test_what_unfinished_bodies_hold_is_bounded_for_each_client(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("policy.proxy.http._MOST_BYTES", 32_000)
+    async with listening() as url:
+        held = [await Unfinished.of(url, "greedy", length=9_000, body=b" " * 8_000) for _ in "ab"]
+        await until(lambda: _is_refused(url, "greedy", b" " * 8_000))
+        assert (await sent(url, PING, "ada")).status_code not in (408, 413, 429)
+        for one in held:
+            one.close()
+        await opened(url, "greedy")
+
+
+async def _is_refused(url: str, name: str, body: bytes) -> bool:
+    one = await Unfinished.of(url, name, length=len(body) + 1, body=body)
+    try:
+        async with asyncio.timeout(0.2):
+            return await one.status() == 429
+    except TimeoutError:
+        return False
+    finally:
+        one.close()
+
+
+async def test_a_client_that_opens_too_many_sessions_loses_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("policy.proxy.http._MOST_SESSIONS", 32)
+    async with listening() as url:
+        of_ada = await opened(url, "ada")
+        sessions = [await opened(url, "greedy") for _ in range(40)]
+        found = [(await sent(url, PING, "greedy", one)).status_code for one in sessions]
+        assert set(found[:20]) == {404}
+        assert found[-1] == 200
+        assert found.count(200) <= 16
+        assert (await sent(url, PING, "ada", of_ada)).status_code == 200
+        await opened(url, "bob")
+
+
+async def test_sessions_in_use_are_not_ended_for_new_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("policy.proxy.http._MOST_SESSIONS", 4)
+    async with listening() as url, AsyncExitStack() as stack:
+        for _ in range(2):
+            headers = headers_of("greedy", await opened(url, "greedy"))
+            client = await stack.enter_async_context(
+                plain_client(headers=headers, timeout=PATIENCE)
+            )
+            stream = await stack.enter_async_context(client.stream("GET", url))
+            assert stream.status_code == 200
+        refused = await sent(url, OPENING, "greedy")
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "5")
+        assert "end some of them" in refused.json()["error"]
+        await opened(url, "ada")
+
+
+async def test_open_requests_are_bounded_for_each_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("policy.proxy.http._MOST_REQUESTS", 4)
+    async with listening() as url:
+        held = [await Unfinished.of(url, "greedy", length=9, body=b"") for _ in range(2)]
+        await until(lambda: _is_refused(url, "greedy", b""))
+        await opened(url, "ada")
+        for one in held:
+            one.close()
+
+
+async def test_idle_connections_are_bounded_for_each_client(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("policy.proxy.http._MOST_IDLE", 4)
+    async with listening() as url, AsyncExitStack() as stack:
+        where, ping = urlsplit(url), b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+        closed = []
+        for name in ("greedy",) * 6 + ("ada",):
+            one = await Unfinished.of(url, name, length=len(ping), body=ping)
+            stack.callback(one.close)
+            while await one.reader.readline() not in (b"\r\n", b""):
+                pass
+            closed.append(asyncio.create_task(one.reader.read()))
+        assert where.port
+        await until(lambda: sum(task.done() for task in closed) == 4)
+        assert not closed[-1].done()
+        for task in closed:
+            task.cancel()
