@@ -42,13 +42,14 @@ def may_be_option(word: Word, profile: Profile) -> bool:
 
 
 def may_mean(word: Word, profile: Profile) -> bool:
-    """Return whether an unknown operand may stand for an option."""
+    """Return whether an unknown operand may stand for an option that no `*` covers."""
     if not profile.means:
         return False
     begins = _literal(word)
     return any(
         fnmatchcase(begins, glob) or _may_begin(begins, _literal(Word(glob, "glob")))
-        for glob in profile.means
+        for glob, name in profile.means.items()
+        if (option := profile.options.get(name)) is None or option.guarded
     )
 
 

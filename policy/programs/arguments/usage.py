@@ -42,7 +42,7 @@ from policy.programs.effects import CommandEffects
 from policy.programs.found_paths import NOT_SEARCHED, FoundPaths, Search
 from policy.programs.invocation import CommandEffect, GivenOperand, GivenOption
 from policy.programs.placeholders import Placeholders
-from policy.programs.profiles.profile import Profile
+from policy.programs.profiles.profile import BEHIND_OPTIONS, Profile
 from policy.programs.profiles.roles import PROGRAMS, bare_role, leads_elsewhere, verbs_of_role
 from policy.programs.words.approximate_paths import note_suffixes
 from policy.programs.words.copy_destination import copied_file_name
@@ -257,14 +257,13 @@ class ArgumentUsage:
             )
         )
         if profile.means:
-            self._note_meant_option(item.word, profile)
+            self._note_meant_option(item, profile)
 
-    def _note_meant_option(self, word: Word, profile: Profile) -> None:
+    def _note_meant_option(self, item: OperandItem, profile: Profile) -> None:
         """Record the option that an operand stands for."""
-        if not word.known:
-            return
         for glob, name in profile.means.items():
-            if fnmatchcase(word.text, glob):
+            behind = glob == BEHIND_OPTIONS and item.no_option
+            if behind or (item.word.known and fnmatchcase(item.word.text, glob)):
                 option = profile.options.get(name)
                 guarded = option is None or option.guarded
                 self.options.append(GivenOption(name=name, guarded=guarded))

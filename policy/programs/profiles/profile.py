@@ -36,6 +36,9 @@ Leaves: TypeAlias = Literal["hidden", "nothing"]
 # The spelling of an option that is a number: `head -5`, `git log -20`.
 NUMBER = "-NUM"
 
+# In `means`: an operand behind the word that ends the options.
+BEHIND_OPTIONS = "--"
+
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
