@@ -11,12 +11,15 @@ import shlex
 from collections.abc import Mapping, Sequence
 from random import Random
 
+from tests.attack.embedded_programs import EMBEDDED
+
 _PLACE = re.compile(r"<([a-z]+)>")
 
-PRODUCTIONS: Mapping[str, Sequence[str]] = {
+_OF_BASH: Mapping[str, Sequence[str]] = {
     "script": [
         "<line>", "<line>", "<line>", "<line>\n<line>", "<line>; <line>", "<line> && <line>",
         "<line> || <line>", "<compound>", "<compound>", "<here>", "<here>", "<sly>", "<sly>",
+        "<embedded>",
         "<setting>; <line>", "<setting>\n<line>", "<line> # <word> <evil>\n<line>",
     ],
     "line": [
@@ -366,31 +369,16 @@ PRODUCTIONS: Mapping[str, Sequence[str]] = {
         "src//.env", "a.txt", "build/x",
     ],
 }  # fmt: skip
-_QUOTED = {"quoted": "line", "quotedsed": "sed", "quotedawk": "awk"}
-_SMALL = {
-    "sed": [
-        "1p", "s/a/b/", "s/a/b/g", "/beta/d", "1,2p", "$p", "y/a/b/", "1{p;p}", "s|a|b|w build/w",
-        "a\\ x", "=", "1q", "w build/w", "r b.txt", "/a/,/b/p", "s/a/&&/;t", ":a;N;$!ba",
-        "1e pwned", "r .env", "w ../made",
-    ],
-    "awk": [
-        "{print $1}", "1", "/beta/{print}", "BEGIN{print 1}", "{s+=$2}END{print s}",
-        '{print > "build/w"}', '{print | "sort"}', '{system("pwned")}',
-        '{getline x < "b.txt"; print x}', "BEGIN{while((getline l < ARGV[1])>0) print l}",
-        "BEGIN{for (k in ENVIRON) print ENVIRON[k]}", "{print FILENAME}", "NR==1",
-        '{gsub(/a/,"b")}1', "function f(x){return x} {print f($1)}", '@include "evil.awk"',
-        'BEGIN{ARGV[1]=".env"}1',
-    ],
-}  # fmt: skip
+PRODUCTIONS: Mapping[str, Sequence[str]] = {**_OF_BASH, **EMBEDDED}
+# What is quoted as a word.
+_QUOTED = {"quoted": "line"} | {f"quoted{one}": one for one in ("sed", "awk", "jq", "sql")}
 _DEEPEST = 5
 
 
 def grow(rng: Random, kind: str = "script", depth: int = _DEEPEST) -> str:
     """Return a text of a kind; the deeper, the plainer."""
     if kind in _QUOTED:
-        inner = _QUOTED[kind]
-        text = rng.choice(_SMALL[inner]) if inner in _SMALL else grow(rng, inner, depth - 1)
-        return _quoted(rng, text)
+        return _quoted(rng, grow(rng, _QUOTED[kind], depth - 1))
     productions = PRODUCTIONS[kind]
     chosen = rng.choice(productions)
     if depth <= 0 and "<" in chosen:

@@ -59,6 +59,11 @@ def inside(path: str) -> bool:
     return path in (WORKSPACE, ENVIRONMENT) or path.startswith(WORKSPACE + "/")
 
 
+def no_environment(path: str) -> bool:
+    """Tell whether a path is none that stands for the environment of the script."""
+    return path != ENVIRONMENT
+
+
 def in_build(path: str) -> bool:
     """Tell whether a path is in the folder `build` of the workspace."""
     return path.startswith(f"{WORKSPACE}/build")
@@ -188,6 +193,11 @@ _TOOLS = tuple(
     ls nl od paste printf readlink realpath rev sed seq sort stat tac tail test tr uniq wc
     xargs""".split()
 )
+# Programs that are given a program of another language, and what feeds them.
+_WITH_LANGUAGES = frozenset(
+    "awk busybox cat echo env find gawk jq mawk original-awk sed sh sqlite3 xargs".split()
+)
+_LANGUAGES = ", ".join(f'"{name} *"' for name in sorted(_WITH_LANGUAGES - {"busybox", "sh"}))
 _PATTERNS = ", ".join(f'"{name} *"' for name in (*_TOOLS, "["))
 
 RULE_SETS: tuple[RuleSet, ...] = (
@@ -225,6 +235,17 @@ RULE_SETS: tuple[RuleSet, ...] = (
             writes=both(in_build, no_secret),
             lists=inside,
             programs=frozenset({*_TOOLS, "[", "mkdir", "tee", "cp"}),
+        ),
+    ),
+    RuleSet(
+        name="languages",
+        text=_HEAD.format("deny") + f"look: allow bash_exec when runs only [{_LANGUAGES}]\n"
+        "  and reads only workspace and writes only workspace\n" + _FLOATING,
+        bounds=Bounds(
+            reads=both(both(inside, no_environment), no_secret),
+            writes=both(inside, no_secret),
+            lists=inside,
+            programs=_WITH_LANGUAGES,
         ),
     ),
     RuleSet(

@@ -47,13 +47,13 @@ _LOGGER = f"#!{SHELL_OF_LOGGERS}\n{LOG_CALL}\n"
 # Programs that scripts use, where they are installed; those that may not run, and those that are
 # not there at all, are replaced by one that only tells of itself.
 _USED = frozenset(
-    """[ awk b2sum base32 base64 basename bash bzip2 cat chmod chrt cksum cmp comm cp cpio
+    """[ awk b2sum base32 base64 basename bash busybox bzip2 cat chmod chrt cksum cmp comm cp cpio
     csplit cut dash date dd df diff dir dirname du ed env expand expr factor find flock fmt fold
-    gawk git grep egrep fgrep gzip gunzip head id install ionice join less link ln logname ls
-    mawk md5sum mkdir mkfifo mktemp more mv nice nl nohup nproc numfmt od paste patch pr
-    printenv printf pwd readlink realpath rev rm rmdir script sdiff sed seq setsid sh sha1sum
-    sha256sum shred shuf sleep sort split stat stdbuf strings stty sum sync tac tail tar taskset
-    tee test time timeout touch tr true truncate tsort uname unexpand uniq unlink unxz vdir
+    gawk git grep egrep fgrep gzip gunzip head id install ionice join jq less link ln logname ls
+    mawk md5sum mkdir mkfifo mktemp more mv nice nl nohup nproc numfmt od original-awk paste patch
+    pr printenv printf pwd readlink realpath rev rm rmdir script sdiff sed seq setsid sh sha1sum
+    sha256sum shred shuf sleep sort split sqlite3 stat stdbuf strings stty sum sync tac tail tar
+    taskset tee test time timeout touch tr true truncate tsort uname unexpand uniq unlink unxz vdir
     watch wc which whoami xargs xxd xz yes zcat zip unzip xzcat true false column hexdump
     getopt""".split()
 )

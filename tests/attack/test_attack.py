@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from random import Random
 
 import pytest
@@ -15,32 +14,9 @@ from tests.attack.judging import AllowsEverything, Judge, Judged
 from tests.attack.line import attack, scripts
 from tests.attack.mutations import mutate
 from tests.attack.rule_sets import BY_NAME, RULE_SETS
-from tests.attack.sandbox import missing
 from tests.attack.scene import WORKSPACE
 from tests.attack.seeds import EVERYDAY, seeds
 from tests.attack.shrinking import shrink
-
-
-def _why_not() -> str:
-    """Return why no script can be run here; empty where they can."""
-    if missing():
-        return f"scripts are run in a sandbox, which needs {', '.join(missing())}"
-    try:
-        with Worker() as worker:
-            worker.ask({"rules": "inside", "script": "true"})
-    except (RuntimeError, OSError):
-        return "this machine lets nobody make a sandbox with bubblewrap"
-    return ""
-
-
-@pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
-    why = _why_not()
-    if why:
-        pytest.skip(why)
-    with Worker() as started:
-        yield started
-
 
 # A script, the rule set, and one of the effects that must be held against it.
 EFFECTS = [

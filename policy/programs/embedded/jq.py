@@ -6,10 +6,12 @@ import re
 
 from policy.programs.embedded.embedded_program import AccessedResource, ProgramEffects
 
-_MODULE = re.compile(r"\b(?:import|include)\b")
+_MODULE = re.compile(r"\b(?:import|include|modulemeta)\b")
 _LOADS = re.compile(r"\b(?:load|load_\w+|strload)\s*\(")
-# The environment may contain secrets.
-_ENVIRONMENT = re.compile(r"\$ENV\b|\$__prog|(?<![.$\w])(?:env|strenv|envsubst)\b")
+# The environment may contain secrets. (Comments may stand behind a `$`.)
+_ENVIRONMENT = re.compile(
+    r"\$(?:\s|#[^\n]*\n)*+(?:ENV\b|__prog)|(?<![.$\w])(?:env|strenv|envsubst)\b"
+)
 _RUNS = re.compile(r"\bsystem\s*\(")
 
 

@@ -26,7 +26,8 @@ _FILES = re.compile(
     r"\bengine\s*=?\s*['\"]?(?:federated|connect|csv|spider|s3|sphinx|cassandra|jdbc)",
     re.IGNORECASE,
 )
-_META = re.compile(r"\\([A-Za-z?!]+\+?|\S)|^[ \t]*\.([A-Za-z]+)", re.MULTILINE)
+# The name of a command of SQLite's client may stand behind blanks, or in quotes.
+_META = re.compile(r"\\([A-Za-z?!]+\+?|\S)|^[ \t\r\f\v]*+(\.\s*+[A-Za-z]*+)", re.MULTILINE)
 # Commands of clients that only display something. (`\T` of one client names a file that it writes,
 # and `.l` of another loads code: letters keep their case, and abbreviations are listed.)
 _SHOWN = frozenset("q quit x timing pset conninfo l l+ list encoding h help ? a t f".split())
@@ -83,7 +84,7 @@ def _runs(text: str) -> bool:
     """Return whether some part of a text may make the client, or the server, run programs."""
     for backslash, dotted in _META.findall(text):
         shown = backslash in _SHOWN or (backslash and _DESCRIBES.fullmatch(backslash))
-        if not (shown or dotted.lower() in _SHOWN_DOTTED):
+        if not (shown or dotted[1:].lower() in _SHOWN_DOTTED):
             return True
     return bool(_RUNS.search(text)) or ("\\" in text and "`" in text)
 
