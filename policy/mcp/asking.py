@@ -11,12 +11,12 @@ import asyncio
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from policy.generation import McpServer
 from policy.mcp.errors import McpFailure
-from policy.mcp.listed_tool import Era
+from policy.mcp.listed_tool import Era, ListFaults
 from policy.model import thaw
 from policy.processes import Unavailable
 
@@ -29,8 +29,9 @@ _KEPT = ("name", "title", "description", "inputSchema", "annotations")
 class ServerAnswers:
     """What a server declares of itself and its tools: JSON as it was received.
 
-    `version` is that of its program, as the server says. `era` and `protocol_version` are those of
-    the connection.
+    `faults` are what is wrong with the list of tools, and those that are left out of it. `version`
+    is that of its program, as the server says. `era` and `protocol_version` are those of the
+    connection.
     """
 
     tools: list[Any]
@@ -39,6 +40,7 @@ class ServerAnswers:
     version: str
     era: Era
     protocol_version: str
+    faults: ListFaults = field(default_factory=ListFaults)
 
 
 def list_server_tools(server: McpServer, *, seconds: float) -> list[Mapping[str, Any]]:
@@ -93,8 +95,10 @@ async def _answers(server: McpServer, seconds: float, *, prompts: bool) -> Serve
             asyncio.timeout(seconds),
             connected(server, lost=lost.append, garbage=garbage.count) as connection,
         ):
+            tools = await connection.list_tools()
             return ServerAnswers(
-                tools=[thaw(tool.raw) for tool in await connection.list_tools()],
+                tools=[thaw(tool.raw) for tool in tools],
+                faults=connection.faults,
                 prompts=[thaw(prompt) for prompt in await connection.list_prompts()]
                 if prompts
                 else [],

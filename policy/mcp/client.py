@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from policy.generation import McpServer, ServerTransport
 from policy.mcp.errors import McpFailure, NotSent, Redefined
 from policy.mcp.judged import Judged, Said, is_as_judged, said_in
-from policy.mcp.listed_tool import Era, ListedTool
+from policy.mcp.listed_tool import Era, ListedTool, ListFaults
 from policy.mcp.open_calls import Asker
 from policy.mcp.server_sandbox import NOTHING_PROTECTED, Protected
 from policy.mcp.sessions import Key, Sessions
@@ -67,6 +67,7 @@ class McpClient:
     ) -> None:
         self.server = server
         self.tools: tuple[ListedTool, ...] = ()
+        self.faults = ListFaults()
         self.instructions: str | None = None
         self.server_version = ""
         self._listed_about: Said | None = None
@@ -105,7 +106,8 @@ class McpClient:
     async def list_tools(self) -> tuple[ListedTool, ...]:
         """Ask the server for its tools, within its time limit, and keep them in `tools`.
 
-        Raises McpFailure; then `tools` are those of the last time.
+        `faults` is what was wrong with the list. Raises McpFailure; then `tools` are those of the
+        last time.
         """
         seconds = self.server.listing
         try:
@@ -120,6 +122,7 @@ class McpClient:
                 self._listed_about = said_in(connection)
                 self.instructions, self.server_version = self._listed_about
                 self._announces = connection.announces_changes
+                self.faults = connection.faults
         except McpFailure as error:
             self._last_error = str(error)
             raise

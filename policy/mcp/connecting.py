@@ -24,6 +24,7 @@ from policy.mcp.http import OAuthTokens, http_streams
 from policy.mcp.input_requests import InputRequests
 from policy.mcp.offered import Announced, OfferedKind
 from policy.mcp.open_calls import OpenCalls
+from policy.mcp.raw_answers import RawAnswers
 from policy.mcp.server_sandbox import ServerSandbox
 from policy.mcp.stdio import stdio_streams
 from policy.mcp.websocket import websocket_streams
@@ -77,10 +78,12 @@ async def connected(
             connection.subscriptions.updated(uri)
 
     inputs = InputRequests(server, calls or OpenCalls()) if server.client_features else None
+    raw = RawAnswers()
+    streams = _streams(
+        server, lost=end, launcher=launcher, tokens=tokens or OAuthTokens(), sandbox=sandbox
+    )
     client = Client(
-        _streams(
-            server, lost=end, launcher=launcher, tokens=tokens or OAuthTokens(), sandbox=sandbox
-        ),
+        raw.within(streams),
         mode="auto",
         cache=None,
         message_handler=_hearing(announce, offers_announced, updated, garbage),
@@ -93,6 +96,7 @@ async def connected(
             connection = Connection(
                 client,
                 lost,
+                raw=raw,
                 notes_sending=over_http,
                 announced=announced,
                 fresh_for=server.check,

@@ -1,7 +1,7 @@
 """`Connection`: one session with a server, over any transport and in any revision of the protocol.
 
 Lists and results are returned as the server has sent them: the SDK's types would drop what they do
-not know.
+not know, and refuse a whole list or result for one part of it.
 """
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ from policy.mcp.errors import NotSent, ProtocolError, Uncertain
 from policy.mcp.health import Health
 from policy.mcp.http import DELIVERY, Delivery
 from policy.mcp.input_requests import InputRequests
-from policy.mcp.listed_tool import Era, ListedTool, frozen
+from policy.mcp.listed_tool import Era, ListedTool, ListFaults
 from policy.mcp.offered import Announced
 from policy.mcp.offers import Offers
 from policy.mcp.open_calls import Asker
 from policy.mcp.pages import MOST_PAGES, Pages
+from policy.mcp.raw_answers import RawAnswers
 from policy.mcp.subscriptions import Subscriptions
+from policy.mcp.valid_parts import result_problem, valid_tools
 from policy.pins import Definition
 from policy.processes import Lost
 from policy.tools import ProgressReporter
@@ -65,8 +67,8 @@ class Connection:
     `notes_sending` is whether the transport notes which requests it has sent. `announced` is set
     when the server announces another list of tools in this session. A list is asked for again when
     it is older than `fresh_for` seconds. `inputs` answers what the server asks of the client, None
-    if that is nothing. `agreed` are the definitions that are known to be those of the last list, by
-    name.
+    if that is nothing. `raw` keeps answers as they are sent. `agreed` are the definitions that are
+    known to be those of the last list, by name, and `faults` is what was wrong with that list.
     """
 
     def __init__(
@@ -74,12 +76,14 @@ class Connection:
         client: Client,
         lose: Lost,
         *,
+        raw: RawAnswers,
         notes_sending: bool = False,
         announced: asyncio.Event | None = None,
         fresh_for: float = math.inf,
         inputs: InputRequests | None = None,
     ) -> None:
         self._client = client
+        self._raw = raw
         self._inputs = inputs
         self._lose = lose
         self._notes_sending = notes_sending
@@ -89,6 +93,7 @@ class Connection:
         self._listed: tuple[ListedTool, ...] | None = None
         self._listed_at = 0.0
         self.agreed: dict[str, Definition] = {}
+        self.faults = ListFaults()
         self.lost_because: str | None = None
         self.offers = Offers(self._page, lambda: client.server_capabilities, fresh_for=fresh_for)
         self.subscriptions = Subscriptions(client, self.ask)
@@ -150,8 +155,8 @@ class Connection:
     async def _list(self) -> tuple[ListedTool, ...]:
         self._announced.clear()
         self._listed = None
-        entries = await Pages().of("tools", self._tools)
-        listed = tuple(ListedTool(name=entry["name"], raw=frozen(entry)) for entry in entries)
+        found = await Pages().of("tools", self._tools)
+        listed, self.faults = valid_tools(found, version=self.protocol_version)
         self._listed, self._listed_at = listed, time.monotonic()
         self.agreed.clear()
         return listed
@@ -168,7 +173,16 @@ class Connection:
 
     async def _page(self, request: Request[Any, Any]) -> dict[str, Any]:
         with self._translated():
-            return (await self._client.session.send_request(request, _Raw)).root
+            return await self._sent_raw(request)
+
+    async def _sent_raw(
+        self, request: Request[Any, Any], progress: ProgressReporter | None = None
+    ) -> dict[str, Any]:
+        """Return the answer to a request, of whatever form."""
+        with self._raw.wanted() as answer:
+            sending = self._client.session.send_request(request, _Raw, progress_callback=progress)
+            stand_in = await sending
+        return stand_in.root if answer.result is None else answer.result
 
     async def call_tool(
         self,
@@ -180,7 +194,12 @@ class Connection:
     ) -> dict[str, Any]:
         """Return the result of a call as the server sends it; raise McpFailure."""
         params = CallToolRequestParams(name=name, arguments=dict(arguments))
-        return await self.ask(CallToolRequest(params=params), progress=progress, asker=asker)
+        request = CallToolRequest(params=params)
+        result = await self.ask(request, progress=progress, asker=asker)
+        problem = result_problem(result)
+        if problem is not None:
+            raise ProtocolError(f"the server's answer is not valid: {problem}")
+        return result
 
     async def ask(
         self,
@@ -210,6 +229,8 @@ class Connection:
         self, request: Request[Any, Any], progress: ProgressReporter | None, *, again: bool = False
     ) -> dict[str, Any]:
         async def send() -> dict[str, Any]:
+            if isinstance(request, CallToolRequest):
+                return await self._sent_raw(request, progress)
             sending = self._client.session.send_request(request, _Raw, progress_callback=progress)
             return (await sending).root
 

@@ -96,12 +96,13 @@ class McpHandler:
 
 def output_of(result: Mapping[str, Any]) -> ToolOutput:
     """Return the result of a call as an output; its value is what rules and chains see."""
-    content = tuple(result.get("content", ()))
-    meta = {key: value for key, value in result.get("_meta", {}).items() if key not in _OF_THE_HOP}
+    content = tuple(result.get("content") or ())
+    said = result.get("_meta") or {}
+    meta = {key: value for key, value in said.items() if key not in _OF_THE_HOP}
     known = ("content", "_meta", "isError", "structuredContent", "resultType")
     return ToolOutput(
         value=_value(result, content),
-        is_error=result.get("isError") is True,
+        is_error=result.get("isError") not in (None, False),
         relayed=RelayedResult(
             content=content,
             meta=meta,

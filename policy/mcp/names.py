@@ -22,9 +22,7 @@ def refused_names(server: str, tools: Iterable[str]) -> dict[str, str]:
     for tool in tools:
         flat = Origin(kind="mcp", server=server, tool=tool).flat_name()
         if not _CHARACTERS.fullmatch(tool):
-            found[tool] = (
-                f"{quote(tool)} is not called like a tool: letters, digits, `_`, `-` and `.`"
-            )
+            found[tool] = "clients accept letters, digits, `_`, `-` and `.` in the name of a tool"
         elif len(flat) > LONGEST:
             found[tool] = (
                 f"{quote(flat)} has {len(flat)} characters, and clients accept {LONGEST}: "

@@ -79,4 +79,4 @@ class Offers:
             params = None if cursor is None else PaginatedRequestParams(cursor=cursor)
             return await self._send(request(params=params))
 
-        return tuple(map(freeze, await Pages().of(what, page)))
+        return tuple(map(freeze, (await Pages().of(what, page)).entries))

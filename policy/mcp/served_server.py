@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from policy.catalog import CatalogError, ToolSpec
+from policy.catalog import ToolSpec
 from policy.generation import McpServer
 from policy.mcp.client import McpClient, ServerStatus
 from policy.mcp.errors import McpFailure
@@ -16,8 +16,9 @@ from policy.mcp.handler import McpHandler
 from policy.mcp.names import refused_names
 from policy.mcp.offered import OfferedKind
 from policy.mcp.pinned_handler import PinnedHandler
+from policy.mcp.registering import REFUSED, register_possible, text_of_failure
 from policy.mcp.server_sandbox import Protected, tier_of_server
-from policy.model import PolicyInvalid, ToolError, thaw
+from policy.model import thaw
 from policy.pins import (
     Lock,
     PinComparison,
@@ -35,6 +36,7 @@ from policy.service import GovernedService
 from policy.tools import ToolHandler, define
 
 _LOG = logging.getLogger(__name__)
+_MOST_LOGGED = 20  # problems of one list
 _QUIET = 0.1  # seconds to wait for the end of a burst of changes
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0  # seconds before a list that failed is asked for again
 # Registering builds the policy anew, which the event loop must not wait for.
@@ -77,6 +79,7 @@ class ServedServer:
         self._problems: tuple[str, ...] = ()
         self._pins: Mapping[str, PinState] = {}
         self._handlers: Mapping[str, McpHandler] | None = None
+        self._registered: tuple[ToolHandler, ...] = ()
         self._listing = asyncio.Lock()
         # How the server stands to its pins since it was listed last; None before.
         self.state: PinState | None = None
@@ -125,7 +128,7 @@ class ServedServer:
                 await self.client.changes(self._changed)
             except Exception as error:  # noqa: BLE001 - no server may end what serves the others
                 name = self.client.server.name
-                why = _text_of(error)
+                why = text_of_failure(error)
                 _LOG.warning("tools of the MCP server %s: %s", name, why)
                 self._problems = (why, *await self._register_pinned())
                 self._tried.set()
@@ -147,33 +150,57 @@ class ServedServer:
         async with self._listing:
             tools = await self.client.list_tools()
             server = self.client.server
-            refused = refused_names(server.name, (tool.name for tool in tools))
+            faults = self.client.faults
             definitions = definitions_of(
                 server.name,
-                tools=[thaw(tool.raw) for tool in tools if tool.name not in refused],
+                tools=[thaw(tool.raw) for tool in tools],
+                left_out={
+                    **refused_names(server.name, (tool.name for tool in tools)),
+                    **faults.left_out,
+                },
                 instructions=self.client.instructions,
                 program=self._program_of(server, self.client.server_version),
             )
             compared = compare(self._lock(), definitions)
             handlers = {each.tool: each for each in _handlers(self.client, compared)}
-            await self._register(handlers.values())
-            self._handlers = handlers
+            refused = await self._register(handlers.values())
+            self._handlers = {
+                tool: each for tool, each in handlers.items() if each.spec.name not in refused
+            }
             self.state = compared.server_state
             self._pins = {name: compared.state_of(name) for name in definitions.tools}
-            self._problems = (*refused.values(), *definitions.problems)
-            return handlers
+            left_out = (*definitions.problems, *refused.values())
+            self._found((*faults.others, *(f"left out: {why}" for why in left_out)))
+            return self._handlers
+
+    def _found(self, problems: tuple[str, ...]) -> None:
+        """Report what is wrong with the list, and log what was not wrong before."""
+        name, known = self.client.server.name, frozenset(self._problems)
+        new = [problem for problem in problems if problem not in known]
+        for problem in new[:_MOST_LOGGED]:
+            _LOG.warning("the MCP server %s: %s", name, problem)
+        if new[_MOST_LOGGED:]:
+            _LOG.warning("the MCP server %s: %d more like these", name, len(new) - _MOST_LOGGED)
+        self._problems = problems
 
     async def require_listed(self) -> None:
         """List the tools if they never were; raise McpFailure."""
         if self._handlers is None:
             try:
                 await self._list()
-            except (ToolError, CatalogError, PolicyInvalid, UnusableDefinitions) as error:
-                raise McpFailure(_text_of(error)) from error
+            except (*REFUSED, UnusableDefinitions) as error:
+                raise McpFailure(text_of_failure(error)) from error
 
-    async def _register(self, handlers: Iterable[ToolHandler]) -> None:
-        name = self.client.server.name
-        await REGISTERING.run(self._service.replace_all, name, tuple(handlers))
+    async def _register(self, handlers: Iterable[ToolHandler]) -> Mapping[str, str]:
+        """Make these the tools of the service; return those that are left out, and why."""
+        name, before = self.client.server.name, {each.spec.name for each in self._registered}
+
+        def replace(handlers: tuple[ToolHandler, ...]) -> None:
+            self._service.replace_all(name, handlers)
+
+        found, refused = await REGISTERING.run(register_possible, tuple(handlers), replace, before)
+        self._registered = found
+        return refused
 
     async def _register_pinned(self) -> tuple[str, ...]:
         """Register what was accepted of a server that has never listed its tools.
@@ -185,10 +212,10 @@ class ServedServer:
             return ()
         pinned = [spec for spec in pinned_specs(self._lock()) if spec.origin.server == name]
         try:
-            await self._register(self._pinned(spec) for spec in pinned)
+            refused = await self._register(self._pinned(spec) for spec in pinned)
         except Exception as error:  # noqa: BLE001 - no server may end what serves the others
-            return (_text_of(error),)
-        return ()
+            return (text_of_failure(error),)
+        return tuple(refused.values())
 
     def _pinned(self, spec: ToolSpec) -> PinnedHandler:
         async def reach() -> McpHandler | None:
@@ -213,14 +240,3 @@ def _handlers(client: McpClient, compared: PinComparison) -> Iterator[McpHandler
             output = now.get("outputSchema")
             definition = replace(definition, output=output if isinstance(output, Mapping) else None)
         yield McpHandler(client=client, tool=tool, spec=spec, definition=definition, listed=now)
-
-
-def _text_of(error: Exception) -> str:
-    match error:
-        case PolicyInvalid():
-            first = error.diagnostics[0].message if error.diagnostics else str(error)
-            return f"the policy has errors with these tools: {first}"
-        case McpFailure() | ToolError() | CatalogError() | UnusableDefinitions():
-            return str(error)
-        case _:
-            return f"{type(error).__name__}: {error}"

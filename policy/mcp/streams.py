@@ -19,6 +19,7 @@ from mcp.types import (
     PARSE_ERROR,
     ErrorData,
     JSONRPCError,
+    JSONRPCMessage,
     jsonrpc_message_adapter,
 )
 
@@ -96,8 +97,8 @@ async def _deliver(
             message = jsonrpc_message_adapter.validate_json(text, by_name=False)
         except ValueError as error:
             if text.lstrip()[:1] in ("{", b"{") and _TOO_DEEP in str(error):
-                # It may be the answer that is waited for, and no answer is read from it.
-                raise TooDeep from error
+                await to_client.send(SessionMessage(_deep_answer(text)))
+                continue
             garbage += 1
             if garbage >= _MOST_GARBAGE:
                 raise NotMcp(garbage) from error
@@ -106,6 +107,21 @@ async def _deliver(
         else:
             garbage = 0
             await to_client.send(SessionMessage(message))
+
+
+def _deep_answer(text: str | bytes) -> JSONRPCMessage:
+    """Return an answer that the SDK would not read; raise TooDeep for what is none.
+
+    One tool in a list may be nested too deeply, and the others not. A message that cannot be read
+    at all may be the answer that is waited for.
+    """
+    try:
+        found = json.loads(text)
+        if isinstance(found, dict) and "result" in found and "method" not in found:
+            return jsonrpc_message_adapter.validate_python(found, by_name=False)
+    except (ValueError, RecursionError) as error:
+        raise TooDeep from error
+    raise TooDeep
 
 
 def _failure_instead(text: str | bytes) -> JSONRPCError | None:

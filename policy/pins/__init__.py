@@ -9,6 +9,7 @@ from policy.pins.definitions import (
     UnusableDefinitions,
     definition_digest,
     definitions_of,
+    entry_problem,
 )
 from policy.pins.lock import Lock, Pin, Reviewed, ServerPins, accepted, without
 from policy.pins.lock_file import LockProblem, read_lock, write_lock
@@ -38,6 +39,7 @@ __all__ = [
     "compare",
     "definition_digest",
     "definitions_of",
+    "entry_problem",
     "live_specs",
     "pinned_specs",
     "proposed_resources",

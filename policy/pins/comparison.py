@@ -19,15 +19,21 @@ class PinState(StrEnum):
     UNCHANGED = "unchanged"
     CHANGED = "changed"
     MISSING = "missing"
+    # Declared, and not shown to clients.
+    LEFT_OUT = "left-out"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """One tool or prompt: what was accepted, None if nothing, and what is declared now."""
+    """One tool or prompt: what was accepted, None if nothing, and what is declared now.
+
+    `left_out` is why what is declared now does not count.
+    """
 
     name: str
     pin: Pin | None
     now: Definition | None
+    left_out: str | None = None
 
     @property
     def state(self) -> PinState:
@@ -35,7 +41,7 @@ class Compared:
         if self.pin is None:
             return PinState.NEW
         if self.now is None:
-            return PinState.MISSING
+            return PinState.MISSING if self.left_out is None else PinState.LEFT_OUT
         same = digest(self.pin.definition) == digest(self.now)
         return PinState.UNCHANGED if same else PinState.CHANGED
 
@@ -62,8 +68,10 @@ class PinComparison:
     def state_of(self, tool: str) -> PinState:
         """Return the verdict on one tool: it is changed if its server is, unless it is new."""
         compared = self.tools.get(tool)
-        if compared is None or compared.now is None:
+        if compared is None:
             return PinState.MISSING
+        if compared.now is None:
+            return compared.state
         if compared.state is PinState.UNCHANGED and self.server_state is PinState.CHANGED:
             return PinState.CHANGED
         return compared.state
@@ -82,16 +90,24 @@ def compare(lock: Lock, definitions: ServerDefinitions) -> PinComparison:
         server=definitions.server,
         before=None if pins is None else pins.about,
         now=definitions.about,
-        tools=_compared(EMPTY if pins is None else pins.tools, definitions.tools),
+        tools=_compared(
+            EMPTY if pins is None else pins.tools, definitions.tools, definitions.left_out
+        ),
         prompts=_compared(EMPTY if pins is None else pins.prompts, definitions.prompts),
         problems=definitions.problems,
     )
 
 
-def _compared(pins: Mapping[str, Pin], now: Mapping[str, Definition]) -> Mapping[str, Compared]:
+def _compared(
+    pins: Mapping[str, Pin],
+    now: Mapping[str, Definition],
+    left_out: Mapping[str, str] = EMPTY,
+) -> Mapping[str, Compared]:
     return MappingProxyType(
         {
-            name: Compared(name=name, pin=pins.get(name), now=now.get(name))
+            name: Compared(
+                name=name, pin=pins.get(name), now=now.get(name), left_out=left_out.get(name)
+            )
             for name in sorted({*pins, *now})
         }
     )

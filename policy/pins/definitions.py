@@ -65,12 +65,17 @@ class About:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerDefinitions:
-    """The definitions of one server, by name; `problems` are those that were left out, and why."""
+    """The definitions of one server, by name.
+
+    `left_out` are the tools that no client is shown, by name, each with the reason; `problems` are
+    sentences about all that was left out.
+    """
 
     server: str
     about: About = field(default_factory=About)
     tools: Mapping[str, Definition] = field(default_factory=lambda: EMPTY)
     prompts: Mapping[str, Definition] = field(default_factory=lambda: EMPTY)
+    left_out: Mapping[str, str] = field(default_factory=lambda: EMPTY)
     problems: tuple[str, ...] = ()
 
 
@@ -81,26 +86,30 @@ def definitions_of(
     prompts: Iterable[Any] = (),
     instructions: Any = None,
     program: ServerProgram | None = None,
+    left_out: Mapping[str, str] = EMPTY,
 ) -> ServerDefinitions:
     """Read the definitions that a server sent, as JSON values; raises UnusableDefinitions.
 
     A tool or prompt that cannot be pinned is left out, and so are all of the same name: which one a
-    call would reach is not known.
+    call would reach is not known. `left_out` are tools to leave out for other reasons, by name.
     """
     why = identifier_problem(Origin(kind="mcp", server=server))
     if why is not None:
         raise UnusableDefinitions(f"a server cannot be called so: {why}")
     if not isinstance(instructions, str | None):
         raise UnusableDefinitions("its `instructions` are not a string")
-    room = _Room()
-    room.take(len(instructions or ""))
-    problems: list[str] = []
+    room = _Room(LARGEST_SERVER - len(instructions or ""))
+    if room.bytes < 0:
+        raise UnusableDefinitions(f"its `instructions` have more than {LARGEST_SERVER:,} bytes")
+    read_tools = _read("tool", tools, room, {**left_out})
+    read_prompts = _read("prompt", prompts, room, {})
     return ServerDefinitions(
         server=server,
         about=About(instructions=_text(instructions or ""), program=program),
-        tools=_named("tool", tools, room, problems),
-        prompts=_named("prompt", prompts, room, problems),
-        problems=tuple(problems),
+        tools=read_tools.found,
+        prompts=read_prompts.found,
+        left_out=read_tools.left_out,
+        problems=(*_problems("tool", read_tools), *_problems("prompt", read_prompts)),
     )
 
 
@@ -122,46 +131,56 @@ def digest(value: Any) -> str:
 class _Room:
     """The bytes and definitions that a server may still have."""
 
-    def __init__(self) -> None:
-        self._bytes, self._entries = LARGEST_SERVER, MOST_DEFINITIONS
+    def __init__(self, bytes: int) -> None:
+        self.bytes, self._entries = bytes, MOST_DEFINITIONS
 
-    def take(self, size: int) -> None:
-        self._bytes -= size
-        if self._bytes < 0:
-            raise UnusableDefinitions(
-                f"its definitions have more than {LARGEST_SERVER:,} bytes together"
-            )
-
-    def count(self) -> None:
+    def take(self, size: int) -> bool:
+        """Take the room for a definition, if there is as much."""
+        if size > self.bytes or not self._entries:
+            return False
+        self.bytes -= size
         self._entries -= 1
-        if self._entries < 0:
-            raise UnusableDefinitions(f"it has more than {MOST_DEFINITIONS:,} definitions")
+        return True
 
 
-def _named(
-    what: str, entries: Iterable[Any], room: _Room, problems: list[str]
-) -> dict[str, Definition]:
-    found: dict[str, Definition] = {}
-    twice: set[str] = set()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """The definitions of one kind that were read, and why others were not."""
+
+    found: dict[str, Definition]
+    left_out: dict[str, str]
+    unnamed: tuple[str, ...]
+
+
+def _read(what: str, entries: Iterable[Any], room: _Room, left_out: dict[str, str]) -> _Read:
+    """Read definitions; where there is no room for all, the largest are left out."""
+    copies: dict[str, Any] = {}
+    unnamed: list[str] = []
     for number, entry in enumerate(entries, start=1):
-        room.count()
-        why = _problem(entry)
+        why = _unnamed(entry)
         if why is not None:
-            problems.append(f"{what} {number}: {why}")
+            unnamed.append(f"{what} {number}: {why}")
             continue
-        copied = copy_value(entry, limits=_LIMITS)
+        name, copied = entry["name"], copy_value(entry, limits=_LIMITS)
         if isinstance(copied, Unreadable):
-            problems.append(f"{what} {number}: {quote(entry['name'])} is {copied.reason}")
-            continue
-        room.take(_size(copied))
-        name = copied["name"]
-        if name in found:
-            twice.add(name)
-        found[name] = freeze_definition(copied)
-    for name in sorted(twice):
-        problems.append(f"{what} {quote(name)} is listed twice")
-        del found[name]
-    return found
+            left_out[name] = f"it cannot be read: {copied.reason}"
+        elif name in copies:
+            left_out[name] = "it is listed twice"
+        copies[name] = copied
+    sizes = {name: _size(copy) for name, copy in copies.items() if name not in left_out}
+    for name in sorted(sizes, key=lambda name: (sizes[name], name)):
+        if not room.take(sizes[name]):
+            left_out[name] = (
+                f"the definitions of the server have more than {LARGEST_SERVER:,} bytes, or are "
+                f"more than {MOST_DEFINITIONS:,}"
+            )
+    found = {name: freeze_definition(copy) for name, copy in copies.items() if name not in left_out}
+    return _Read(found=found, left_out=left_out, unnamed=tuple(unnamed))
+
+
+def _problems(what: str, read: _Read) -> tuple[str, ...]:
+    named = (f"{what} {quote(name)}: {why}" for name, why in sorted(read.left_out.items()))
+    return (*read.unnamed, *named)
 
 
 def freeze_definition(value: Mapping[str, Any]) -> Definition:
@@ -171,7 +190,16 @@ def freeze_definition(value: Mapping[str, Any]) -> Definition:
     return frozen
 
 
-def _problem(entry: Any) -> str | None:
+def entry_problem(entry: Any) -> str | None:
+    """Return why an entry of a list cannot be a definition; None if it can."""
+    why = _unnamed(entry)
+    if why is None:
+        copied = copy_value(entry, limits=_LIMITS)
+        why = f"it cannot be read: {copied.reason}" if isinstance(copied, Unreadable) else None
+    return why
+
+
+def _unnamed(entry: Any) -> str | None:
     """Return why an entry is no definition with a name."""
     if not isinstance(entry, Mapping):
         return "it is not an object"

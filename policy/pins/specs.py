@@ -45,7 +45,7 @@ def live_specs(compared: PinComparison) -> Iterator[ToolSpec]:
     """
     for name, tool in compared.tools.items():
         state = compared.state_of(name)
-        if tool.now is None or state is PinState.MISSING:
+        if tool.now is None:
             continue
         found = definition_digest(compared.now, tool.now)
         if state is PinState.UNCHANGED and tool.pin is not None:

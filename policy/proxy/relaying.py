@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from policy.model import EMPTY, thaw
 from policy.tools import RelayedResult
@@ -83,4 +84,14 @@ async def relaying(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> 
         return answer
     if result is None:
         return {**answer, **thaw(current.keys)}
-    return {**thaw(result.more), **answer, "content": thaw(result.content)}
+    relayed = {**thaw(result.more), **answer, "content": thaw(result.content)}
+    structured = thaw(result.structured)
+    is_object = isinstance(structured, dict)
+    if is_object or (structured is not None and takes_any_structure(ctx.protocol_version)):
+        relayed["structuredContent"] = structured
+    return relayed
+
+
+def takes_any_structure(version: str) -> bool:
+    """Return whether a revision lets structured content be something else than an object."""
+    return version in MODERN_PROTOCOL_VERSIONS

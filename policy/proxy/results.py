@@ -13,8 +13,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from mcp.types import CallToolResult, ContentBlock, TextContent
-from pydantic import TypeAdapter
+from mcp.types import CallToolResult, TextContent
 
 from policy.audit import AuditRecord
 from policy.model import PermissionDenied, Reason, ToolError, Verdict
@@ -23,7 +22,6 @@ from policy.proxy.relaying import relay
 from policy.service import because, one_line
 from policy.tools import RelayedResult, ToolOutput
 
-_BLOCKS: TypeAdapter[list[ContentBlock]] = TypeAdapter(list[ContentBlock])
 _MOST_REASONS = 3
 _LONGEST_MESSAGE = 2_000
 # No rule can have such a name.
@@ -58,10 +56,11 @@ def answer(
 def _relayed(
     output: ToolOutput, result: RelayedResult, record: AuditRecord | None
 ) -> CallToolResult:
+    # The SDK would refuse parts that it does not know; `relaying` puts them all into the answer.
     relay(result)
     structured = result.structured
     return CallToolResult(
-        content=_BLOCKS.validate_python(result.content, by_name=False),
+        content=[],
         structured_content=structured if isinstance(structured, dict) else None,
         is_error=output.is_error,
         _meta={**result.meta, **(_meta(record) or {})},

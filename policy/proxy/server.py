@@ -43,10 +43,11 @@ from policy.proxy.list_changes import ListChanges
 from policy.proxy.offered_lists import OfferedBehind, OfferedLists
 from policy.proxy.parked_calls import LONGEST, ParkedCalls
 from policy.proxy.progress import ProgressOfCall, ProgressToClient
-from policy.proxy.relaying import relaying
+from policy.proxy.relaying import relaying, takes_any_structure
 from policy.proxy.results import answer, plain, refusal
 from policy.proxy.server_requests import Made, ServerRequests
 from policy.proxy.subscriptions import ResourceSubscriptions
+from policy.proxy.told_tools import told_tools
 from policy.proxy.user_messages import hear_client
 from policy.runtime import Threads
 from policy.service import GovernedService
@@ -121,8 +122,10 @@ def tool_server(
         # What rules mean for a tool is computed when it is first listed, which takes a while for
         # many; calls go on meanwhile.
         listed = await _LISTING.run(service.list)
-        tools = (tool for tool in listed if tool.name not in _REQUESTS)
-        return ListToolsResult(tools=[_shown(tool, service.registry) for tool in tools])
+        tools = [tool for tool in listed if tool.name not in _REQUESTS]
+        version = ctx.protocol_version
+        shown = [_shown(tool, service.registry, version) for tool in tools]
+        return ListToolsResult(tools=told_tools(shown, version))
 
     presence = ClientPresence()
     parked, requests = ParkedCalls(), RequestsToClient()
@@ -248,8 +251,8 @@ async def call_result(
             return refusal(ToolError(name, unknown), ended.record)
 
 
-def _shown(tool: ToolDefinition, tools: _Handlers) -> Tool:
-    """Return a tool as MCP clients see it."""
+def _shown(tool: ToolDefinition, tools: _Handlers, version: str) -> Tool:
+    """Return a tool as MCP clients of a revision of the protocol see it."""
     handler = tools.get(tool.name)
     spec = None if handler is None else handler.spec
     usage = f" Usage: {tool.usage_rule}" if tool.usage_rule else ""
@@ -258,7 +261,7 @@ def _shown(tool: ToolDefinition, tools: _Handlers) -> Tool:
         name=tool.name,
         description=f"{tool.description}{usage}{note}",
         input_schema=_input_schema(tool, spec),
-        output_schema=_output_schema(tool),
+        output_schema=_output_schema(tool, spec, version),
         annotations=ToolAnnotations(
             read_only_hint=None if spec is None else spec.read_only,
             destructive_hint=None if spec is None else spec.destructive,
@@ -282,10 +285,18 @@ def _input_schema(tool: ToolDefinition, spec: ToolSpec | None) -> dict[str, Any]
     return {"type": "object", **thaw(shown)}
 
 
-def _output_schema(tool: ToolDefinition) -> dict[str, Any] | None:
-    """Return the schema of the structured content; None if the output is not an object."""
-    is_object = tool.output is not None and tool.output.get("type") == "object"
-    return thaw(tool.output) if is_object else None
+def _output_schema(
+    tool: ToolDefinition, spec: ToolSpec | None, version: str
+) -> dict[str, Any] | None:
+    """Return the schema of the structured content; None if clients get no such content."""
+    if tool.output is None:
+        return None
+    is_object = tool.output.get("type") == "object"
+    is_relayed = spec is not None and spec.origin.kind == "mcp"
+    if not (is_object or (is_relayed and takes_any_structure(version))):
+        return None
+    found: dict[str, Any] = thaw(tool.output)
+    return found
 
 
 def _version() -> str:

@@ -18,6 +18,13 @@ from typing import Any
 NAMES = ("echo", "note", "fails", "dies", "waits", "grow", "state", "steps")
 MORE = {"asks": "asks", "reads": "read"}  # a further tool, by mode
 _ASKING_FOR_ROOTS = ("notifications/initialized", "notifications/roots/list_changed")
+# What each page names as the next one.
+WITHOUT_END = {
+    "circle of pages": "again",
+    "empty cursor": "",
+    "empty cursor at the end": "",
+    "odd cursor": 7,
+}
 VENDOR = {"example.com/vendor": {"kept": True}}
 
 
@@ -80,7 +87,7 @@ class Scripted:
         elif method == "tools/list":
             with (self.folder / "lists").open("a") as lists:
                 lists.write(f"{id}\n")
-            yield self.result(id, self.page(message.get("params") or {}))
+            yield self.listed(id, message.get("params") or {})
         elif method == "tools/call" and message["params"]["name"] in UNREADABLE:
             yield self.result(id, UNREADABLE[message["params"]["name"]])
         elif method == "tools/call":
@@ -98,6 +105,11 @@ class Scripted:
             "instructions": self.instructions,
         }
 
+    def listed(self, id: Any, params: dict[str, Any]) -> dict[str, Any]:
+        if self.mode == "empty cursor at the end" and "cursor" in params:
+            return {"jsonrpc": "2.0", "id": id, "error": {"code": -32602, "message": "no cursor"}}
+        return self.result(id, self.page(params))
+
     def page(self, params: dict[str, Any]) -> dict[str, Any]:
         cursor = params.get("cursor")
         tools = [tool(name) for name in NAMES]
@@ -110,8 +122,6 @@ class Scripted:
         match self.mode:
             case "endless pages":
                 return {"tools": tools, "nextCursor": str(int(cursor or 0) + 1)}
-            case "circle of pages":
-                return {"tools": tools, "nextCursor": "again"}
             case "two pages":
                 return {"tools": tools[4:]} if cursor else {"tools": tools[:4], "nextCursor": "2"}
             case "large list":
@@ -125,6 +135,8 @@ class Scripted:
                 return {"tools": [tool("echo"), tool((self.folder / "tools").read_text())]}
             case "no list":
                 return {"tools": [{"name": 7}]}
+            case _ if self.mode in WITHOUT_END:
+                return {"tools": tools, "nextCursor": WITHOUT_END[self.mode]}
             case _:
                 return {"tools": tools}
 
@@ -210,6 +222,8 @@ def main(mode: str, folder: Path, answering: type[Scripted] = Scripted) -> None:
                 sys.stdout.write("x" * 1_000_000)
         case "not UTF-8":
             sys.stdout.buffer.write(b'\xff\xfe{"jsonrpc": "2.0"}\n' + b"[" * 100_000 + b"\n")
+        case "endless nesting":
+            print('{"a":' * 100_000)
         case "banner":
             print("Welcome!\n")
         case _:

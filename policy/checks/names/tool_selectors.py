@@ -416,8 +416,11 @@ class SelectorReader:
                 "exact name, add it to the catalogue",
                 elsewhere=True,
             )
-        near = nearest(pattern.text, self._spellings(pattern))
+        near = nearest(pattern.text, self._spellings(pattern, reviewed=True))
         severity = Severity.ERROR if self.catalog.complete or near else Severity.WARNING
+        if not near:
+            # What a server declares that nobody has reviewed makes no valid rule an error.
+            near = nearest(pattern.text, self._spellings(pattern, reviewed=False))
         if near:
             prefix = f"{pattern.origin} " if pattern.origin else ""
             return _Unknown(
@@ -436,12 +439,18 @@ class SelectorReader:
             "`placet catalog export` writes such a list",
         )
 
-    def _spellings(self, pattern: ToolPattern) -> Iterable[str]:
+    def _spellings(self, pattern: ToolPattern, *, reviewed: bool) -> Iterable[str]:
+        """Return the names of tools that people know, or of those that only a server declares."""
+        known = (
+            spec
+            for spec in self.catalog.specs
+            if (spec.pinned or spec.origin.kind != "mcp") is reviewed
+        )
         if pattern.origin is None:
-            return self.catalog.names
+            return [spec.name for spec in known]
         return [
             f"{spec.origin.server}/{spec.origin.tool}"
-            for spec in self.catalog.specs
+            for spec in known
             if spec.origin.kind == pattern.origin
         ]
 

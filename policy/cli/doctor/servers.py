@@ -93,11 +93,14 @@ def _compared(server: McpServer, answer: ServerAnswers, lock: Lock | None) -> di
         "protocol_version": answer.protocol_version,
         "version": answer.version,
     }
-    refused = refused_names(server.name, (tool["name"] for tool in answer.tools))
     try:
         definitions = definitions_of(
             server.name,
-            tools=[tool for tool in answer.tools if tool["name"] not in refused],
+            tools=answer.tools,
+            left_out={
+                **refused_names(server.name, (tool["name"] for tool in answer.tools)),
+                **answer.faults.left_out,
+            },
             prompts=answer.prompts,
             instructions=answer.instructions,
             program=program_of(server, answer.version),
@@ -107,5 +110,6 @@ def _compared(server: McpServer, answer: ServerAnswers, lock: Lock | None) -> di
     compared = None if lock is None else compare(lock, definitions)
     states = () if compared is None else map(compared.state_of, compared.tools)
     pins = Counter(state.value for state in states)
-    problems = [*refused.values(), *definitions.problems]
+    left_out = (f"left out: {problem}" for problem in definitions.problems)
+    problems = [*answer.faults.others, *left_out]
     return _record(server, **said, pins=dict(sorted(pins.items())), problems=problems)

@@ -14,7 +14,9 @@ _PINS = {
     "new": "new",
     "changed": "changed",
     "missing": "no longer declared",
+    "left-out": "left out",
 }
+_NOT_SHOWN = ("missing", "left-out")
 _ERAS = {"handshake": "with a handshake", "stateless": "without a handshake"}
 
 
@@ -74,7 +76,7 @@ def _servers(found: list[Mapping[str, Any]], policy: str) -> Iterator[str]:
             how.append(f"{_ERAS[server['era']]} ({_shown(server['protocol_version'])})")
         pins = server["pins"]
         if server["state"] == "reached":
-            count = counted(sum(n for state, n in pins.items() if state != "missing"), "tool")
+            count = counted(sum(n for state, n in pins.items() if state not in _NOT_SHOWN), "tool")
             states = ", ".join(f"{n} {_PINS[state]}" for state, n in pins.items())
             how.append(f"{count}: {states}" if pins else count)
         yield f"server {_shown(server['name'])}: {server['transport']}, {', '.join(how)}"

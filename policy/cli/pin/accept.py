@@ -16,7 +16,7 @@ from policy.cli.people_only import refuse_agents
 from policy.cli.person import person_of
 from policy.cli.pin.lock_at import lock_at
 from policy.cli.pin.reviewed_server import ReviewedServer, ServerCommand, reviewed_server
-from policy.cli.pin.text import review_lines
+from policy.cli.pin.text import left_out_lines, review_lines
 from policy.diagnostics import did_you_mean, visible
 from policy.pins import Review, Reviewed, accepted, proposed_resources, without
 
@@ -68,6 +68,7 @@ def accept_command(
     if not _is_left(found.review, tools):
         what = _named(tools) if tools else "everything"
         click.echo(f"server {server}: {what} {'are' if len(tools) > 1 else 'is'} accepted already")
+        _say_left_out(found)
         return
     _confirm(found, reviewed)
     chosen = frozenset(tools) or None
@@ -87,6 +88,18 @@ def accept_command(
         click.echo(f"accepted: {_named(tools)} of server {server}; {pinned} in {found.at.shown}")
     else:
         click.echo(f"accepted: server {server}, {pinned} in {found.at.shown}")
+    _say_left_out(found)
+
+
+def _say_left_out(found: ReviewedServer) -> None:
+    """Say which tools clients are not shown, accepted or not."""
+    from policy.mcp import refused_names
+
+    for line in left_out_lines(found.review):
+        click.echo(line)
+    definitions = found.definitions
+    for name, why in refused_names(definitions.server, definitions.tools).items():
+        click.echo(f"no client of a gateway is shown tool {visible(name, 80)}: {visible(why, 300)}")
 
 
 @click.command("forget")

@@ -136,9 +136,12 @@ def _asked(named: NamedServer, at: LockAt) -> ServerDefinitions:
         told = ask_server(server, seconds=named.timeout)
     except McpFailure as error:
         exit_with(f"server {visible(named.name, 80)}: {error}{_help(error)}")
+    for fault in told.faults.others:
+        click.echo(f"note: server {visible(named.name, 80)}: {visible(fault, 300)}", err=True)
     return definitions_of(
         named.name,
         tools=told.tools,
+        left_out=told.faults.left_out,
         prompts=told.prompts,
         instructions=told.instructions,
         program=program_of(server, told.version),

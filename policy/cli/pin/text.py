@@ -13,6 +13,7 @@ _STATES = {
     PinState.NEW: "new",
     PinState.CHANGED: "changed",
     PinState.MISSING: "no longer declared",
+    PinState.LEFT_OUT: "left out now",
 }
 
 
@@ -25,9 +26,14 @@ def review_lines(found: Review) -> Iterator[str]:
         if item.proposal is not None and item.proposal.sentence:
             yield f"  ? proposed: {visible(item.proposal.sentence)}"
         yield ""
+    yield from left_out_lines(found)
+    yield summary(found)
+
+
+def left_out_lines(found: Review) -> Iterator[str]:
+    """Yield what no client is shown, and why, line by line."""
     for problem in found.problems:
         yield f"left out: {visible(problem, 300)}"
-    yield summary(found)
 
 
 def summary(found: Review) -> str:

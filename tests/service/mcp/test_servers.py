@@ -228,10 +228,11 @@ async def test_a_name_that_is_taken_is_a_problem_of_the_server(tmp_path: Path) -
     async with s.serving(scripted(tmp_path)) as servers:
         (problem,) = servers.report()["one"].problems
         assert "a tool called `one__echo` is registered already" in problem
-        assert s.names == {"one__echo"}
+        assert s.names == {f"one__{name}" for name in NAMES}
+        assert isinstance(s.service.registry.get("one__echo"), CountingHandler)
 
 
-PATHS = (("../x", "is not called like a tool"), ("y" * 60, "clients accept 64"))
+PATHS = (("../x", "clients accept letters, digits"), ("y" * 60, "and clients accept 64"))
 
 
 @pytest.mark.parametrize(("name", "said"), PATHS)
@@ -251,7 +252,7 @@ async def test_a_schema_that_is_too_deep_keeps_its_own_tool_out(tmp_path: Path) 
     async with s.serving(scripted(tmp_path, mode="deep schema")) as servers:
         assert "one__deep" not in s.names and "one__echo" in s.names
         (problem,) = servers.report()["one"].problems
-        assert "`deep` is nested too deeply" in problem
+        assert "tool `deep`: it cannot be read: nested too deeply" in problem
         assert (await s.service.execute("one__echo", {"text": "hi"})).value == "hi"
 
 

@@ -14,6 +14,8 @@ from policy.catalog import LOCK_FILE
 from policy.pins import Lock, Reviewed, accepted, definitions_of, write_lock
 from policy.plugins import read_plugin
 from policy.version import VERSION
+from tests.mcp_servers.declaring import SERVER as DECLARING
+from tests.mcp_servers.declaring import declaring_server
 from tests.mcp_servers.scripted import tool
 from tests.unit.cli.running import Ran, rules_in, run
 from tests.unit.sandbox.confining import needs_bubblewrap, needs_landlock
@@ -104,6 +106,23 @@ def test_each_server_has_its_state_era_pins_and_last_error(tmp_path: Path) -> No
     assert found["new"]["era"] == "handshake" and found["new"]["pins"] == {"new": 8}
     assert found["broken"]["state"] == "failed"
     assert found["known"]["pins"] == {"changed": 1, "new": 2, "unchanged": 5}
+
+
+def test_tools_that_are_left_out_are_not_called_missing(tmp_path: Path) -> None:
+    """Reviewed or not, they are named with the reason."""
+    script = {"tools": [tool("fine"), tool("with/slash"), {**tool("odd"), "icons": 7}]}
+    (tmp_path / "script.json").write_text(json.dumps(script))
+    rules = rules_in(tmp_path)
+    (rules / "placet.toml").write_text(declaring_server(tmp_path / "script.json", "f"))
+    tools = [tool(name) for name in ("fine", "with/slash", "gone")]
+    words = [sys.executable, "-I", "-S", str(DECLARING), str(tmp_path / "script.json")]
+    definitions = definitions_of("f", tools=tools, program=_program(words))
+    lock = accepted(Lock(), definitions, reviewed=Reviewed(by="ada", at="2026-11-23T08:00:00Z"))
+    (rules / LOCK_FILE).write_bytes(write_lock(lock))
+    out = doctor(rules).out
+    assert "1 tool: 1 left out, 1 no longer declared, 1 as accepted\n" in out
+    assert "  ! left out: tool `odd`: `icons` is not valid: Input should be a valid list\n" in out
+    assert "  ! left out: tool `with/slash`: clients accept letters, digits, `_`, `-` and" in out
 
 
 def _program(words: list[str]) -> Any:

@@ -12,6 +12,8 @@ from policy.catalog import LOCK_FILE
 from policy.generation import read_policy
 from policy.model import Verdict
 from policy.pins import Reviewed
+from tests.mcp_servers.declaring import declaring_server
+from tests.mcp_servers.scripted import tool as listed_tool
 from tests.unit.cli.running import Ran, rules_in, run
 from tests.unit.sandbox.confining import needs_bubblewrap
 
@@ -311,6 +313,27 @@ def test_what_cannot_be_pinned_is_named_and_the_rest_reviewed(tmp_path: Path) ->
     assert "left out: tool 3: it is not an object" in ran.out
     assert "tool b is new" in ran.out
     assert "! the name has more than ASCII letters" in ran.out
+
+
+@pytest.mark.people
+def test_accepting_says_what_no_client_is_shown(tmp_path: Path) -> None:
+    file = recording(tmp_path, [{"name": "b"}, 7, {"name": "with/slash"}])
+    rules = rules_in(tmp_path)
+    for done in (accept(rules, "hub", file), accept(rules, "hub", file)):
+        assert "left out: tool 2: it is not an object\n" in done.out
+        assert "no client of a gateway is shown tool with/slash: clients accept" in done.out
+
+
+@pytest.mark.people
+def test_an_odd_tool_of_a_server_that_is_asked_is_left_out(tmp_path: Path) -> None:
+    script = {"tools": [listed_tool("fine"), {**listed_tool("odd"), "icons": 7}]}
+    (tmp_path / "script.json").write_text(json.dumps(script))
+    rules = rules_in(tmp_path, "policy for every agent\ndefault deny\n")
+    (rules / "placet.toml").write_text(declaring_server(tmp_path / "script.json", "f"))
+    reviewed = run("pin", "review", rules, "--server", "f", "--format", "json").record["digest"]
+    done = run("pin", "accept", rules, "--server", "f", "--reviewed", reviewed)
+    assert "accepted: server f, 1 tool in" in done.out
+    assert "left out: tool `odd`: `icons` is not valid" in done.out
 
 
 def test_names_of_built_in_tools_and_of_agents_are_warned_of(tmp_path: Path) -> None:

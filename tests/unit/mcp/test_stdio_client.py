@@ -80,17 +80,13 @@ async def test_pages_are_read_to_the_last(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("mode", "said"),
     [
-        ("endless pages", "the server's list has more than 100 pages"),
-        ("circle of pages", "the server's list leads back to a page before"),
-        ("large list", "the server's list has more than 16,777,216 bytes"),
-        ("no list", r"the server's answer is not valid: tools\.0\.inputSchema: Field required"),
         (
             "ends",
             r"ended with exit status 3; it wrote: no \\u\{1b\}\[31mconfiguration for this server",
         ),
         ("garbage", "the server has sent 1,000 lines in a row that are no MCP messages"),
         ("endless line", "the server has sent a message of more than 16,777,216 bytes"),
-        ("very deep schema", "the server has sent a message that is nested too deeply"),
+        ("endless nesting", "the server has sent a message that is nested too deeply"),
     ],
 )
 async def test_a_server_that_cannot_list_its_tools_is_an_error(
@@ -101,6 +97,51 @@ async def test_a_server_that_cannot_list_its_tools_is_an_error(
             await client.list_tools()
         assert client.tools == ()
         assert client.status.last_error
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [
+        ("endless pages", "the server's list has more than 100 pages"),
+        ("circle of pages", "the server's list leads back to a page before"),
+        ("empty cursor", "the server's list leads back to a page before"),
+        ("odd cursor", "the server's list continues at something that is not a string"),
+    ],
+)
+async def test_a_list_without_an_end_is_used_as_far_as_it_was_read(
+    tmp_path: Path, mode: str, said: str
+) -> None:
+    async with client_of(scripted(tmp_path, mode)) as client:
+        assert tuple(tool.name for tool in await client.list_tools()) == NAMES
+        assert client.faults.left_out == {}
+        assert client.faults.others == (f"{said}; what it lists up to there is used",)
+
+
+async def test_an_empty_cursor_that_is_refused_is_the_end(tmp_path: Path) -> None:
+    async with client_of(scripted(tmp_path, "empty cursor at the end")) as client:
+        assert len(await client.list_tools()) == len(NAMES)
+        assert client.faults.others == ()
+
+
+async def test_a_list_that_is_too_large_is_used_as_far_as_there_is_room(tmp_path: Path) -> None:
+    async with client_of(scripted(tmp_path, "large list")) as client:
+        assert await client.list_tools() == ()
+        (said,) = client.faults.others
+        assert said.startswith("the server's list has more than 16,777,216 bytes")
+        assert client.faults.left_out == {"large": "it cannot be read: more bytes than the limit"}
+
+
+async def test_tools_without_a_name_are_left_out(tmp_path: Path) -> None:
+    async with client_of(scripted(tmp_path, "no list")) as client:
+        assert await client.list_tools() == ()
+        (said,) = client.faults.others
+        assert said.startswith("left out: tool 1: `name` must be a string")
+
+
+async def test_a_tool_that_is_nested_too_deeply_costs_only_itself(tmp_path: Path) -> None:
+    async with client_of(scripted(tmp_path, "very deep schema")) as client:
+        assert tuple(tool.name for tool in await client.list_tools()) == NAMES
+        assert client.faults.left_out == {"deep": "it cannot be read: nested too deeply"}
 
 
 async def test_a_server_that_does_not_greet_is_given_up(tmp_path: Path) -> None:

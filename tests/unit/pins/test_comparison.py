@@ -253,11 +253,14 @@ def deep(levels: int) -> Any:
         ({}, "tool 2: `name` must be a string of 1 to 256 visible characters"),
         ({"name": "a\u202eb"}, "visible characters"),
         ({"name": "x" * 257}, "visible characters"),
-        ({"name": "deep", "inputSchema": deep(100)}, "tool 2: `deep` is nested too deeply"),
+        (
+            {"name": "deep", "inputSchema": deep(100)},
+            "tool `deep`: it cannot be read: nested too deeply",
+        ),
         ({"name": "nan", "_meta": float("nan")}, "a number that is not finite"),
         ({"name": "half", "_meta": "\ud800"}, "not valid Unicode"),
         ({"name": "huge", "description": "x" * 64_000_000}, "more bytes than the limit"),
-        ({"name": "fine"}, "tool `fine` is listed twice"),
+        ({"name": "fine"}, "tool `fine`: it is listed twice"),
     ],
 )
 def test_a_definition_that_cannot_be_pinned_is_left_out(entry: Any, said: str) -> None:
@@ -273,12 +276,7 @@ def test_a_definition_that_cannot_be_pinned_is_left_out(entry: Any, said: str) -
         ("../x", {}, "cannot be called so"),
         ("s", {"instructions": 7}, "`instructions` are not a string"),
         ("s", {"instructions": "\ud800"}, "not valid Unicode"),
-        (
-            "s",
-            {"tools": [{"name": f"t{i}", "description": "x" * 90_000} for i in range(30)]},
-            "2,000",
-        ),
-        ("s", {"tools": [{"name": f"t{i}"} for i in range(10_001)]}, "more than 10,000"),
+        ("s", {"instructions": "x" * 2_000_001}, "`instructions` have more than 2,000,000 bytes"),
     ],
 )
 def test_a_server_that_cannot_be_pinned_is_an_error(
@@ -286,3 +284,28 @@ def test_a_server_that_cannot_be_pinned_is_an_error(
 ) -> None:
     with pytest.raises(UnusableDefinitions, match=why):
         definitions_of(server, **{"tools": [], **said})
+
+
+def test_the_largest_tools_are_left_out_where_there_is_no_room_for_all() -> None:
+    large = [{"name": f"large{i}", "description": "x" * 900_000} for i in range(3)]
+    now = definitions_of("s", tools=[*large, {"name": "small"}])
+    assert sorted(now.tools) == ["large0", "large1", "small"]
+    assert "more than 2,000,000 bytes" in now.left_out["large2"]
+
+
+def test_more_tools_than_are_taken_leave_the_others() -> None:
+    now = definitions_of("s", tools=[{"name": f"t{i}"} for i in range(10_001)])
+    assert len(now.tools) == 10_000 and len(now.left_out) == 1
+
+
+def test_a_tool_that_was_left_out_before_takes_those_of_its_name_with_it() -> None:
+    now = definitions_of("s", tools=[{"name": "t"}, {"name": "u"}], left_out={"t": "it is odd"})
+    assert sorted(now.tools) == ["u"]
+    assert now.problems == ("tool `t`: it is odd",)
+
+
+def test_an_accepted_tool_that_is_left_out_is_not_called_missing() -> None:
+    lock = accepted(Lock(), definitions_of("s", tools=[{"name": "t"}]), reviewed=ADA)
+    now = definitions_of("s", tools=[{"name": "t"}], left_out={"t": "it is odd"})
+    assert compare(lock, now).state_of("t") is PinState.LEFT_OUT
+    assert compare(lock, definitions_of("s", tools=[])).state_of("t") is PinState.MISSING
