@@ -17,7 +17,12 @@ from policy.program.program import (
     Shortcuts,
     ToolPlan,
 )
-from policy.program.result_changes import UNSEARCHED, ResultRedactor, ResultWithheld
+from policy.program.result_changes import (
+    UNSEARCHED,
+    ResultRedactor,
+    ResultWithheld,
+    texts_of_result,
+)
 
 __all__ = [
     "ALL_SHORTCUTS",
@@ -42,4 +47,5 @@ __all__ = [
     "apply_changes",
     "compile_policy",
     "meaning_digest",
+    "texts_of_result",
 ]

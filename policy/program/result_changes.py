@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -225,6 +225,33 @@ class ResultRedactor:
             kept = {key: item for key, item in others.items() if key not in _MEDIA_TYPES}
             return {**kept, "mimeType": "text/plain", "text": UNSEARCHED}
         return {**others, content: UNSEARCHED}
+
+
+def texts_of_result(
+    value: Any, *, words: frozenset[str] = frozenset(), decodes: bool = True
+) -> Iterator[str]:
+    """Yield every text, number and key in a value; with `decodes`, what encoded content says too.
+
+    What belongs to the protocol by `words` is left out, as `ResultRedactor.value` leaves it.
+    Raises ValueError for a number that is too long to be written.
+    """
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        content = _binary_content(value) if decodes else None
+        decoded = None if content is None else _decoded(value[content])
+        if decoded is not None:
+            yield decoded
+        for key, item in value.items():
+            if key not in words:
+                yield str(key)
+            if key not in words or not _is_of_protocol(key, item, words):
+                yield from texts_of_result(item, words=words, decodes=decodes)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from texts_of_result(item, words=words, decodes=decodes)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
 
 
 def _is_of_protocol(key: str, item: Any, words: frozenset[str]) -> bool:

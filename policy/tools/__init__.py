@@ -36,6 +36,7 @@ from policy.tools.registry_snapshot import (
     ResolvedName,
     Unregistered,
 )
+from policy.tools.result_parts import NO_WORDS, PROTOCOL_WORDS, ResultPart, parts_of, with_parts
 from policy.tools.running_time import RunningTime
 from policy.tools.service import (
     FollowUp,
@@ -52,6 +53,8 @@ from policy.tools.usage import Usage, tokens
 
 __all__ = [
     "CALL_VARIABLE",
+    "NO_WORDS",
+    "PROTOCOL_WORDS",
     "PROVIDERS",
     "AiTool",
     "Authored",
@@ -79,6 +82,7 @@ __all__ = [
     "RelayedResult",
     "Replaced",
     "ResolvedName",
+    "ResultPart",
     "RunningTime",
     "Tool",
     "ToolDefinition",
@@ -103,6 +107,7 @@ __all__ = [
     "handler_for",
     "handler_of",
     "location_of",
+    "parts_of",
     "provider_schemas",
     "quotes_errors",
     "running_tool",
@@ -110,5 +115,6 @@ __all__ = [
     "spec_of",
     "tokens",
     "tool",
+    "with_parts",
     "without_secrets",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import nullcontext
 from typing import Any
 
 from policy.model import SUCCEEDED, CallOutput, Outcome, PermissionDenied, Verdict, thaw
@@ -11,6 +12,7 @@ from policy.service.host_objects import AnyApprover
 from policy.service.in_flight import HERE, ArrivedCall, InFlight, carrying
 from policy.service.judging.adjudicator import Adjudicator, Judgement, adjudicator_within
 from policy.service.judging.classification import SmartFilter
+from policy.service.layers.progress_reports import ToldMessages, reporting
 from policy.service.sessions import (
     MemorySessionLog,
     SessionLog,
@@ -67,13 +69,15 @@ class PermissionLayer(PassThrough):
         judgement, release = await self._released(call, judgement)
         call.permitted = True
         judged = judgement.decision.call
+        messages = ToldMessages()
         try:
-            output = await self.inner.execute(judged.tool, judged.input)
+            with reporting(call, messages.noting) if judgement.keeps_output else nullcontext():
+                output = await self.inner.execute(judged.tool, judged.input)
         except BaseException as error:
-            told = told_by_error(error) if judgement.keeps_output else None
+            told = told_by_error(error, messages.texts) if judgement.keeps_output else None
             self._finish(release, outcome_of(error) if call.has_begun else None, told)
             raise
-        told = told_by(output) if judgement.keeps_output else None
+        told = told_by(output, messages.texts) if judgement.keeps_output else None
         self._finish(release, "failed" if output.is_error else SUCCEEDED, told)
         return output
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,24 +15,17 @@ from policy.program import ResultRedactor, ResultWithheld
 from policy.runtime import Threads
 from policy.service.in_flight import InFlight
 from policy.service.judging.adjudicator import Judgement
+from policy.service.layers.progress_reports import reporting
 from policy.tools import (
-    Client,
-    ClientRequests,
+    NO_WORDS,
+    PROTOCOL_WORDS,
     ProgressReporter,
-    RelayedResult,
+    ResultPart,
     ToolOutput,
     ToolService,
-    Watch,
+    with_parts,
 )
 from policy.values import Redaction
-
-# The keys, types and roles of the content of MCP results: without them, no client can read it.
-_WORDS = frozenset(
-    """annotations assistant audience audio blob content contents data description icons image
-    isError lastModified messages mimeType name priority resource resource_link role size src
-    structuredContent text title tool_result tool_use type uri user _meta""".split()
-)
-_NO_WORDS: frozenset[str] = frozenset()
 
 # Searching a large result takes milliseconds, or seconds if it was made to be slow.
 _THREADS = Threads("redacting results", most=8, fair=True)
@@ -55,7 +47,7 @@ async def execute_redacted(inner: ToolService, call: InFlight, judgement: Judgem
     redacted = _RedactedCall(call, judgement, judge)
     call.redactions = ()
     try:
-        with redacted.progress():
+        with reporting(call, redacted.reporter):
             output = await inner.execute(judged.tool, judged.input)
     except ToolError as error:
         failure = redacted.error(error)
@@ -76,20 +68,21 @@ class _RedactedCall:
         self._judgement = judgement
         self._judge = judge
 
-    @contextmanager
-    def progress(self) -> Iterator[None]:
-        """Redact what the tool reports of its progress to the client."""
-        context = self._call.context
-        client = None if context is None else context.client
-        if context is None or client is None or client.progress is None:
-            yield
-            return
+    def reporter(self, report: ProgressReporter) -> ProgressReporter:
+        """Return a reporter of redacted messages; one that cannot be redacted is left out."""
         redactions = self._rules(NO_RESULT).redactions
-        self._call.context = replace(context, client=_RedactedClient(client, redactions))
-        try:
-            yield
-        finally:
-            self._call.context = context
+        if not redactions:
+            return report
+
+        async def redacted(progress: float, total: float | None, message: str | None) -> None:
+            if message is not None:
+                try:
+                    message = ResultRedactor(redactions).text(message)
+                except ResultWithheld:
+                    message = None
+            await report(progress, total, message)
+
+        return redacted
 
     def output(self, output: ToolOutput) -> ToolOutput:
         """Return the output, redacted; raise Execution if it is withheld."""
@@ -135,12 +128,16 @@ class _RedactedCall:
             then = replace(then, because=redactor.text(then.because))
         if relayed is None:
             is_of_protocol = self._judgement.decision.call.tool in SERVER_REQUESTS
-            words = _WORDS if is_of_protocol else _NO_WORDS
+            words = PROTOCOL_WORDS if is_of_protocol else NO_WORDS
             return replace(output, value=redactor.value(output.value, words=words), then=then)
+
+        def change(part: ResultPart) -> Any:
+            return redactor.value(part.value, words=part.words)
+
         # The value is made of the parts.
-        words = _WORDS if relayed.structured is None else _NO_WORDS
+        words = PROTOCOL_WORDS if relayed.structured is None else NO_WORDS
         value = ResultRedactor(redactions).value(output.value, words=words)
-        return replace(output, value=value, then=then, relayed=_relayed(relayed, redactor))
+        return replace(output, value=value, then=then, relayed=with_parts(relayed, change))
 
     def _rules(self, result: Any) -> ResultRules:
         return self._judge.result_rules(
@@ -201,52 +198,3 @@ def _is_large(value: Any) -> bool:
         if characters > _LARGE_TEXT or values + len(todo) > _MANY_VALUES:
             return True
     return False
-
-
-def _relayed(result: RelayedResult, redactor: ResultRedactor) -> RelayedResult:
-    return RelayedResult(
-        content=tuple(redactor.value(block, words=_WORDS) for block in result.content),
-        structured=redactor.value(result.structured),
-        meta=redactor.value(result.meta, words=_WORDS),
-        more=redactor.value(result.more, words=_WORDS),
-    )
-
-
-class _RedactedClient:
-    """The client of a call whose tool reports its progress in redacted messages."""
-
-    def __init__(self, client: Client, redactions: tuple[Redaction, ...]) -> None:
-        self._client = client
-        self._redactions = redactions
-
-    @property
-    def requests(self) -> ClientRequests | None:
-        """Takes requests as the client does: they are calls of their own, and no result."""
-        return self._client.requests
-
-    @property
-    def watch(self) -> Watch | None:
-        """Hears that a resource has changed, and nothing of its contents."""
-        return self._client.watch
-
-    @property
-    def origin(self) -> Hashable:
-        """Where the call came from."""
-        return self._client.origin
-
-    @property
-    def progress(self) -> ProgressReporter | None:
-        """Takes reports of progress; a message that cannot be redacted is left out."""
-        report = self._client.progress
-        if report is None or not self._redactions:
-            return report
-
-        async def redacted(progress: float, total: float | None, message: str | None) -> None:
-            if message is not None:
-                try:
-                    message = ResultRedactor(self._redactions).text(message)
-                except ResultWithheld:
-                    message = None
-            await report(progress, total, message)
-
-        return redacted

@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from policy.model import SUCCEEDED, CallOutput, Outcome, Timeout, freeze
-from policy.tools import RelayedResult, ToolOutput
+from policy.program import texts_of_result
+from policy.tools import RelayedResult, ToolOutput, parts_of
 
 
-def told_by(output: ToolOutput) -> CallOutput | None:
-    """Return what an output tells; None if it cannot be kept.
+def told_by(output: ToolOutput, told: tuple[str, ...] = ()) -> CallOutput | None:
+    """Return what an output tells, and what was `told` before it; None if it cannot be kept.
 
     The result of a call that reports an error is a text like any other: rules read no fields of it.
     """
     try:
         value = freeze(output.value)
-        beside = () if output.relayed is None else _texts_beside(output.relayed)
-    except RecursionError:
+        beside = (*told, *_texts_beside(output))
+        if not output.is_error:
+            # Without a value there is nothing to find in it; None would mean that it is not known.
+            return CallOutput(result="" if value is None else value, texts=beside)
+        return CallOutput(texts=(*beside, *texts_of_result(value)))
+    except (RecursionError, ValueError):
         return None
-    if not output.is_error:
-        # Without a value there is nothing to find in it; None would mean that it is not known.
-        return CallOutput(result="" if value is None else value, texts=beside)
-    return CallOutput(texts=(*beside, *_texts_in(value)))
 
 
-def told_by_error(error: BaseException) -> CallOutput:
-    """Return what an agent is told of an error."""
-    return CallOutput(texts=(str(error),))
+def told_by_error(error: BaseException, told: tuple[str, ...] = ()) -> CallOutput:
+    """Return what an agent is told of an error, and what it was `told` before."""
+    return CallOutput(texts=(*told, str(error)))
 
 
 def outcome_of(error: BaseException | None) -> Outcome:
@@ -40,20 +40,27 @@ def outcome_of(error: BaseException | None) -> Outcome:
     return "timeout" if isinstance(error, Timeout) else "failed"
 
 
-def _texts_beside(relayed: RelayedResult) -> tuple[str, ...]:
-    """Return the texts of a server's result that stand beside its structured content."""
-    parts = (relayed.meta, relayed.more)
-    if relayed.structured is None:
-        return tuple(text for part in parts for text in _texts_in(part))
-    return tuple(text for part in (relayed.content, *parts) for text in _texts_in(part))
+def _texts_beside(output: ToolOutput) -> tuple[str, ...]:
+    """Return the texts of a server's result that its value does not have, each once.
+
+    Beside structured content these are all: a label may mark fields of that alone.
+    """
+    result = output.relayed
+    if result is None:
+        return ()
+    known: set[str] = set()
+    if result.structured is None:
+        known.update(texts_of_result(output.value, decodes=False), _joined_texts(result))
+    beside = (
+        text
+        for part in parts_of(result)
+        if part.name != "structured"  # that is the value
+        for text in texts_of_result(part.value, words=part.words)
+    )
+    return tuple(text for text in dict.fromkeys(beside) if text not in known)
 
 
-def _texts_in(value: Any) -> tuple[str, ...]:
-    """Return every text in a value, keys included."""
-    if isinstance(value, str):
-        return (value,)
-    if isinstance(value, Mapping):
-        return tuple(text for key, item in value.items() for text in (str(key), *_texts_in(item)))
-    if isinstance(value, (list, tuple)):
-        return tuple(text for item in value for text in _texts_in(item))
-    return () if value is None or isinstance(value, bool) else (str(value),)
+def _joined_texts(result: RelayedResult) -> Iterator[str]:
+    """Yield the texts that the value of a result without structured content is joined of."""
+    if all(block.get("type") == "text" for block in result.content):
+        yield from (str(block.get("text", "")) for block in result.content)
