@@ -209,6 +209,8 @@ class CommandEffects:
                 self.note_access("read", word, option="")
             if listed_folders(value) is None:
                 self.note_access("read", value, option="")
+        elif role == "searched":
+            self.unknown_access("reads", f"which file the variable `{name}` names is not known")
         else:
             self.note_access(role, value, option="")
 

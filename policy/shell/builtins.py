@@ -182,9 +182,11 @@ def _set_named(words: tuple[Word, ...], shell: ShellState, spelled: str) -> None
         if words[0].text == "let":
             shell.set_number(name)
             continue
+        if words[0].text == "unset":
+            shell.unset(name)
+            continue
         shell.set_unknown(name)
-        if words[0].text != "unset":
-            shell.findings.computed.add(f"{name}()")
+        shell.findings.computed.add(f"{name}()")
 
 
 def _may_set(words: tuple[Word, ...]) -> bool:

@@ -294,6 +294,11 @@ class ShellState:
         """Set a variable to an unknown text."""
         self.assign(Assignment(name, _UNKNOWN))
 
+    def unset(self, name: str) -> None:
+        """Remove a variable; another one of that name may be seen then."""
+        self.assign(Assignment(name, Word("")))
+        self.forget(name)
+
     def set_number(self, name: str) -> None:
         """Set a variable to an unknown number."""
         self.assign(Assignment(name, _UNKNOWN), number=True)

@@ -14,8 +14,11 @@ from policy.shell import Assignment, Word
 from policy.values import quote
 
 # `command`: its value is a command line; `code`: it makes programs load or run something;
-# `folders`: a list of folders with code; `read` and `write`: it names a file.
-VariableRole: TypeAlias = Literal["harmless", "command", "code", "folders", "read", "write"]
+# `folders`: a list of folders with code; `read` and `write`: it names a file; `searched`: one that is
+# looked for in a folder of the system.
+VariableRole: TypeAlias = Literal[
+    "harmless", "command", "code", "folders", "read", "write", "searched"
+]
 _ROLES: tuple[VariableRole, ...] = get_args(VariableRole)
 _VALUES = "values"
 _KEYS = (*_ROLES, _VALUES)
@@ -58,7 +61,13 @@ class Variables:
         if globs is None or given.appends or not given.value.known or given.value.home:
             return False
         words = given.value.text.split()
-        return all(any(fnmatchcase(word, glob) for glob in globs) for word in words)
+        return all(any(_matches(word, glob) for glob in globs) for word in words)
+
+
+def _matches(word: str, glob: str) -> bool:
+    """Return whether a glob matches a word; its wildcards do not cross a slash."""
+    parts, globs = word.split("/"), glob.split("/")
+    return len(parts) == len(globs) and all(map(fnmatchcase, parts, globs))
 
 
 # Names of variables whose value may name code, a file or a host, though no profile knows them.

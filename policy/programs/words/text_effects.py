@@ -124,7 +124,7 @@ def _assignment(effects: CommandEffects, word: Word, label: str) -> bool:
         effects.gap(f"which variable `{label}` sets is not known")
         return True
     if not equals:
-        return effects.profiles.variable(name) != "harmless"
+        return effects.profiles.variable(name) not in ("harmless", "searched")
     given = Assignment(name, replace(word, text=value, home=False))
     effects.variable(given)
     role = effects.profiles.variable_set(given)

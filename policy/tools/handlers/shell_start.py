@@ -14,9 +14,11 @@ from policy.model import Execution
 from policy.shell import NotPrintable, printed, read_script
 from policy.values import Unreadable
 
-# Variables whose contents bash runs, or that change how it parses.
+# Variables whose contents bash runs, or that change how it parses. (By the last two it finds the
+# translation of `$"…"`, which it expands.)
 _STEERING = frozenset(
-    {"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "CDPATH", "GLOBIGNORE", "PS4", "BASH_XTRACEFD"}
+    "BASH_ENV ENV SHELLOPTS BASHOPTS CDPATH GLOBIGNORE PS4 BASH_XTRACEFD TEXTDOMAIN "
+    "TEXTDOMAINDIR".split()
 )
 _FUNCTION = "BASH_FUNC_"
 # git runs commands from a repository's configuration, and takes a folder that looks like a bare

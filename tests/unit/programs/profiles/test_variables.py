@@ -68,3 +68,30 @@ def test_a_program_that_is_described_exactly_has_no_plain_settings(
     script: str, pattern: str
 ) -> None:
     assert _covered(script, pattern) is not True
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", ":UTC", "'<+03>-3'", "''",
+        "EST5EDT,M3.2.0/2,M11.1.0/2", "/usr/share/zoneinfo/Europe/Berlin",
+    ],
+)  # fmt: skip
+def test_a_time_zone_names_no_file_of_its_own(value: str) -> None:
+    assert _covered(f"TZ={value} date", "date *") is True
+    assert _covered(f"TZ={value}; export TZ; unset TZ; date", "date *") is True
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "TZ=/srv/x", "TZ=:/srv/x", "TZ=../x", "TZ=:../x", "TZ=Europe/../../x", "TZ=./x", "TZ=$x",
+        "TZ=/usr/share/zoneinfo/../x", "LANGUAGE=../x", "LANGUAGE=en:../../x", "LANGUAGE=/x",
+    ],
+)  # fmt: skip
+def test_a_name_that_leads_out_of_its_folder_reads_an_unknown_file(setting: str) -> None:
+    read = analyse_script(f"{setting} date", _PROFILES)
+    assert not isinstance(read, Unreadable)
+    effects = read.commands[-1].effects
+    assert [(one.verb, one.word) for one in effects] == [("reads", None)]
+    assert _covered(f"{setting} date", "date *") is not True

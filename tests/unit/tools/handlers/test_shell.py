@@ -185,12 +185,13 @@ async def test_nothing_of_the_environment_steers_the_shell(tmp_path: Path) -> No
         "SHELLOPTS": "xtrace",
         "BASHOPTS": "extglob:expand_aliases",
         "CDPATH": "/",
+        "TEXTDOMAIN": "messages",
     }
     ctx = ExecutionContext(workspace=str(tmp_path), env=env)
     tool = bash_exec(Limits())
     result = await tool({"command": "ls; shopt -q expand_aliases || echo off; env"}, ctx)
     assert result["stdout"].startswith("start\noff\n")
-    assert not {"BASH_ENV", "ENV", "BASHOPTS", "CDPATH"} & {
+    assert not {"BASH_ENV", "ENV", "BASHOPTS", "CDPATH", "TEXTDOMAIN"} & {
         line.partition("=")[0] for line in result["stdout"].splitlines()
     }
     assert result["stderr"] == ""
