@@ -38,7 +38,7 @@ class JwtIssuer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSettings:
-    """All who may call over HTTP by tokens of their own.
+    """All who may call over HTTP by tokens of their own, and how long a message of a client may be.
 
     `said`: of a client without one, what it tells of its user's messages counts.
     """
@@ -46,6 +46,7 @@ class ClientSettings:
     clients: tuple[KnownClient, ...] = ()
     jwt: JwtIssuer | None = None
     said: bool = False
+    message_bytes: int = 4_000_000
 
     def __bool__(self) -> bool:
         return bool(self.clients) or self.jwt is not None

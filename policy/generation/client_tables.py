@@ -79,13 +79,14 @@ Clients = Annotated[dict[str, ClientTable], AfterValidator(_no_two_of_one_token)
 
 
 def client_settings(
-    clients: dict[str, ClientTable], jwt: JwtTable | None, *, said: bool
+    clients: dict[str, ClientTable], jwt: JwtTable | None, *, said: bool, message_bytes: int
 ) -> ClientSettings:
     """Return what the tables say."""
     return ClientSettings(
         clients=tuple(_client(name, table) for name, table in clients.items()),
         jwt=None if jwt is None else _issuer(jwt),
         said=said,
+        message_bytes=message_bytes,
     )
 
 

@@ -158,6 +158,7 @@ class _Serve(_Table):
     user: str | None = None
     groups: list[str] = []
     said: bool = False
+    message_bytes: int = Field(default=ClientSettings().message_bytes, ge=1_000, le=64_000_000)
     clients: Clients = {}
     jwt: JwtTable | None = None
 
@@ -344,7 +345,7 @@ def _service(service: _Service, root: str) -> ServiceSettings:
 def _clients(said: _Serve | None) -> ClientSettings:
     if said is None:
         return ClientSettings()
-    return client_settings(said.clients, said.jwt, said=said.said)
+    return client_settings(said.clients, said.jwt, said=said.said, message_bytes=said.message_bytes)
 
 
 def _caller(serve: _Serve) -> Caller:

@@ -13,6 +13,7 @@ import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Scope
 
+from policy.generation import ClientSettings
 from policy.proxy.authentication import Identities, TokenRequired
 from policy.proxy.bounded_values import BoundedValues
 from policy.proxy.connection_limit import AdmittedConnections, ConnectionLimit, watched_protocol
@@ -26,7 +27,6 @@ from policy.proxy.server import ToolServer
 
 PATH = "/mcp"
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
-_LARGEST_BODY = 64_000_000  # bytes
 # Limits of connections without an admitted request: how long each may stay, and how many.
 _UNKNOWN_SECONDS = 10.0
 _MOST_UNKNOWN = 300
@@ -63,18 +63,20 @@ async def serve_http(
     health: ReadHealth | None = None,
     left: Left | None = None,
     issuer: IssuerNow = lambda: None,
+    largest: int = ClientSettings().message_bytes,
 ) -> None:
     """Serve until cancelled; `listening` gets the URL. Raises OSError if the address is not free.
 
     With `identities`, every request without a token that they know gets 401; without, every client
     is served. `health` returns the details for `/healthz`. `left` hears of clients who have ended
-    their session. `issuer` returns whose signed tokens are accepted now, for clients that ask.
+    their session. `issuer` returns whose signed tokens are accepted now, for clients that ask. A
+    message has at most `largest` bytes.
     """
     # A web page that makes a browser on this machine send requests has another Host or Origin.
     hosts = (*_LOCAL, address.shown, *address.names)
     app: ASGIApp = server.streamable_http_app(
         streamable_http_path=PATH,
-        max_request_body_size=_LARGEST_BODY,
+        max_request_body_size=largest,
         transport_security=TransportSecuritySettings(
             enable_dns_rebinding_protection=True,
             allowed_hosts=[name for host in hosts for name in (host, f"{host}:*")],
@@ -83,10 +85,10 @@ async def serve_http(
     )
     app = WellFormedOrigins(app)
     limit = ConnectionLimit(seconds=_UNKNOWN_SECONDS, most=_MOST_UNKNOWN, idle=_MOST_IDLE)
-    app = BoundedValues(UniqueIds(app, largest=_LARGEST_BODY), largest=_LARGEST_BODY)
+    app = BoundedValues(UniqueIds(app, largest=largest), largest=largest)
     told = [each for each in (server.left, left) if each is not None]
     app = HttpSessions(app, most=_MOST_SESSIONS, left=told)
-    app = RequestShares(app, requests=_MOST_REQUESTS, bytes=_MOST_BYTES, largest=_LARGEST_BODY)
+    app = RequestShares(app, requests=_MOST_REQUESTS, bytes=_MOST_BYTES, largest=largest)
     app = AdmittedConnections(app, limit)
     protected = (
         None

@@ -21,7 +21,6 @@ _BODY_SECONDS = 60.0
 _RETRY_SECONDS = 5
 _TOO_MANY = "this client has too many open requests; wait until some have been answered"
 _TOO_MUCH = "this client sends too much at once; wait until some requests have been answered"
-_TOO_LARGE = "the request is too large"
 _TOO_SLOW = f"the request has not arrived within {_BODY_SECONDS:.0f} seconds"
 
 # Whom the shares of a request belong to.
@@ -91,13 +90,13 @@ class _Body:
     async def read(self, scope: Scope, receive: Receive) -> tuple[int, str] | None:
         """Read it to its end; return the status and reason of a refusal if that cannot be done."""
         if _declared(scope) > self._largest:
-            return 413, _TOO_LARGE
+            return self._too_large()
         more = True
         while more:
             part = await receive()
             size = len(part.get("body", b""))
             if self._size + size > self._largest:
-                return 413, _TOO_LARGE
+                return self._too_large()
             if size and not self._shares.has_room(self._holder, size):
                 return 429, _TOO_MUCH
             self._shares.take(self._holder, size)
@@ -105,6 +104,9 @@ class _Body:
             self.parts.append(part)
             more = part.get("more_body", False)
         return None
+
+    def _too_large(self) -> tuple[int, str]:
+        return 413, f"the message has more than {self._largest:,} bytes (`[serve] message_bytes`)"
 
     def release(self) -> None:
         """Give its bytes back."""

@@ -15,6 +15,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
 
+from policy.generation import ClientSettings
 from policy.proxy.server import ToolServer
 from policy.proxy.unreadable import NOT_UTF8, TOO_LONG, TOO_MANY_VALUES, reply_to, stand_in
 from policy.proxy.value_count import has_too_many_values
@@ -24,13 +25,15 @@ _Replies: TypeAlias = WriteStream[SessionMessage]
 
 _CHUNK = 65_536
 _READ_AHEAD = 16  # messages
-_LONGEST_LINE = 64_000_000  # bytes; no tool accepts a longer input
 _KEPT = 1_000  # bytes of the beginning and the end of a longer line
 
 
-async def serve_stdio(server: ToolServer) -> None:
-    """Serve the client on the process's standard streams until the end of input."""
-    lines = cast("anyio.AsyncFile[str]", _Lines(_claimed_input()))
+async def serve_stdio(server: ToolServer, *, largest: int = ClientSettings().message_bytes) -> None:
+    """Serve the client on the process's standard streams until the end of input.
+
+    A message has at most `largest` bytes.
+    """
+    lines = cast("anyio.AsyncFile[str]", _Lines(_claimed_input(), largest))
     async with stdio_server(stdin=lines) as (messages, replies), _prints_apart():
         answering = _Answering(messages, replies)
         await server.run(answering, replies, server.create_initialization_options())
@@ -95,8 +98,9 @@ class _Answering:
 class _Lines:
     """The lines of a descriptor, read in a thread that delays neither signals nor exit."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, largest: int) -> None:
         self._descriptor = descriptor
+        self._largest = largest
         self._loop = asyncio.get_running_loop()
         self._queue: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._room = threading.Semaphore(_READ_AHEAD)
@@ -113,7 +117,7 @@ class _Lines:
                 yield text
 
     def _read(self) -> None:
-        line = _Line()
+        line = _Line(self._largest)
         while chunk := self._chunk():
             *ended, rest = chunk.split(b"\n")
             for part in ended:
@@ -139,7 +143,8 @@ class _Lines:
 class _Line:
     """A line that arrives in parts; of one that is too long, only both ends are kept."""
 
-    def __init__(self) -> None:
+    def __init__(self, largest: int) -> None:
+        self._largest = largest
         self._bytes = bytearray()
         self._is_long = False
 
@@ -151,7 +156,7 @@ class _Line:
     def add(self, part: bytes) -> None:
         """Take the next part."""
         self._bytes += part
-        if self._is_long or len(self._bytes) > _LONGEST_LINE:
+        if self._is_long or len(self._bytes) > self._largest:
             self._is_long = True
             del self._bytes[_KEPT:-_KEPT]
 

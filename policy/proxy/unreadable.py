@@ -47,7 +47,7 @@ def reply_to(error: Exception) -> JSONRPCError:
 
 TOO_LONG, NOT_UTF8, TOO_MANY_VALUES = "too-long", "not-utf-8", "too-many-values"
 STATED = {
-    TOO_LONG: "this message is longer than any that is read",
+    TOO_LONG: "this message is longer than `[serve] message_bytes` allows",
     NOT_UTF8: "this message is not UTF-8",
     TOO_MANY_VALUES: (
         f"this message has more than {MOST_VALUES:,} values; "

@@ -88,7 +88,7 @@ async def serve_clients(
     except StoreUnusable as error:
         exit_with(str(error))
     changes = ListChanges(("tools",) if behind is nothing_behind else _KINDS)
-    where = options.address
+    where, largest = options.address, governed.clients.message_bytes
     async with (
         store.watch(),
         changes.notifying(),
@@ -116,7 +116,7 @@ async def serve_clients(
         try:
             if where is None:
                 listening("stdio")
-                await serve_stdio(server)
+                await serve_stdio(server, largest=largest)
                 return
             await serve_http(
                 server,
@@ -126,6 +126,7 @@ async def serve_clients(
                 health=lambda: health_record(store.status, store.freezer.current()),
                 left=None if others is None else others.left,
                 issuer=lambda: governed.clients.jwt,
+                largest=largest,
             )
         except OSError as error:
             if where is None:

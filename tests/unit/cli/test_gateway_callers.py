@@ -205,6 +205,15 @@ async def test_a_token_that_is_nobodys_is_refused(tmp_path: Path) -> None:
             assert await status(g, token) == 401
 
 
+async def test_how_long_a_message_may_be_is_configured(tmp_path: Path) -> None:
+    async with before_callers(tmp_path, f"[serve]\nmessage_bytes = 1_000\n{CLIENTS}") as g:
+        for longer, expected in ((900, False), (1_100, True)):
+            async with plain_client(headers={"Authorization": f"Bearer {ADA}"}) as client:
+                response = await client.post(g.url, content=b" " * longer)
+                assert (response.status_code == 413) is expected
+        assert "`[serve] message_bytes`" in response.json()["error"]
+
+
 async def test_a_client_that_is_removed_is_refused_from_then_on(tmp_path: Path) -> None:
     async with before_callers(tmp_path, CLIENTS) as g:
         assert await status(g, BOB) != 401
