@@ -108,8 +108,8 @@ _WORDS = (
     "--output=z", "-e", "a=b", "$(rm z)", "$(cat z)", "x.py", "-delete", "-exec rm {} \\;", "+main",
     "-- rm x", "$@", "{a,b}", "-C d",
     '-- "$x"', "-- -f", "-*", "-f*", "--forc", '"-$x"', '"+$x"', "a*", "-- $x", "-nf", "-n$x",
-    "-D", "-df", "-d -f", "-d $x", "--del", "--delete-after", "-a", "-d recurse", "--location-trusted",
-    "--mirror", "-G", "--json y", "-r",
+    "-D", "-df", "-d -f", "-d $x", "--del", "--delete-after", "-a", "-d recurse",
+    "--location-trusted", "--mirror", "-G", "--json y", "-r",
     "-- x -delete", "-i", "--in-place=b", "-z", "bot/x", "bot/x:main", "HEAD:bot/x", '"bot/$x"',
     "+bot/x", "x:refs/heads/main", "a.example:x", "-v ./a:/a",
 )  # fmt: skip

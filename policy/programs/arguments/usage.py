@@ -47,6 +47,7 @@ from policy.programs.profiles.roles import PROGRAMS, bare_role, leads_elsewhere,
 from policy.programs.words.approximate_paths import note_suffixes
 from policy.programs.words.copy_destination import copied_file_name
 from policy.programs.words.forwarded import may_load_code
+from policy.programs.words.pathspecs import excluded_from_all
 from policy.programs.words.possible_code import may_be_code
 from policy.programs.words.roles import note_text, note_word
 from policy.programs.words.separated_parts import has_parts
@@ -56,6 +57,7 @@ from policy.values import quote
 # Options whose words are a command that is fully known: `find -exec`, `fd -x`.
 _SPELLED_COMMANDS = frozenset({"argv-until", "argv-more..."})
 
+_HERE = Word(".")
 # Characters that never occur in the name of a package script.
 _PATH_LIKE = frozenset("./=")
 _SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*=")
@@ -140,6 +142,7 @@ class ArgumentUsage:
             else:
                 self._note_operand(item, next(taken), profile, aside=may_be_value)
                 may_be_value = False
+        self._note_exclusions(operands, possible)
         if runs or any(item.may_be_option for item in operands):
             note_uncertain_operands(self.effects, operands, profile=profile, runs=runs)
         if not INTO.isdisjoint(roles):
@@ -149,6 +152,15 @@ class ArgumentUsage:
             if not (self.effects.inner or self.effects.gaps):
                 runs = ""  # `env A=b` runs nothing
         return certain_roles(operands, possible) | ({runs} - {""})
+
+    def _note_exclusions(
+        self, operands: Sequence[OperandItem], possible: Sequence[tuple[str, ...]]
+    ) -> None:
+        """Record that operands which only exclude files mean all others."""
+        words = [item.word for item in operands]
+        roles = [tuple(map(bare_role, each)) for each in possible]
+        for role in excluded_from_all(words, roles):
+            note_word(self.effects, role, _HERE)
 
     def _handed_on(self, items: Sequence[Item]) -> FoundPaths:
         """Return the paths that a search passes on to the program by a pipe."""

@@ -11,7 +11,10 @@ from policy.shell import Word
 _EXCLUDES = re.compile(r":[!^]|:\([^)]*\bexclude\b[^)]*\)")
 _MAGIC = re.compile(r":[(/]")
 _REVISION = re.compile(r"(?::[0-3])?:|[^./~:][^:]*:")
-_WILD = re.compile(r"[*?\[]")
+_WILD = re.compile(r"[*?\[\\]")
+# A set of characters: a `]` may be its first one.
+_SET = re.compile(r"\[[!^]?\]?(?:\[:\w+:\]|\\.|[^\]])*\]", re.DOTALL)
+_MOST_WILDCARDS = 8
 _FORM = re.compile(r"@|[^=@<]*=[@<]|[^=@]*@")
 _HEADERS = re.compile(r";\s*headers\s*=\s*[@<]", re.IGNORECASE)
 _OUTPUT = "%output{"
@@ -20,10 +23,15 @@ _HOST_KEYS = frozenset({"src", "source"})
 
 @dataclass(frozen=True, slots=True)
 class PathspecPart:
-    """The tree that a pathspec is below, empty for none, and globs of the names that it matches."""
+    """The tree that a pathspec is below, empty for none, and what its wildcards match there.
+
+    `names` are globs of the files that they match, in any folder. `start` is a glob of the entries
+    of the tree below which they match everything; None: there are no such wildcards.
+    """
 
     path: str
     names: tuple[str, ...] = ()
+    start: str | None = None
 
 
 def read_pathspec(text: str) -> PathspecPart | None:
@@ -37,15 +45,72 @@ def read_pathspec(text: str) -> PathspecPart | None:
     if _MAGIC.match(text):
         return None
     path = _REVISION.sub("", text, count=1) if _REVISION.match(text) else text
-    wild = _WILD.search(path)
-    if wild is None:
+    if _WILD.search(path) is None:
         return PathspecPart(path or ".")
-    folder = path[: wild.start()].rpartition("/")[0] or "."
-    name = path.rpartition("/")[2]
-    before, _, after = name.partition("*")
-    # The text before a `*` may be the name of a folder.
-    names = (name, f"*{after}") if before and after else (name,)
-    return PathspecPart(folder, names)
+    return _with_wildcards(_tokens(path))
+
+
+def is_exclusion(text: str) -> bool:
+    """Return whether a pathspec takes files away from what others name: `:!x`."""
+    return _EXCLUDES.match(text) is not None
+
+
+def _tokens(path: str) -> list[str]:
+    """Return characters and wildcards of a pathspec as parts of a shell's glob, with `?` for a set.
+
+    A backslash makes the next character literal.
+    """
+    found: list[str] = []
+    place = 0
+    while place < len(path):
+        char, width = path[place], 1
+        if char == "\\":
+            width = 2
+            found.append(_literal(path[place + 1 : place + 2]))
+        elif char == "[":
+            one = _SET.match(path, place)
+            width = len(path) - place if one is None else one.end() - place
+            # An unclosed set may match anything.
+            found.append("*" if one is None else "?")
+        else:
+            found.append(char if char in "*?" else _literal(char))
+        place += width
+    return found
+
+
+def _literal(char: str) -> str:
+    return f"\\{char}" if char in ("*", "?", "[", "\\") else char
+
+
+def _with_wildcards(tokens: list[str]) -> PathspecPart:
+    """Return what wildcards of git match: each of them, a `?` as well, may stand for a `/`."""
+    wild = [place for place, token in enumerate(tokens) if token in ("*", "?")]
+    spelled = "".join(token[-1:] for token in tokens[: wild[0]] if token) if wild else ""
+    if not wild:
+        return PathspecPart("".join(token[-1:] for token in tokens) or ".")
+    folder, slash, start = spelled.rpartition("/")
+    folder = folder or slash or "."
+    last = max((place for place, one in enumerate(tokens) if one == "/"), default=-1) + 1
+    names = _names_matched(tokens[last:])
+    telling = tuple(sorted(one for one in names if one.strip("*")))
+    if len(telling) == len(names):
+        return PathspecPart(folder, telling)
+    # After a start that is spelled, no file has to be named like the last part.
+    return PathspecPart(folder, () if start else telling, "".join(map(_literal, start)) + "*")
+
+
+def _names_matched(name: list[str]) -> set[str]:
+    """Return globs of the names that the last part of a pathspec may match."""
+    wild = [place for place, token in enumerate(name) if token in ("*", "?")]
+    if len(wild) > _MOST_WILDCARDS:
+        return {"*" + "".join(name[wild[-1] + 1 :])}
+    names = {"".join(name) or "*"}
+    for place in wild:
+        # What is before it may be the path of a folder.
+        names.add(name[place].replace("?", "") + "".join(name[place + 1 :]))
+    if name[-1:] == ["?"]:
+        names.add("".join(name[:-1]))  # a folder's name may be taken with its `/`
+    return names - {""}
 
 
 def read_form(text: str) -> ProgramEffects:

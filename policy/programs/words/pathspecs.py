@@ -1,23 +1,25 @@
 """Pathspecs and ranges of git: what each reads or writes.
 
-git expands wildcards itself, and they cross folders: `*.e*` matches `.env` in any folder below. Of
+git expands wildcards itself, and they match names with a dot and cross folders: `src/*` matches
+`src/sub/.env`. Pathspecs that only exclude files mean all others. Of
 a tree git shows the files that changed, which only the repository knows: the tree itself counts as
 listed, and spelled files as read.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from policy.model import Exclusions
 from policy.programs.effects import CommandEffects
 from policy.programs.invocation import CommandEffect, Verb
-from policy.programs.words.file_forms import PathspecPart, read_pathspec
+from policy.programs.words.file_forms import PathspecPart, is_exclusion, read_pathspec
 from policy.programs.words.go_packages import package_folder
 from policy.shell import Word
 
-_WILD = frozenset("*?[")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 # Words that name a folder and no file.
 _FOLDERS = frozenset({".", "..", "./", "../"})
 SOURCES = frozenset(
@@ -33,6 +35,8 @@ HISTORY = "history-pathspec"
 _LINKLESS = frozenset({HISTORY, _STORED})
 _CHANGED = frozenset({"changed-pathspec", HISTORY, _STORED, COMPARED})
 PATHSPECS = _CHANGED | _WRITTEN | {"pathspec", "line-range"}
+# Roles of operands that may be revisions instead.
+_REVISIONS = frozenset({HISTORY, COMPARED, "changed-pathspec"})
 
 
 def note_pathspec(effects: CommandEffects, role: str, word: Word) -> None:
@@ -46,8 +50,33 @@ def note_pathspec(effects: CommandEffects, role: str, word: Word) -> None:
         if part is None:
             _not_known(effects, role)
         elif part.path:
-            _tree(effects, role, replace(word, text=part.path), listed=_lists(role, part))
-            _spelled(effects, role, word, part)
+            _note_part(effects, role, word, part)
+
+
+def excluded_from_all(words: Sequence[Word], roles: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the roles in which the operands exclude files from all that there are.
+
+    They do so if none of them names a path; some may be revisions.
+    """
+    pairs = [(word, role) for word, each in zip(words, roles, strict=True) for role in each]
+    found = {role for word, role in pairs if word.known and is_exclusion(word.text)}
+    return tuple(
+        role
+        for role in sorted(found & PATHSPECS)
+        if not any(
+            other == role and not is_exclusion(word.text)
+            for word, other in pairs
+            if role not in _REVISIONS or is_surely_path(word)
+        )
+    )
+
+
+def is_surely_path(word: Word) -> bool:
+    """Return whether a word names a path to git, and not a revision."""
+    text = word.text
+    if word.home or text in _FOLDERS or text.startswith(("./", "../", "/")):
+        return True
+    return not text.startswith(":") and (text.endswith("/") or "*" in text)
 
 
 def may_leave_repository(words: Sequence[Word]) -> bool:
@@ -105,30 +134,41 @@ def _not_known(effects: CommandEffects, role: str) -> None:
     effects.unknown_access(_verb(role), f"which files `{effects.name}` names is not known")
 
 
-def _lists(role: str, part: PathspecPart) -> bool:
-    return role in _CHANGED or bool(part.names)
+def _note_part(effects: CommandEffects, role: str, word: Word, part: PathspecPart) -> None:
+    """Record the tree that a pathspec is below, and which files in it are spelled."""
+    changed = role in _CHANGED
+    everything = not (part.names or part.start) or (part.start == "*" and not changed)
+    folder = replace(word, text=part.path)
+    _tree(effects, role, folder, listed=changed or not everything)
+    if part.start is None and not part.names:
+        _spelled(effects, role, folder)
+    elif not everything:
+        below = "".join(map(_as_literal, part.path.rstrip("/")))
+        if part.start is not None:
+            start = Word(f"{below}/{part.start}", "glob", many=True, home=word.home)
+            _spelled(effects, role, start, tree=not changed)
+        for name in part.names:
+            # As a search finds them: in any folder, and names with a dot too.
+            named = f"{below}/*/{name}"
+            wild = Word(named, "glob", many=True, home=word.home, recursive=True)
+            _spelled(effects, role, wild)
 
 
-def _spelled(effects: CommandEffects, role: str, word: Word, part: PathspecPart) -> None:
+def _as_literal(char: str) -> str:
+    return f"\\{char}" if char in "*?[\\" else char
+
+
+def _spelled(effects: CommandEffects, role: str, word: Word, *, tree: bool = False) -> None:
     """Record the spelled file, or all those that a wildcard may stand for."""
-    spelled = [replace(word, text=part.path)]
-    if part.names:
-        spelled = [_named(f"{part.path}/{name}", word) for name in part.names]
-    for each in spelled:
-        effects.found.append(
-            CommandEffect(
-                verb=_verb(role),
-                word=each,
-                tree=role == "written-pathspec",
-                folder=effects.folder,
-                stored=role in _LINKLESS,
-            )
+    effects.found.append(
+        CommandEffect(
+            verb=_verb(role),
+            word=word,
+            tree=tree or role == "written-pathspec",
+            folder=effects.folder,
+            stored=role in _LINKLESS,
         )
-
-
-def _named(text: str, word: Word) -> Word:
-    wild = not _WILD.isdisjoint(text)
-    return Word(text, "glob" if wild else "known", many=wild, home=word.home)
+    )
 
 
 def _tree(effects: CommandEffects, role: str, word: Word, *, listed: bool) -> None:
@@ -153,6 +193,10 @@ def _unclear(effects: CommandEffects, role: str, word: Word) -> None:
     _tree(effects, role, word, listed=listed)
     if listed:
         effects.found.append(CommandEffect(verb=verb, word=word, folder=effects.folder))
+    part = read_pathspec(_ESCAPED.sub(r"\1", word.text)) if word.shape == "glob" else None
+    if part is not None and part.path:
+        # What the shell finds no names for, git gets as it is.
+        _note_part(effects, role, replace(word, text="", shape="known", many=False), part)
 
 
 def _line_range(effects: CommandEffects, word: Word) -> None:

@@ -37,21 +37,28 @@ def test_a_pathspec_names_a_path_of_a_revision_or_of_the_work_tree(text: str, pa
 
 
 @pytest.mark.parametrize(
-    ("text", "names"),
+    ("text", "part"),
     [
-        ("a.txt", ()),
-        (".e*", (".e*",)),
-        ("*.e*", ("*.e*",)),
-        ("src/a*v", ("a*v", "*v")),
-        ("src*/.env", (".env",)),
-        ("HEAD:.en?", (".en?",)),
+        ("a.txt", PathspecPart("a.txt")),
+        (".e*", PathspecPart(".", start=".e*")),
+        ("src/*", PathspecPart("src", start="*")),
+        ("*.e*", PathspecPart(".", ("*.e*",), "*")),
+        ("src/a*v", PathspecPart("src", ("*v", "a*v"))),
+        ("src*/.env", PathspecPart(".", (".env",))),
+        ("a*b*c", PathspecPart(".", ("*b*c", "*c", "a*b*c"))),
+        ("HEAD:.en?", PathspecPart(".", (".en", ".en?"))),
+        ("x[!a-c].env", PathspecPart(".", (".env", "x?.env"))),
+        ("a[b", PathspecPart(".", start="a*")),
+        ("\\.e\\nv", PathspecPart(".env")),
+        ("\\**.c", PathspecPart(".", ("*.c", "\\**.c"))),
+        ("key*/", PathspecPart(".", start="key*")),
+        ("/*", PathspecPart("/", start="*")),
+        ("????????x", PathspecPart(".", tuple("?" * count + "x" for count in range(8, -1, -1)))),
+        ("?????????x", PathspecPart(".", ("*x",))),
     ],
 )
-def test_a_wildcard_of_a_pathspec_crosses_folders(text: str, names: tuple[str, ...]) -> None:
-    read = read_pathspec(text)
-
-    assert read is not None
-    assert read.names == names
+def test_a_wildcard_of_a_pathspec_crosses_folders(text: str, part: PathspecPart) -> None:
+    assert read_pathspec(text) == part
 
 
 @pytest.mark.parametrize("text", [":/a.txt", ":(top)a.txt", ":(icase)A.TXT"])
