@@ -128,10 +128,10 @@ NO_TESTS = "note: no tests show"
 @pytest.mark.parametrize(
     ("more", "rule", "verb"),
     [
-        ("", 'no-env: deny * when reads "**/.env"', "denies"),
+        (' with code = "allow"', 'no-env: deny * when reads "**/.env"', "denies"),
         (' with code = "ask"', 'no-env: deny * when reads "**/.env"', "denies"),
         ("", 'no-env: deny bash_exec when runs "git push *"', "denies"),
-        ("", 'no-env: ask * when connects to "b.example"', "asks about"),
+        (' with code = "allow"', 'no-env: ask * when connects to "b.example"', "asks about"),
     ],
 )
 def test_a_rule_that_meets_all_code_on_the_command_line_is_noted(
@@ -154,7 +154,7 @@ SET_OF = {
 
 def test_several_rules_that_meet_code_on_the_command_line_are_noted_once(tmp_path: Path) -> None:
     more = 'ask-env: ask * when writes "**/.env"\nno-env: deny * when reads "**/.env"\n'
-    rules = rules_in(tmp_path, CODING.format(more="") + more)
+    rules = rules_in(tmp_path, CODING.format(more=' with code = "allow"') + more)
     (note,) = [x for x in run("check", rules).err.splitlines() if not x.startswith(NO_TESTS)]
     assert note.startswith(f"note: `no-env` ({rules}/global.policy:7) denies and ")
     assert f"`ask-env` ({rules}/global.policy:6) asks about all code on the command line" in note

@@ -68,6 +68,7 @@ _APART = [
     ("rsync --delete *", "rsync -a a/ b/"),
     ("git branch -D *", "git branch -d x"),
     ("git branch -D *", "git branch -f x"),
+    ("git branch -f *", "git -C sub branch x"),
     ("git push --force *", "git push --tags origin"),
     ("git push --force *", "git push --force-with-lease origin x"),
     ("git checkout -B main *", "git checkout -b main"),
