@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from policy.catalog import Catalog, RunningTool, ToolSpec
@@ -22,7 +22,8 @@ class CatalogExtension:
     """The tools of one store. `builders` are those whose builds must know where tools run.
 
     `given` is the catalogue that the store was made with, and `running` where each tool is
-    defined that runs from the beginning.
+    defined that runs from the beginning. `is_followed` is whether somebody else compares edits that
+    take effect: then no tool waits for that.
     """
 
     def __init__(
@@ -32,7 +33,9 @@ class CatalogExtension:
         *,
         given: Catalog,
         running: Mapping[str, str],
+        is_followed: Callable[[], bool],
     ) -> None:
+        self._is_followed = is_followed
         self._publisher = publisher
         self._builders = builders
         self._tools = RunningTools(given)
@@ -44,7 +47,7 @@ class CatalogExtension:
         """Add tools to the catalogue, and check the policy against it again."""
         with self._publisher.lock:
             outcome = self._extend(specs, running=self._running, others_follow=True)
-        return self._publisher.compared(outcome)
+        return self._compared(outcome)
 
     def register(
         self, tools: Iterable[RunningTool], *, by: Registrar, others_follow: bool
@@ -57,7 +60,10 @@ class CatalogExtension:
             running = {**self._running, **places}
             outcome = self._extend(specs, running=running, others_follow=others_follow)
             self._tools.add(by)
-        return self._publisher.compared(outcome)
+        return self._compared(outcome)
+
+    def _compared(self, outcome: Reloaded) -> Reloaded:
+        return outcome if self._is_followed() else self._publisher.compared(outcome)
 
     def _set_running(self, running: Mapping[str, str]) -> None:
         self._running = running

@@ -49,6 +49,11 @@ class Follower:
             because = _COMPARING
         return replace(status, stale_since=self._publisher.last_read[1], because=because)
 
+    @property
+    def is_following(self) -> bool:
+        """Whether edits are followed now, and compared once they have taken effect."""
+        return self._following > 0
+
     @asynccontextmanager
     async def follow(self) -> AsyncIterator[None]:
         """Reload in the background whenever the files change, until the block ends."""

@@ -125,13 +125,14 @@ class PolicyStore:
             gate=LooseningGate(self.acknowledgements, EditComparer(process)),
             claims=self._claims,
         )
+        self._follower = Follower(self._path, self._publisher, poll=poll, ticks=ticks)
         self._tools = CatalogExtension(
             self._publisher,
             (builder, self._drafts),
             given=listed,
             running={name: tool.defined_at for name, tool in running.items()},
+            is_followed=lambda: self._follower.is_following,
         )
-        self._follower = Follower(self._path, self._publisher, poll=poll, ticks=ticks)
         self._editing = threading.Lock()
         self.freezer = Freezer.of(self._path) if self._path else Freezer()
         self.reload()

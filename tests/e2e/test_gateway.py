@@ -16,9 +16,11 @@ from typing import Any
 import pytest
 from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.types import ToolListChangedNotification
 
 from policy.approvals import AnswerRefused, ApprovalGate, Person, SqliteApprovals
 from tests.e2e.serving import BOTH_ERAS, ENV, Era
+from tests.mcp_servers.declaring import declaring_server
 from tests.mcp_servers.scripted import NAMES, tool
 from tests.preloaded import placet
 from tests.unit.cli.gateways import scripted_server
@@ -98,6 +100,50 @@ async def test_servers_of_others_are_governed_over_stdio(tmp_path: Path, era: Er
         assert time.structured_content is not None
         reset = await client.call_tool("git__git_reset", work)
         assert "work is not thrown away" in str(reset.content)
+
+
+@pytest.mark.people
+async def test_the_first_pins_are_in_force_beside_a_running_gateway(tmp_path: Path) -> None:
+    """There is no lock when it starts; its client hears that the tools have changed."""
+    script = {"tools": [tool("echo"), {**tool("odd"), "icons": 7}]}
+    (tmp_path / "script.json").write_text(json.dumps(script), "utf-8")
+    settings = '[pins]\nnew = "deny"\n' + declaring_server(tmp_path / "script.json", "f")
+    rules_in(tmp_path, RULES.partition("look:")[0] + "all: allow mcp f/*\n", settings)
+    heard = asyncio.Event()
+
+    async def hear(message: object) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            heard.set()
+
+    async with client_of(tmp_path, "legacy", message_handler=hear) as client:
+        assert (await client.list_tools()).tools == []
+        refused = await client.call_tool("f__echo", {})
+        assert "not-reviewed" in str(refused.content)
+        heard.clear()
+        await accept(tmp_path / "rules", "f")
+        await heard.wait()
+
+        async def allowed() -> bool:
+            return not (await client.call_tool("f__echo", {})).is_error
+
+        await until(allowed)
+        assert [each.name for each in (await client.list_tools()).tools] == ["f__echo"]
+    told = (tmp_path / "gateway.log").read_text("utf-8")
+    assert "placet: the MCP server f: left out: tool `odd`: `icons` is not valid" in told
+
+
+async def accept(rules: Path, server: str) -> None:
+    """Accept what a server declares, as a person does in two commands."""
+
+    async def pin(command: str, *more: str) -> bytes:
+        words = placet("pin", command, str(rules), "--server", server, *more)
+        process = await asyncio.create_subprocess_exec(
+            *words, stdout=subprocess.PIPE, env={**os.environ, **ENV}
+        )
+        return (await process.communicate())[0]
+
+    reviewed = json.loads(await pin("review", "--format", "json"))["digest"]
+    assert b"accepted: server f, 1 tool" in await pin("accept", "--reviewed", reviewed)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

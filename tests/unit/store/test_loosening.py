@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ import policy
 from policy.catalog import Origin, ToolSpec
 from policy.model import Verdict
 from policy.store import NotWaiting, PolicyStore, Reloaded
+from policy.store.loosening_gate import LooseningGate
 from tests.unit.store.opened import folder_of_rules, number, open_store, verdict
 from tests.waiting import PATIENCE, until
 
@@ -192,6 +195,32 @@ async def test_an_edit_of_followed_files_is_compared_in_the_background(tmp_path:
         _edit(root, ALLOWS.format('"/srv/**"'))
         await until(lambda: store.status.loosening is not None)
         assert verdict(store) is Verdict.ALLOW
+
+
+async def test_a_tool_that_is_added_waits_for_no_comparison(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first comparison starts a process: the first pins of a gateway took effect late."""
+    began, may_end = threading.Event(), threading.Event()
+    warning = LooseningGate.warning
+
+    def held(gate: LooseningGate, *versions: Any, **more: Any) -> Any:
+        began.set()
+        assert may_end.wait(PATIENCE)
+        return warning(gate, *versions, **more)
+
+    monkeypatch.setattr(LooseningGate, "warning", held)
+    root = folder_of_rules(tmp_path)
+    store = open_store(root, poll=0.01)
+    async with store.watch():
+        _edit(root, ALLOWS.format('"/srv/**"'))
+        await until(began.is_set)
+        try:
+            async with asyncio.timeout(20):
+                await asyncio.to_thread(store.extend_catalog, [REFUND])
+            assert store.catalog.get("refund") is not None
+        finally:
+            may_end.set()
 
 
 def test_nothing_is_compared_where_loosening_is_allowed(tmp_path: Path) -> None:
