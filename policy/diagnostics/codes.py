@@ -117,6 +117,7 @@ CODES: dict[str, Code] = {
     "resource-test-in-selection": _error("a resource test inside a selection"),
     "bad-declaration": _error("a `tool` statement that names no resource"),
     "unwritten-store": _warning("a store that tools read from and none writes to"),
+    "allowed-by-text": _error("an `allow` by the text of a path, command, URL or recipient"),
     "undeclared-resources": _warning("a tool whose resources are not declared"),
     "addresses-as-strings": _warning("e-mail addresses in a set of strings"),
     # rules

@@ -23,7 +23,7 @@ NEEDLESS = frozenset({"policy.generation.settings_tables", "policy.mcp", "policy
 POLICY = """policy for every agent
 
 default deny
-read: allow file_read when input.path like "/srv/*.txt" because "texts are for everybody"
+read: allow file_read when reads only "/srv/*.txt" because "texts are for everybody"
 look: allow bash_exec when runs only "git status"
 """
 CALL = {"tool": "file_read", "input": {"path": "/srv/a.txt"}}

@@ -72,14 +72,15 @@ def build_over(
 ) -> Built:
     """Take a policy the whole way over another catalogue, with declared facts of the context.
 
-    Errors with one of the codes in `accepted` do not matter.
+    Errors with one of the codes in `accepted` do not matter, nor does an `allow` by a text: what
+    such a rule means has to be the same everywhere, although no policy may have one.
     """
     trees = tuple(_parsed(name, text) for name, text in policy.texts().items())
     checked = check(PolicySources(files=trees, context=context or {}), catalog)
     layered = merge(checked.policies, catalog)
     found = (*checked.diagnostics, *layered.diagnostics)
     wrong = (one for one in found if one.severity is Severity.ERROR)
-    errors = tuple(one for one in wrong if one.code not in accepted)
+    errors = tuple(one for one in wrong if one.code not in (*accepted, "allowed-by-text"))
     if errors:
         raise Unsound(errors)
     program = compile_policy(layered.policy, catalog, profiles=profiles)

@@ -10,7 +10,6 @@ from policy.checks.lints import (
     narrow_wildcard,
     not_granted,
     redundant_allow,
-    restricted_text,
     script_by_one_program,
     shallow_pattern,
     unlimited_allow,
@@ -25,7 +24,6 @@ ON_NEW_RULES = (
     allowed_interpreter,
     chosen_by_agent,
     narrow_wildcard,
-    restricted_text,
     script_by_one_program,
     shallow_pattern,
 )

@@ -10,11 +10,8 @@ from policy.checks.checked import (
     CheckedPolicy,
     CheckedRule,
     Fact,
-    LikeTest,
-    RegexTest,
     ResourceTest,
     Test,
-    TextRelation,
 )
 from policy.checks.conditions.fields import tool_names
 from policy.checks.lints.context import LintContext
@@ -58,7 +55,7 @@ def _check(rule: CheckedRule, scope: _GrantingLayer, context: LintContext) -> No
             for spec in specs
             if _has(spec, verb) and scope.grants(spec) and not scope.limits(spec, verb)
         ]
-        if open_to and not any(_limits(test, verb) for test in (rule.when, rule.unless)):
+        if open_to and not any(_limits(test) for test in (rule.when, rule.unless)):
             context.check.report.add(
                 "unlimited-allow",
                 f"this `allow` lets {tool_names(open_to)} {what}",
@@ -99,18 +96,11 @@ def _tests(rule: CheckedRule) -> Iterator[ResourceTest]:
     yield from resource_tests(rule.unless)
 
 
-def _limits(test: Test | None, verb: tree.Verb) -> bool:
-    """Return whether a condition is about the input of the call, or what follows from it.
-
-    A part of a command's text limits nothing: `git status; rm x` starts with `git` too.
-    """
-    if verb != "runs" and test is not None and "input." in test.text:
-        return True
+def _limits(test: Test | None) -> bool:
+    """Return whether a condition is about the input of the call, or what follows from it."""
     waiting: list[object] = [test]
     while waiting:
         node = waiting.pop()
-        if verb == "runs" and _is_of_part(node):
-            continue
         if isinstance(node, Fact):
             if node.path[0] in _ABOUT_THE_CALL:
                 return True
@@ -119,10 +109,3 @@ def _limits(test: Test | None, verb: tree.Verb) -> bool:
         elif is_dataclass(node):
             waiting.extend(getattr(node, field.name) for field in fields(node))
     return False
-
-
-def _is_of_part(node: object) -> bool:
-    """Return whether a test is about a part of a string, so that the rest of it can be anything."""
-    if isinstance(node, RegexTest):
-        return not node.whole
-    return isinstance(node, TextRelation | LikeTest)

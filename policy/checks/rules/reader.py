@@ -15,6 +15,7 @@ from policy.checks.names.known_tools import ToolKnowledge
 from policy.checks.rules.approval import read_terms
 from policy.checks.rules.changes import read_change
 from policy.checks.rules.clauses import read_clauses
+from policy.checks.rules.resource_texts import check_resource_texts
 from policy.checks.satisfiability.never import check_can_hold
 from policy.checks.satisfiability.refused_changes import check_changes_accepted
 from policy.checks.satisfiability.uncovered_effects import (
@@ -86,6 +87,8 @@ def read_rule(
             checked, tools, check.report, others=sure is None, everything=everything
         )
         check_incomplete_resources(checked, tools, knowledge.declared, check.report)
+    if check.report.errors == before:
+        check_resource_texts(checked, tools, check.report)
     return checked if check.report.errors == before else replace(checked, broken=True)
 
 

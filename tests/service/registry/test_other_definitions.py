@@ -19,7 +19,7 @@ from policy.tools import ToolHandler, Traits, tool
 from tests.fakes import CountingHandler
 
 HEADER = "policy for every agent\n\ndefault deny\n\n"
-NO_WAY_UP = HEADER + 'get: allow fetch_file unless input.path contains ".."\n'
+NO_WAY_UP = HEADER + 'get: allow fetch_file\nup: deny fetch_file when input.path contains ".."\n'
 HIDDEN = {"path": "%2e%2e/secret"}
 
 
@@ -73,7 +73,7 @@ async def test_a_listed_tool_is_judged_by_what_its_own_model_reads(tmp_path: Pat
         tools_json=json.dumps(listed(handler)),
     )
     service = build_tool_service(store, tools=[handler])
-    with pytest.raises(PermissionDenied, match="no rule allows"):
+    with pytest.raises(PermissionDenied, match="a rule denies this"):
         await service.execute("fetch_file", HIDDEN)
     assert (await service.execute("fetch_file", {"path": "a%20b"})).value == "a b"
 
@@ -83,7 +83,7 @@ async def test_a_tool_of_the_stores_own_catalogue_is_read_by_its_handler(tmp_pat
     (tmp_path / "global.policy").write_text(NO_WAY_UP)
     known = Catalog(specs=read_listing(listed(handler)).specs)
     service = build_tool_service(PolicyStore(tmp_path, catalog=known), tools=[handler])
-    with pytest.raises(PermissionDenied, match="no rule allows"):
+    with pytest.raises(PermissionDenied, match="a rule denies this"):
         await service.execute("fetch_file", HIDDEN)
     assert (await service.execute("fetch_file", {"path": "a%20b"})).value == "a b"
 

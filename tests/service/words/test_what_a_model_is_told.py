@@ -30,7 +30,8 @@ policy for every agent
 
 default deny
 
-let-in:   allow file_read, file_list, echo, explode when input.path != "never"
+let-in:   allow echo, explode when input.path != "never"
+files:    allow file_read, file_list when reads anything and not (reads "never")
 held:     deny file_read when reads "**/.env" because "secrets stay put"
 unnamed:  deny file_read when input.path == "locked"
 careful:  ask file_list when input.path == "ask" because "lists are private"
@@ -94,7 +95,7 @@ async def test_a_rule_is_told_by_its_because_and_named_only_to_people(tmp_path: 
     )
     # People and the record get the rest.
     (reason, *_) = error.decision.deciding  # type: ignore[union-attr]
-    assert (reason.rule, reason.file, reason.line) == ("held", "global.policy", 7)
+    assert (reason.rule, reason.file, reason.line) == ("held", "global.policy", 8)
     (record,) = sink.records
     assert (record.id, record.code, record.message) == (error.call_id, error.code, error.message)
     assert b'"rule":"held"' in record_line(record)
@@ -187,7 +188,7 @@ async def test_what_cannot_be_decided_is_not_quoted(tmp_path: Path) -> None:
     assert (
         error.message == f"{SENTENCES['not-understood']}; {DOUBTS['resources']}: secrets stay put"
     )
-    assert MARKER in (sink.records[0].reasons[0].undecided or "")
+    assert any(MARKER in (reason.undecided or "") for reason in sink.records[0].reasons)
 
 
 async def test_without_a_policy_that_is_said(tmp_path: Path) -> None:
