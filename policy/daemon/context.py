@@ -42,13 +42,17 @@ class HookContext:
 
     def kind_of(self, file: str) -> str | None:
         """Return, for people, what a guarded file belongs to; None if that is the policy."""
-        settings = [*self._own_settings(), *self._settings("~"), *self.project_settings()]
+        settings = self.settings()
         if file in (*settings, *map(os.path.realpath, settings)):
             return "the settings of a coding agent, where its hook stands"
         program = [*own_files(), *map(os.path.realpath, own_files())]
         if any(file == place or file.startswith(f"{place}/") for place in program):
             return "Placet's own program"
         return None
+
+    def settings(self) -> list[str]:
+        """Return the settings of agents, those of this one's user and those in the project."""
+        return [*self._own_settings(), *self._settings("~"), *self.project_settings()]
 
     def guarded(self) -> list[str]:
         """Return what no call may write: agents' settings, the daemon's files, our own program."""

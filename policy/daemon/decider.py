@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Mapping
@@ -13,8 +14,16 @@ from typing import Any
 from policy.audit import AuditFileUnfit, AuditRecord, JsonlSink
 from policy.catalog import builtin_catalog
 from policy.daemon.agents import AGENTS, AgentEvent, read_event
-from policy.daemon.agents.agent import Agent, HookCall, call_ids, mcp_tool, read_hook
+from policy.daemon.agents.agent import (
+    Agent,
+    HookCall,
+    call_ids,
+    mcp_tool,
+    read_hook,
+    told_to_user,
+)
 from policy.daemon.agents.mapping import Mapped, OurCall, Unmapped, mapped
+from policy.daemon.changed_settings import SettingsWatch
 from policy.daemon.context import HookContext
 from policy.daemon.hook_history import HookHistory
 from policy.daemon.protocol import BLOCKED
@@ -43,6 +52,8 @@ from policy.model import (
 )
 from policy.service import Adjudicator, Judgement, SessionLogUnusable, looked_for
 from policy.store import PolicyStore
+
+_LOG = logging.getLogger(__name__)
 
 # How often a call is judged, while other calls of its session change what it is decided by.
 _MOST_JUDGEMENTS = 8
@@ -96,6 +107,7 @@ class Decider:
         self._sinks: dict[str, JsonlSink] = {}
         self._history = HookHistory(context.policy)
         self._events = SessionEvents(self._history)
+        self._settings = SettingsWatch(context.settings())
         self._repeated: RepeatedCalls[tuple[Arrived, HookOutcome]] = RepeatedCalls()
 
     @asynccontextmanager
@@ -115,22 +127,31 @@ class Decider:
                 status=BLOCKED, stderr=f"placet: no agent is called {request.agent}\n"
             )
         began, generation = time.monotonic(), self.store.current
-        if self._noted_event(agent, request, generation):
-            return agent.heard
-        arrived, outcome = await self._noted_once(agent, request, generation)
-        latency = round((time.monotonic() - began) * 1000)
-        if not self._kept(self._records(arrived, outcome, latency), generation):
-            outcome = outcome.denied(SENTENCES["cannot-record"])
-        return outcome.answer(agent)
-
-    def _noted_event(self, agent: Agent, request: Request, generation: Generation | None) -> bool:
-        """Note what the agent tells of a session; False if it asks about a call instead."""
         event = read_event(agent, request.input)
         if event is not None:
-            caller = _calling(_caller(request, generation), event)
-            self._repeated.forget((caller, event.call))
-            self._events.note(agent, event, caller)
-        return event is not None
+            return self._noted_event(agent, event, request, generation)
+        arrived, outcome = await self._noted_once(agent, request, generation)
+        latency = round((time.monotonic() - began) * 1000)
+        records = self._records(arrived, outcome, latency)
+        if not self._kept(records, generation):
+            outcome = outcome.denied(SENTENCES["cannot-record"])
+        if outcome.verdict is not Verdict.DENY:
+            self._settings.begin(arrived.caller, outcome.calls, records)
+        return outcome.answer(agent)
+
+    def _noted_event(
+        self, agent: Agent, event: AgentEvent, request: Request, generation: Generation | None
+    ) -> HookAnswer:
+        """Note what the agent tells of a session; people are told if a call changed settings."""
+        caller = _calling(_caller(request, generation), event)
+        self._repeated.forget((caller, event.call))
+        self._events.note(agent, event, caller)
+        changed = self._settings.end(caller, event.call) if event.call else None
+        if changed is None:
+            return agent.heard
+        _LOG.warning("%s", changed.sentence)
+        self._kept(list(changed.records), generation)
+        return told_to_user(f"placet: {changed.sentence}")
 
     async def judged(self, request: Request) -> tuple[Arrived, HookOutcome]:
         """Return a hook call as received, and its outcome; nothing is recorded."""

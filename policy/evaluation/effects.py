@@ -57,6 +57,19 @@ class KnownResource:
         self.origin = origin
         self.access = access
 
+    @property
+    def is_of_unseen_code(self) -> bool:
+        """Whether it is the tree of a program that runs unseen code, and no word spells it.
+
+        It says where a build or an installer usually writes. What its code writes is in no tree.
+        Names that come from an archive, a patch or a store of git are another matter.
+        """
+        access = self.access
+        if access is None or not access.tree or access.by is None or access.meant is None:
+            return False
+        meant = access.meant
+        return access.by.unseen and meant.listed and meant.new_names == "own"
+
 
 class UndeclaredText(NamedTuple):
     """A string of the input that is not declared as a resource, and the field that holds it."""
@@ -272,6 +285,12 @@ class CallEffects:
         if access.tree and isinstance(thing, Path):
             return replace(thing, tree=True, names=access.names)
         return thing
+
+    def as_spelled(self, access: Access) -> Thing:
+        """Return the accessed path as the call spells it, wherever links lead by now."""
+        if access.text is None:
+            return Unreadable(reason=access.why)
+        return read_resource(access.verb, access.text, self._paths_of(access).spelled_only())
 
     def _paths_of(self, access: Access) -> PathContext:
         # In the folder of the call, git's repository is the same one whatever links were made.

@@ -113,13 +113,19 @@ def writes_by_any_name(
 def _written_paths(effects: CallEffects, protected: Iterable[str]) -> Iterator[Path]:
     """Yield the paths that a call writes, and those that it gives to unseen code.
 
-    Of the names of a wildcard these are the protected paths that it may stand for.
+    Of the names of a wildcard these are the protected paths that it may stand for. Where a build or
+    an installer usually writes is left out: its code could write anywhere else as well.
     """
     for item in effects.of("writes"):
+        if item.is_of_unseen_code:
+            continue
         thing = item.thing
         if isinstance(thing, Unreadable) and item.access is not None:
             # A file with other names may be a protected one.
             thing = effects.by_one_name(item.access)
+            if isinstance(thing, Unreadable):
+                # An earlier command may have made a link on the way; the name is protected as well.
+                thing = effects.as_spelled(item.access)
         if isinstance(thing, Path):
             yield thing
     for thing in handed_paths(effects):

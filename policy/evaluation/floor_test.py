@@ -50,6 +50,9 @@ def compile_floor(
     excluded = (checked.InlineCodeItem(),) if with_inline_code else ()
     narrow = _writes([*spelled, *policies], excluded, declared, tests)
     wide = _writes([*spelled, *below], excluded, declared, tests)
+    # Without where builds and installers usually write: their code could write anywhere.
+    narrow_named = _writes([*spelled, *policies], excluded, declared, None)
+    wide_named = _writes([*spelled, *below], excluded, declared, None)
     names: FloorNames | None = None
     files = (*floor.files, *floor.any_case)
 
@@ -59,13 +62,16 @@ def compile_floor(
         nonlocal names
         open_below = _holds_workspace(floor.folders, call.facts.workspace)
         truth = narrow(call) if open_below else wide(call)
+        effects = call.effects(declared)
+        if truth is True and any(item.is_of_unseen_code for item in effects.of("writes")):
+            truth = (narrow_named if open_below else wide_named)(call)
         if truth is True:
             return True
         if names is None:
             names = FloorNames(floor)
         if writes_by_any_name(names, call, declared, is_open=open_below):
             return True
-        handed = truth is False and call.effects(declared).handed
+        handed = truth is False and effects.handed
         if handed and any(may_be_handed(handed, each) for each in files):
             return Indeterminate(_HANDED, text=_TEXT, about="resources")
         return truth

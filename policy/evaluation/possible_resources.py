@@ -106,10 +106,16 @@ def handed_paths(effects: CallEffects) -> Iterator[Path]:
     """
     for word in effects.handed:
         for one in _values(word) if word.whole else ():
-            thing = read_path(one.folder or _as_file(one.text), one.paths, tree=bool(one.names))
+            thing = _as_known(one.folder or _as_file(one.text), one.paths, tree=bool(one.names))
             if isinstance(thing, Path) and (one.names or not _is_above(thing, one.paths)):
                 reach = reach_of(GlobMeaning(steps=one.steps), one.names) if one.names else None
                 yield replace(thing, names=one.names, reach=reach)
+
+
+def _as_known(text: str, paths: PathContext, *, tree: bool) -> Path | Unreadable:
+    """Return a path, by its spelling where an earlier command may have made a link on the way."""
+    thing = read_path(text, paths, tree=tree)
+    return thing if isinstance(thing, Path) else read_path(text, paths.spelled_only(), tree=tree)
 
 
 def rewritten_folders(effects: CallEffects) -> Iterator[Path]:

@@ -124,6 +124,8 @@ def _some(verb: str, members: SetTest, declared: DeclaredResources, *, handed: b
     def look(call: Evaluation, effects: CallEffects) -> Truth:
         indeterminate: Truth = False
         for item in effects.items.get(verb) or effects.of(verb):
+            if not handed and item.is_of_unseen_code:
+                continue  # the floor's test, which is about what the call names
             answer = holds(item.thing, call, effects.paths)
             if answer:
                 return True

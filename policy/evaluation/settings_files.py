@@ -36,10 +36,13 @@ def settings_file(
     effects = call.effects(declared)
     maybe: ProtectedFile | None = None
     for item in effects.of("writes"):
-        if not isinstance(item.thing, Path):
+        thing = item.thing
+        if not isinstance(thing, Path) and item.access is not None:
+            thing = effects.as_spelled(item.access)
+        if not isinstance(thing, Path):
             continue
         for path in settings:
-            found = _found(item, item.thing, path, call, effects)
+            found = _found(item, thing, path, call, effects)
             if found is not None and not found.why:
                 return found
             maybe = maybe or found
@@ -78,7 +81,7 @@ def _found(
         return ProtectedFile(path, of_agent=True)
     if not thing.tree or not any(tree_reaches(thing, name) for name in (path, folder)):
         return None
-    why = _why(thing, path, call)
+    why = _why(item, thing, path, call)
     return None if why is None else ProtectedFile(path, why, of_agent=True)
 
 
@@ -93,12 +96,14 @@ def _readings(thing: Path) -> Iterator[str]:
             yield without_invisible(reading).casefold()
 
 
-def _why(thing: Path, path: str, call: Evaluation) -> str | None:
+def _why(item: KnownResource, thing: Path, path: str, call: Evaluation) -> str | None:
     """Return why a tree may hold a settings file; empty if it surely does, None if it does not."""
     if thing.new_names != "own":
         return _MAY[thing.new_names]
     if thing.contents is None:
-        return _MAY["own"]
+        # What unseen code writes is in no tree: `make`, which names none, could write the file too,
+        # and a question would protect nothing. Hooks compare the settings after the call.
+        return None if item.is_of_unseen_code else _MAY["own"]
     if _is_absent(path, call):
         return None  # only what is there is changed
     return _KIND if thing.contents.are_files else ""

@@ -160,6 +160,11 @@ def json_answer(document: Mapping[str, Any]) -> HookAnswer:
     return HookAnswer(status=0, stdout=json.dumps(document) + "\n")
 
 
+def told_to_user(message: str) -> HookAnswer:
+    """Return the answer to an event by which the agent shows its user a message, and goes on."""
+    return json_answer({"systemMessage": fitted(message)})
+
+
 def fitted(reason: str) -> str:
     """Return a reason as one line of bounded length, never empty."""
     return visible(reason, _LONGEST_REASON) or "placet: the call is denied"

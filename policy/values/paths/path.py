@@ -56,6 +56,12 @@ class PathContext:
     directory_unknown: bool = False
     known_sets: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
+    def spelled_only(self) -> PathContext:
+        """Return a context that reads paths by their spelling alone, and asks the disk nothing."""
+        return replace(
+            self, resolve=None, links_below=None, look=None, other_names=None, known_sets={}
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Path:

@@ -56,8 +56,8 @@ def test_what_keeps_or_replaces_the_link_passes(told: Callable[[str], str], comm
 
 
 @pytest.mark.parametrize("command", ["pip install -e .", "python3 -m pip install -e ."])
-def test_pip_asks_for_the_agents_settings_alone(told: Callable[[str], str], command: str) -> None:
-    assert told(command) == "ask"
+def test_pip_runs_unseen_code_and_passes(told: Callable[[str], str], command: str) -> None:
+    assert told(command) == "allow"
 
 
 @pytest.mark.parametrize(
