@@ -234,7 +234,7 @@ git: --add-virtual-file --directory --dirstat-by-file --dst-prefix
     --exclude-per-directory --include --line-prefix --prefix --resolve-git-dir --src-prefix
     --subject-prefix --submodule-prefix --untracked-files
 gpg: --max-output
-gtar tar: --include --starting-file --xattrs-include
+tar: --include --starting-file --xattrs-include
 kubectl: --command --prefix
 logger: --prio-prefix
 make: --new-file --old-file
@@ -292,8 +292,6 @@ git: --receive-pack --exec
 git: --upload-pack --exec
 gpg: --log-file --logger-file
 gpgv: --log-file --logger-file
-gtar: --extract --get
-gtar: --info-script --new-volume-script
 isort: --settings-path --sp --settings --settings-file
 java: -cp -classpath --class-path
 java: -m --module

@@ -18,6 +18,9 @@ def note_standard_input(effects: CommandEffects, stdin: str, *, roles: set[str])
     if stdin == "typed":
         if may_be_typed(effects.command):
             effects.gap(f"`{effects.name}` may run what is typed on its input")
+    elif stdin == "keys":
+        if has_input(effects.command):
+            effects.gap(f"`{effects.name}` types its input into a terminal, as a person would")
     elif stdin == "given-code":
         if has_input(effects.command) and not roles - {"host", "connect"}:
             effects.gap(f"what `{effects.name}` runs from its input is not known")

@@ -307,8 +307,11 @@ class ArgumentUsage:
         effects = self.effects
         # `grep -r word` has an operand, but none that names a file.
         has_resource = bool(without) and any(verbs_of_role(role) for role in roles - PROGRAMS)
+        folder = effects.folder
+        effects.folder = (*folder, *effects.members)
         for role, text in () if has_resource else without:
             note_text(effects, role, text)
+        effects.folder = folder
         before = len(effects.found)
         for role, text in always:
             note_text(effects, role, text)

@@ -75,6 +75,7 @@ _VERBS: dict[str, tuple[Verb | None, ...]] = {
     "passed-on": (),
     "typed": (None,),
     "given-code": (None,),
+    "keys": (None,),
     "words-command...": (None,),
     "code": (None,),
     "script": (None, "reads"),

@@ -14,8 +14,8 @@ from policy.shell import Assignment, Word
 from policy.values import quote
 
 # `command`: its value is a command line; `code`: it makes programs load or run something;
-# `folders`: a list of folders with code; `read` and `write`: it names a file; `searched`: one that is
-# looked for in a folder of the system.
+# `folders`: a list of folders with code; `read` and `write`: it names a file; `searched`: one that
+# is looked for in a folder of the system.
 VariableRole: TypeAlias = Literal[
     "harmless", "command", "code", "folders", "read", "write", "searched"
 ]
