@@ -18,6 +18,10 @@ from policy.values import search_readings
 
 # A longer value is not looked for: it is not known whether it was copied.
 _LONGEST = 1_000_000
+# The number of values times the characters of labelled texts, which are searched for each of them:
+# some fifty milliseconds. Beyond it, it is not known whether a value was copied.
+_MOST_WORK = 100_000_000
+_TOO_MUCH = "there are too many values to look for them in so long results"
 # What is left of `q=20` without its escape stands in any text.
 _SHORTEST = 6
 
@@ -37,7 +41,7 @@ def compile_found_in_labelled(
         history = call.history
         if history is None:
             return unknown_history(UNKNOWN_HISTORY)
-        wanted = wanted_texts(value)
+        wanted = list(dict.fromkeys(wanted_texts(value)))
         kept = history.kept
         texts = kept.fold(key, lambda: LabelledTexts(labels))
         truth = texts.has(wanted, kept.length)
@@ -100,6 +104,8 @@ class LabelledTexts:
 
     def has(self, wanted: list[str], length: int) -> Truth:
         """Return whether one of the first `length` calls has a text with one of these in it."""
+        if len(wanted) * (self._sure.size + self._perhaps.size) > _MOST_WORK:
+            return unknown_history(_TOO_MUCH)
         if any(self._sure.find(text, length) is not None for text in wanted):
             return True
         if any(self._perhaps.find(text, length) is not None for text in wanted):

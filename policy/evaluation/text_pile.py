@@ -55,6 +55,7 @@ class TextPile:
 
     def __init__(self) -> None:
         self._chunks: list[_Chunk] = []
+        self.size = 0
 
     def add(self, position: int, text: str) -> None:
         """Add a text."""
@@ -65,6 +66,7 @@ class TextPile:
                 self._chunks[-1].close()
             self._chunks.append(_Chunk())
         self._chunks[-1].add(position, text)
+        self.size += len(text)
 
     def find(self, wanted: str, length: int) -> int | None:
         """Return the first position below `length` whose text has `wanted` in it."""

@@ -6,6 +6,10 @@ from policy.programs.found_paths import Search
 from policy.shell import Script
 
 _LARGEST = 400_000
+# Resources that the words of a call name: as many as a script has words, since one word may be a
+# long list, and each resource is judged.
+_MOST_RESOURCES = 2_000
+_MOST_CHARACTERS = 1_000_000
 # The cost of analysing a command, in characters of script text.
 COMMAND = 100
 
@@ -13,10 +17,21 @@ COMMAND = 100
 class Budget:
     """The remaining budget: nested scripts cost no more than one long script."""
 
-    __slots__ = ("_left", "computed", "concurrent", "plain_names", "repeats", "searches", "texts")
+    __slots__ = (
+        "_characters",
+        "_left",
+        "_resources",
+        "computed",
+        "concurrent",
+        "plain_names",
+        "repeats",
+        "searches",
+        "texts",
+    )
 
     def __init__(self, left: int = _LARGEST, *, plain_names: bool = False) -> None:
         self._left = left
+        self._resources, self._characters = _MOST_RESOURCES, _MOST_CHARACTERS
         # Whether lists of paths are taken to be split at the ends of lines alone, and the searches
         # of which that was assumed.
         self.plain_names = plain_names
@@ -31,6 +46,12 @@ class Budget:
         """Use up an amount; return whether that much was left."""
         self._left -= amount + 1
         return self._left >= 0
+
+    def name_resource(self, text: str) -> bool:
+        """Count a resource that a word names; return whether there may be that many."""
+        self._resources -= 1
+        self._characters -= len(text)
+        return self._resources >= 0 and self._characters >= 0
 
     def share(self, script: Script) -> None:
         """Record what concerns the whole call: variables that scripts share, and their structure.

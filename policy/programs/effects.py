@@ -48,6 +48,7 @@ LISTED = frozenset({"list-file", "list-tree", "list-write-tree"})
 
 UNKNOWN_FOLDER = Word("", "opaque")
 _HERE = Word(".")
+_TOO_MANY = "the words name more files and hosts than are looked at"
 _NO_PROFILE = Profile(name="")
 
 
@@ -55,9 +56,9 @@ class CommandEffects:
     """The effects of one command found so far; `name` is its program, for messages."""
 
     __slots__ = (
-        "after_option", "command", "folder", "found", "gaps", "handed", "inline_code", "inner",
-        "members", "name", "nesting", "other_gaps", "passes_on", "profile", "profiles", "redirects",
-        "settings", "suffixes", "unseen",
+        "_told", "after_option", "command", "folder", "found", "gaps", "handed", "inline_code",
+        "inner", "members", "name", "nesting", "other_gaps", "passes_on", "profile", "profiles",
+        "redirects", "settings", "suffixes", "unseen",
     )  # fmt: skip
 
     def __init__(
@@ -69,6 +70,7 @@ class CommandEffects:
         self.name = ""
         self.settings: tuple[str, ...] = ()
         self.found: list[CommandEffect] = []
+        self._told: set[tuple[Verb, str, bool]] = set()
         self.inner: list[Invocation] = []
         # Words that are given to code, if the program runs code that is not in the call.
         self.handed: list[HandedWord] = []
@@ -95,6 +97,8 @@ class CommandEffects:
         verbs, tree = VERBS[role]
         if word.text == "-" and word.known and (option or role in _STREAMED):
             return
+        if not self.has_room(word.text):
+            return
         for verb in verbs:
             listed = (verb == "reads" and role in LISTED) or role == "stored-tree"
             folder = self.folder if verb in ("reads", "writes") else ()
@@ -107,6 +111,13 @@ class CommandEffects:
                 new_names=NEW_NAMES.get(role, "own"),
             )
             self.found.append(effect)
+
+    def has_room(self, text: str) -> bool:
+        """Count a resource of this name; beyond what is looked at, the command may do anything."""
+        room = self.nesting.budget.name_resource(text)
+        if not room and _TOO_MANY not in self.gaps:
+            self.may_do_anything(_TOO_MANY)
+        return room
 
     def hand(self, word: Word) -> None:
         """Record that the program's code is given a word, and may write the file that it names."""
@@ -216,11 +227,18 @@ class CommandEffects:
 
     def unknown_access(self, verb: Verb, why: str) -> None:
         """Record an access to an unknown resource."""
-        self.found.append(CommandEffect(verb=verb, why=why))
+        self._note_once(CommandEffect(verb=verb, why=why))
 
     def unseen_access(self, verb: Verb, why: str) -> None:
         """Record an access to a resource that a configuration or a service determines."""
-        self.found.append(CommandEffect(verb=verb, why=why, unseen=True))
+        self._note_once(CommandEffect(verb=verb, why=why, unseen=True))
+
+    def _note_once(self, effect: CommandEffect) -> None:
+        """Record what is not known of a command, of which each word may be a reason."""
+        told = (effect.verb, effect.why, effect.unseen)
+        if told not in self._told:
+            self._told.add(told)
+            self.found.append(effect)
 
     def may_do_anything(self, why: str, *, runs: bool = True) -> None:
         """Record that the command may do anything."""

@@ -103,7 +103,7 @@ def listed_folders(value: Word) -> tuple[str, ...] | None:
             return None
     elif not value.known or value.home:
         return None
-    folders = tuple(folder or "." for folder in text.split(":"))
+    folders = tuple(dict.fromkeys(folder or "." for folder in text.split(":")))
     if any(each.startswith(("/", "~")) or ".." in each.split("/") for each in folders):
         return None
     return folders

@@ -198,6 +198,8 @@ def note_approximate(
         case "write-parents" | "write-into-parents":
             effects.note_access(role.removesuffix("-parents"), word, option=option)
             for place in _UP_AGAIN.finditer(word.text):
+                if not effects.has_room(word.text):
+                    return
                 # The intermediate folder is created, though `..` leaves it again.
                 way = replace(word, text=word.text[: place.start()])
                 effects.note_access("write", way, option=option)
@@ -242,6 +244,8 @@ def note_suffixes(effects: CommandEffects) -> None:
             continue
         for effect in written:
             assert effect.word is not None
+            if not effects.has_room(effect.word.text):
+                return
             effects.found.append(replace(effect, word=names_ending_with(effect.word, suffix.text)))
 
 

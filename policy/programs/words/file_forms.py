@@ -166,7 +166,7 @@ def split_folders(word: Word) -> tuple[Word, ...]:
     if not word.known or not set(":=") & set(word.text):
         return (word,)
     places = (part.rpartition("=")[2] for part in word.text.split(":"))
-    return tuple(Word(place or ".") for place in places)
+    return tuple(Word(place) for place in dict.fromkeys(place or "." for place in places))
 
 
 def read_output_format(text: str) -> ProgramEffects:

@@ -26,6 +26,8 @@ SOURCES = frozenset(
     {"source-tree", "source-write-tree", "package-tree", "package-write-tree", "output-tree"}
 )
 _PACKAGES = frozenset({"package-tree", "package-write-tree"})
+# A range is a pattern or two, and a colon.
+_MOST_COLONS = 16
 _OUTPUTS = "output-tree"
 COMPARED = "compared-pathspec"
 _STORED = "stored-pathspec"
@@ -202,6 +204,9 @@ def _unclear(effects: CommandEffects, role: str, word: Word) -> None:
 def _line_range(effects: CommandEffects, word: Word) -> None:
     """Record the file of `1,10:a.py` and `:name:a.py`; the range may contain colons too."""
     if not word.known:
+        effects.unknown_access("reads", f"which file `{effects.name}` reads is not known")
+        return
+    if word.text.count(":") > _MOST_COLONS:
         effects.unknown_access("reads", f"which file `{effects.name}` reads is not known")
         return
     start = word.text.find(":")

@@ -167,6 +167,8 @@ def _do(effects: CommandEffects, role: str, word: Word, effects_of_text: Program
             named = replace(word, text=access.name) if role in _TREES else Word(access.name)
             folder = () if access.verb == "connects" else effects.folder
             source = tree and role in _SOURCES
+            if not effects.has_room(access.name):
+                return
             effects.found.append(
                 CommandEffect(verb=access.verb, word=named, tree=tree, folder=folder, listed=source)
             )
