@@ -8,8 +8,10 @@ cannot be read is an error for whoever waits for it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from math import isinf
 from typing import TypeAlias
 
 import anyio
@@ -29,7 +31,13 @@ from policy.processes import Lost
 # The size of one message in bytes, as much as a list of tools may have.
 LARGEST = 16 * 1024 * 1024
 _MOST_GARBAGE = 1_000  # lines in a row
-_UNREADABLE = "the server's answer cannot be read: it is not valid JSON in UTF-8, or has no result"
+_UNREADABLE = (
+    "the server's answer cannot be read: it is not valid JSON in UTF-8, has a number that is too "
+    "large, or has no result"
+)
+# What a number beyond all doubles has: an exponent of three digits, or many digits.
+_LARGE_NUMBER = re.compile(r"[0-9][eE]\+?[0-9]{3}|(?<![0-9])[0-9]{200}")
+_MOST_DIGITS = 4_000  # of an integer; Python reads 4,300
 _TOO_DEEP = "recursion limit exceeded"  # as pydantic says it
 
 Streams: TypeAlias = tuple[
@@ -94,6 +102,7 @@ async def _deliver(
         if not text.strip():
             continue
         try:
+            _check_numbers(text)
             message = jsonrpc_message_adapter.validate_json(text, by_name=False)
         except ValueError as error:
             if text.lstrip()[:1] in ("{", b"{") and _TOO_DEEP in str(error):
@@ -131,7 +140,7 @@ def _failure_instead(text: str | bytes) -> JSONRPCError | None:
     bytes that are not UTF-8, or a result that is no object.
     """
     try:
-        found = json.loads(text.decode("utf-8", "replace") if isinstance(text, bytes) else text)
+        found = json.loads(_decoded(text), parse_int=_short)
     except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or "method" in found or not {"result", "error"} & found.keys():
@@ -141,6 +150,37 @@ def _failure_instead(text: str | bytes) -> JSONRPCError | None:
         return None
     failure = ErrorData(code=PARSE_ERROR, message=_UNREADABLE)
     return JSONRPCError(jsonrpc="2.0", id=id, error=failure)
+
+
+def _check_numbers(text: str | bytes) -> None:
+    """Raise ValueError for a number that would become infinite, and then null for the client."""
+    decoded = _decoded(text)
+    if _LARGE_NUMBER.search(decoded) is not None:
+        try:
+            json.loads(decoded, parse_float=_finite, parse_int=_finite_digits)
+        except RecursionError:
+            return  # refused, or read, as deep messages are
+
+
+def _decoded(text: str | bytes) -> str:
+    return text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if isinf(number):
+        raise ValueError("a number that is too large")
+    return number
+
+
+def _finite_digits(digits: str) -> None:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError("an integer of too many digits")
+
+
+def _short(digits: str) -> int | None:
+    """Return an integer as an id may be; None for one of more digits than can be read."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else None
 
 
 class TooDeep(Exception):
