@@ -21,6 +21,9 @@ Isolation: TypeAlias = Literal["session", "caller", "shared"]
 # What a server may ask of the client that calls it, in the words of the protocol.
 ClientFeature: TypeAlias = Literal["elicitation", "sampling", "roots"]
 
+# What a result leads to that does not satisfy the output schema of its tool.
+OutputSchema: TypeAlias = Literal["off", "warn", "strict"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretReference:
@@ -104,7 +107,8 @@ class McpServer:
 
     `start` is how long connecting may take, `listing` how long listing its tools. What nobody has
     used for `idle` is closed; an open session is checked every `check`. `sessions` is how many
-    there may be. `client_features` is what the server is told that it may ask of the client.
+    there may be. `client_features` is what the server is told that it may ask of the client, and
+    `output_schema` what a result leads to that is not what its tool declares.
     """
 
     name: str
@@ -116,6 +120,7 @@ class McpServer:
     check: float = 60.0
     sessions: int = 100
     client_features: frozenset[ClientFeature] = frozenset()
+    output_schema: OutputSchema = "warn"
 
 
 def server_folders(servers: Iterable[McpServer]) -> Mapping[str, str | None]:

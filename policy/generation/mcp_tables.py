@@ -18,6 +18,7 @@ from policy.generation.mcp_servers import (
     Isolation,
     McpServer,
     OAuthClient,
+    OutputSchema,
     SecretReference,
     ServerTransport,
     StdioServer,
@@ -112,6 +113,7 @@ class ServerTable(_Table):
     check: Seconds = _DEFAULTS.check
     sessions: int = Field(default=_DEFAULTS.sessions, ge=1, le=10_000)
     client_features: list[ClientFeature] = []
+    output_schema: OutputSchema = _DEFAULTS.output_schema
     sandbox: ReachTable | None = None
 
     @model_validator(mode="after")
@@ -200,6 +202,7 @@ def server_of(name: str, table: ServerTable, root: str) -> McpServer:
         check=table.check,
         sessions=table.sessions,
         client_features=frozenset(table.client_features),
+        output_schema=table.output_schema,
     )
 
 

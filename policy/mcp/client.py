@@ -15,6 +15,7 @@ from policy.mcp.errors import McpFailure, NotSent, Redefined
 from policy.mcp.judged import Judged, Said, is_as_judged, said_in
 from policy.mcp.listed_tool import Era, ListedTool, ListFaults
 from policy.mcp.open_calls import Asker
+from policy.mcp.output_checks import OutputChecks
 from policy.mcp.server_sandbox import NOTHING_PROTECTED, Protected
 from policy.mcp.sessions import Key, Sessions
 from policy.mcp.watches import Follow, Watches
@@ -68,6 +69,7 @@ class McpClient:
         self.server = server
         self.tools: tuple[ListedTool, ...] = ()
         self.faults = ListFaults()
+        self.outputs = OutputChecks(server.name, server.output_schema)
         self.instructions: str | None = None
         self.server_version = ""
         self._listed_about: Said | None = None

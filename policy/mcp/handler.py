@@ -74,6 +74,7 @@ class McpHandler:
             raise Transport(name, why) from error
         except ProtocolError as error:
             raise Execution(name, f"{name} failed: {error}") from error
+        self.client.outputs.require_valid(self.tool, self.listed, result)
         output = output_of(result)
         return output if not output.is_error else self._explained(output, ctx)
 

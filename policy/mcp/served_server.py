@@ -108,7 +108,8 @@ class ServedServer:
 
     def report(self) -> ServerReport:
         """Return how the server is."""
-        return ServerReport(status=self.client.status, pins=self._pins, problems=self._problems)
+        problems = (*self._problems, *self.client.outputs.problems.values())
+        return ServerReport(status=self.client.status, pins=self._pins, problems=problems)
 
     async def end(self) -> None:
         """End its sessions; its tools stay in the service."""

@@ -35,6 +35,7 @@ Code: TypeAlias = Literal[
     "timeout",
     "execution",
     "output-withheld",
+    "output-invalid",
     "sandbox-missing",
     "sandbox-too-wide",
     "denied-by-sandbox",
@@ -79,6 +80,7 @@ SENTENCES: Mapping[Code, str] = MappingProxyType(
         "timeout": "the tool took too long",
         "execution": "the tool failed",
         "output-withheld": "the tool has run, but its record could not be written",
+        "output-invalid": "the tool has run, and its result is not what it declares",
         "sandbox-missing": "this runs only in a sandbox, and none can be set up for it here",
         "sandbox-too-wide": "rules allow this only in a sandbox that is narrower than that of the"
         " tool's server",

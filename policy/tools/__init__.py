@@ -24,6 +24,7 @@ from policy.tools.handlers.native import NativeHandler
 from policy.tools.handlers.shell import CALL_VARIABLE
 from policy.tools.handlers.web_address import addresses_of
 from policy.tools.not_as_listed import NotAsListed
+from policy.tools.output_invalid import OutputInvalid
 from policy.tools.provider_schemas import PROVIDERS, Provider, provider_schemas
 from policy.tools.registry import ToolRegistry, running_tool
 from policy.tools.registry_feed import Missed, RegistryFeed, RegistryNews
@@ -70,6 +71,7 @@ __all__ = [
     "Missed",
     "NativeHandler",
     "NotAsListed",
+    "OutputInvalid",
     "PassThrough",
     "ProgressReporter",
     "Provider",

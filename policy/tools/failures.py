@@ -17,6 +17,7 @@ from policy.runtime import NoThreadFree
 from policy.sandbox import SandboxDenied, SandboxMissing, SandboxTooWide
 from policy.tools.exception_text import exception_text, without_secrets
 from policy.tools.install_failed import InstallFailed
+from policy.tools.output_invalid import OutputInvalid
 
 _LOG = logging.getLogger(__name__)
 _LONGEST = 1_000
@@ -61,7 +62,7 @@ def failure(
 def _by_surroundings(
     error: Exception, name: str, environment: Mapping[str, str]
 ) -> ToolError | None:
-    """Return the error that a sandbox, workspace or installation has caused; None for others."""
+    """Return the error that what is around a tool has caused; None for others."""
     if type(error) is SandboxMissing:
         said = f": {visible(str(error), _LONGEST)}" if error.for_caller else ""
         return Execution(name, f"{SENTENCES['sandbox-missing']}{said}", code="sandbox-missing")
@@ -77,6 +78,9 @@ def _by_surroundings(
     if type(error) is InstallFailed:
         why = without_secrets(str(error), environment)
         return Execution(name, f"{SENTENCES['install-failed']}: {why}", code="install-failed")
+    if type(error) is OutputInvalid:
+        why = without_secrets(str(error), environment)
+        return Execution(name, f"{SENTENCES['output-invalid']}: {why}", code="output-invalid")
     return None
 
 

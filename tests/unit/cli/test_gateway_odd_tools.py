@@ -13,6 +13,8 @@ from mcp import Client
 
 from policy.generation import HttpServer, McpServer, SecretReference
 from policy.mcp import McpClient
+from policy.mcp.output_checks import OutputChecks
+from policy.tools import OutputInvalid
 from tests.mcp_servers.declaring import declaring_server
 from tests.plain_http import plain_client
 from tests.unit.cli.gateways import PATIENCE, TOKEN, Era, Gateway, gateway
@@ -29,11 +31,12 @@ def tool(name: str, **more: Any) -> dict[str, Any]:
 
 @asynccontextmanager
 async def before(
-    folder: Path, script: dict[str, Any], rules: str = RULES, settings: str = ""
+    folder: Path, script: dict[str, Any], rules: str = RULES, settings: str = "", **keys: str
 ) -> AsyncIterator[Gateway]:
     """Run a gateway before a server with a script."""
     (folder / "script.json").write_text(json.dumps(script), "utf-8")
     table = declaring_server(folder / "script.json", "f")
+    table += "".join(f'{key} = "{value}"\n' for key, value in keys.items())
     listed = {"f.json": json.dumps(script.get("tools", []))}
     async with gateway(folder, rules, settings + table, files=listed) as g:
         yield g
@@ -197,3 +200,78 @@ async def test_a_result_that_is_none_is_an_error_of_its_call(tmp_path: Path) -> 
             got = await raw_call(client, f"f__{name}", {})
             assert got["isError"] and "answer is not valid" in got["content"][0]["text"]
         assert not (await client.call_tool("f__fine", {})).is_error
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"n": {"type": "number"}, "s": {"type": "string", "pattern": "^a+$"}},
+    "required": ["n"],
+}
+CHECKED: dict[str, tuple[dict[str, Any], str]] = {
+    "good": ({"structuredContent": {"n": 1, "s": "aa"}}, ""),
+    "more": ({"structuredContent": {"n": 1, "other": []}}, ""),
+    "failed": ({"isError": True, "content": [{"type": "text", "text": "no"}]}, ""),
+    "lacking": ({"structuredContent": {}}, "it does not satisfy `/required` of the output schema"),
+    "wrong": ({"structuredContent": {"n": "key AKIA"}}, "`/properties/n/type`"),
+    "pattern": (
+        {"structuredContent": {"n": 1, "s": "a" * 50_000 + "b"}},
+        "`/properties/s/pattern`",
+    ),
+    "unstructured": ({"content": [{"type": "text", "text": "1"}]}, "it has no structured content"),
+    "large": ({"structuredContent": {"n": 1, "l": [0] * 200_000}}, "it is too large to be checked"),
+}
+
+
+def checked() -> dict[str, Any]:
+    tools = [tool(name, outputSchema=SCHEMA) for name in CHECKED]
+    return {"tools": tools, "results": {name: sent for name, (sent, _) in CHECKED.items()}}
+
+
+@pytest.mark.parametrize("mode", ["off", "warn", "strict"])
+async def test_results_are_checked_against_what_their_tools_declare(
+    tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PLACET_TEST_TOKEN", TOKEN)
+    keys = {} if mode == "warn" else {"output_schema": mode}
+    async with before(tmp_path, checked(), settings=LISTED, **keys) as g, g.client() as client:
+        shown = {each.name: each.output_schema for each in (await client.list_tools()).tools}
+        assert shown == {f"f__{name}": SCHEMA for name in CHECKED}
+        for name, (sent, problem) in CHECKED.items():
+            got = await new_client(g, f"f__{name}")
+            if mode == "strict" and problem:
+                said = got["content"][0]["text"]
+                assert got["isError"] and said.startswith("output-invalid: the tool has run")
+                assert problem in said and "AKIA" not in json.dumps(got)
+            else:
+                assert got.get("structuredContent") == sent.get("structuredContent")
+                assert got.get("isError", False) == sent.get("isError", False)
+    told = capsys.readouterr().err
+    for name, (_, problem) in CHECKED.items():
+        said = f"the MCP server f: a result of tool `{name}` is not what it declares: "
+        assert (said in told) == (mode == "warn" and problem != "")
+        assert problem in told or mode != "warn"
+    assert "AKIA" not in told
+
+
+# What a schema may not make the gateway do: fetch, search without end, multiply.
+HOSTILE_SCHEMAS: dict[str, dict[str, Any]] = {
+    "fetches": {"$ref": "http://127.0.0.1:9/schema"},
+    "looks around": {"properties": {"s": {"pattern": "(?=a)a"}}},
+    "multiplies": {
+        "$defs": {"t": {"anyOf": [{"properties": {"x": {"$ref": "#/$defs/t"}}}] * 2}},
+        "$ref": "#/$defs/t",
+    },
+    "no schema": {"required": ["n", 7]},
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE_SCHEMAS)
+async def test_a_schema_that_cannot_be_checked_counts_as_not_satisfied(what: str) -> None:
+    definition = {"name": "t", "outputSchema": {"type": "object", **HOSTILE_SCHEMAS[what]}}
+    result = {"structuredContent": {"s": "a"}}
+    OutputChecks("f", "off").require_valid("t", definition, result)
+    checks = OutputChecks("f", "warn")
+    checks.require_valid("t", definition, result)
+    assert "a result of tool `t` is not what it declares" in checks.problems["t"]
+    with pytest.raises(OutputInvalid):
+        OutputChecks("f", "strict").require_valid("t", definition, result)
