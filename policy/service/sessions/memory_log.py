@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -20,6 +20,7 @@ from policy.model import (
     UserSaid,
     owner_of,
 )
+from policy.runtime import Shares
 from policy.service.sessions.charging import BudgetCharge, StoredBudget, by_budget, have_room
 from policy.service.sessions.heard_texts import FORGOTTEN
 from policy.service.sessions.kept_calls import (
@@ -37,6 +38,7 @@ from policy.service.sessions.session_tree import SessionTree, empty_tree, root_o
 _MOST_SESSIONS = 10_000
 _MOST_FORGOTTEN = 1_000_000
 _LOOKED_AT = 64
+_PART_OF_ONE = 16
 # All trees together keep as many bytes as so many that are full.
 _TREES_IN_FULL = 32
 # Of what all users wrote, in bytes.
@@ -56,9 +58,10 @@ class MemoryRelease:
 class MemorySessionLog:
     """The session trees of one service. Every method may be called from any thread.
 
-    At most `most` sessions are kept. The one used least recently is forgotten first; when it comes
-    back, its history is unknown. `bounds` are those of each tree. All together keep at most 32
-    times as many bytes of calls; those used least recently lose theirs first.
+    At most `most` sessions are kept. The one used least recently is forgotten first, a caller's own
+    if it has more than a sixteenth; when it comes back, its history is unknown. `bounds` are those
+    of each tree. All together keep at most 32 times as many bytes of calls; those used least
+    recently lose theirs first.
     """
 
     def __init__(
@@ -74,6 +77,10 @@ class MemorySessionLog:
         self._heard_bytes = 0
         # Hashes are enough: a session that is taken for a forgotten one is only judged stricter.
         self._forgotten: set[int] = set()
+        self._forgotten_of = Shares(_MOST_FORGOTTEN)
+        # Whose each session is, and the sessions of each owner, that used least recently first.
+        self._owners: dict[SessionKey, Hashable] = {}
+        self._owned: dict[Hashable, OrderedDict[SessionKey, None]] = {}
         self._kept = KeptBytes()
         self._budgets = MemoryBudgets()
 
@@ -208,7 +215,7 @@ class MemorySessionLog:
         if caller.parent is None:
             known = self._trees.get((caller.user, caller.session))
             if known is not None and known.joined is None:
-                self._trees.move_to_end((caller.user, caller.session))
+                self._use((caller.user, caller.session))
                 return known
         keys = sessions_of(caller)
         found = list(dict.fromkeys(root_of(self._trees[key]) for key in keys if key in self._trees))
@@ -217,33 +224,51 @@ class MemorySessionLog:
             tree.join(other)
         for key in keys:
             if key not in tree.sessions:
-                self._add(key, tree)
-            self._trees.move_to_end(key)
+                self._add(key, tree, owner_of(caller))
+            self._use(key)
         self._children.update(children_of(caller))
-        self._forget_some(tree)
+        self._forget_some(tree, owner_of(caller))
         return tree
 
-    def _add(self, key: SessionKey, tree: SessionTree) -> None:
+    def _use(self, key: SessionKey) -> None:
+        self._trees.move_to_end(key)
+        self._owned[self._owners[key]].move_to_end(key)
+
+    def _add(self, key: SessionKey, tree: SessionTree, owner: Hashable) -> None:
         tree.sessions.add(key)
         self._trees[key] = tree
-        if hash(key) in self._forgotten or len(self._forgotten) >= _MOST_FORGOTTEN:
+        self._owners[key] = owner
+        self._owned.setdefault(owner, OrderedDict())[key] = None
+        if hash(key) in self._forgotten or not self._forgotten_of.has_room(owner):
             tree.unknown = _FORGOTTEN
             tree.history = None
 
-    def _forget_some(self, current: SessionTree) -> None:
+    def _forget_some(self, current: SessionTree, owner: Hashable) -> None:
         """Forget whole trees, the least recently used first, but for running and current ones."""
         if len(self._trees) <= self._most:
             return
+        # A caller that opens sessions without end forgets its own, and not those of others.
+        own = self._owned.get(owner, OrderedDict())
+        oldest = own if len(own) > self._most // _PART_OF_ONE else self._trees
         # The bound is soft: of many running trees, a few are looked at each time.
-        for key in list(islice(self._trees, _LOOKED_AT)):
+        for key in list(islice(oldest, _LOOKED_AT)):
             tree = root_of(self._trees[key]) if key in self._trees else current
             if tree is current or tree.running:
                 continue
             self._heard_bytes -= tree.heard.bytes
             tree.kept.forget_all()
             for session in tree.sessions:
-                del self._trees[session]
-                self._children.discard(session)
-                self._forgotten.add(hash(session))
+                self._forget(session)
             if len(self._trees) <= self._most:
                 return
+
+    def _forget(self, session: SessionKey) -> None:
+        del self._trees[session]
+        self._children.discard(session)
+        owner = self._owners.pop(session)
+        del self._owned[owner][session]
+        if not self._owned[owner]:
+            del self._owned[owner]
+        if self._forgotten_of.has_room(owner) and hash(session) not in self._forgotten:
+            self._forgotten.add(hash(session))
+            self._forgotten_of.take(owner)

@@ -98,6 +98,17 @@ def test_a_forgotten_session_is_not_taken_for_a_new_one() -> None:
     assert log.history(Caller(session="c")).unknown is None
 
 
+def test_a_caller_that_opens_sessions_without_end_forgets_its_own() -> None:
+    log = MemorySessionLog(most=32)
+    ada = Caller(session="ada", user="ada")
+    assert log.release(ada, call(FETCH, NOON), judged_by=None) is not None
+    for number in range(100):
+        log.history(Caller(session=str(number), user="greedy"))
+    assert log.history(ada).unknown is None
+    assert "forgotten" in str(log.history(Caller(session="0", user="greedy")).unknown)
+    assert log.history(Caller(session="new", user="bob")).unknown is None
+
+
 def test_a_session_with_a_running_call_is_kept() -> None:
     log, busy = MemorySessionLog(most=2), Caller(session="busy")
     release = log.release(busy, call(FETCH, NOON), judged_by=None)
