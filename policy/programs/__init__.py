@@ -22,7 +22,12 @@ from policy.programs.patterns.named_script import named_script
 from policy.programs.patterns.pattern import CommandPattern, read_command_pattern
 from policy.programs.patterns.pattern_set import PatternSet
 from policy.programs.patterns.profile_check import check_examples
-from policy.programs.patterns.relations import exclude_each_other, matches_more, misses_less
+from policy.programs.patterns.relations import (
+    exclude_each_other,
+    matches_more,
+    may_cover,
+    misses_less,
+)
 from policy.programs.patterns.uncovered import uncovered_commands
 from policy.programs.patterns.wildcard_options import wildcard_options
 from policy.programs.profiles.faults import ProfileFault
@@ -63,6 +68,7 @@ __all__ = [
     "matches_command",
     "matches_more",
     "matches_path_glob",
+    "may_cover",
     "misses_less",
     "named_script",
     "orders_to_write",

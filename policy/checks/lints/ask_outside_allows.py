@@ -9,12 +9,14 @@ from __future__ import annotations
 from policy.catalog import SANDBOX_CONNECT, ToolSpec
 from policy.checks.checked import CheckedPolicy, CheckedRule
 from policy.checks.lints.context import LintContext
-from policy.checks.satisfiability.disjoint import never_meet
+from policy.checks.satisfiability.disjoint import never_meet, unreached_commands
 from policy.diagnostics import Label
 from policy.model import Verdict
+from policy.values import quote
 
 _MOST = 50  # rules that are compared with each other
 _MOST_SHOWN = 2
+_MOST_NAMED = 5  # commands in a message
 
 
 def find(context: LintContext) -> None:
@@ -49,7 +51,11 @@ def _check(
         return
     beside = [rule for rule in allows if any(rule.tools.matches(spec) for spec in specs)]
     # Tools that nothing allows at all are reported as unreached.
-    if not 0 < len(beside) <= _MOST or not all(never_meet(ask, rule) for rule in beside):
+    if not 0 < len(beside) <= _MOST:
+        return
+    profiles = context.check.profiles
+    if not all(never_meet(ask, rule, profiles) for rule in beside):
+        _check_commands(ask, beside, context)
         return
     context.check.report.add(
         "ask-outside-allows",
@@ -62,11 +68,27 @@ def _check(
     )
 
 
+def _check_commands(ask: CheckedRule, beside: list[CheckedRule], context: LintContext) -> None:
+    """Report the commands that an `ask` names and that no `allow` covers."""
+    missed = unreached_commands(ask, beside, context.check.profiles)
+    if not missed:
+        return
+    more = len(missed) - _MOST_NAMED
+    named = ", ".join(map(quote, missed[:_MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
+    context.check.report.add(
+        "ask-outside-allows",
+        f"no `allow` covers {named}, so what this `ask` says about it never asks: it stays denied",
+        span=ask.span,
+        help="add the pattern to a set that is allowed, or leave it out: `ask` only restricts",
+    )
+
+
 def _is_given_elsewhere(spec: ToolSpec, everyone: CheckedPolicy) -> bool:
     """Return whether something other than an `allow` may grant a tool."""
     if spec.name == SANDBOX_CONNECT:
         return True  # the rule of the call whose program connects
-    scoped = (one.tools for one in everyone.defaults if one.tools is not None)
+    granting = (one for one in everyone.defaults if one.verdict is not Verdict.DENY)
+    scoped = (one.tools for one in granting if one.tools is not None)
     delegated = (one.tools for one in everyone.delegations)
     return any(tools.matches(spec) for tools in (*scoped, *delegated))
 

@@ -15,6 +15,7 @@ from policy.programs.patterns.coverage import runs_any
 from policy.programs.patterns.match import matches_command
 from policy.programs.patterns.pattern import CommandPattern, profile_of
 from policy.programs.patterns.wildcards import has_placeholder, shown
+from policy.programs.patterns.word_match import word_matches
 from policy.programs.profiles.profile import Option, Profile
 from policy.programs.profiles.registry import Profiles
 from policy.programs.profiles.roles import verbs_of_role
@@ -74,6 +75,55 @@ def exclude_each_other(
         and all(_are_apart(each, other) for each in spelled)
         for other in others
     )
+
+
+def may_cover(covering: CommandPattern, asked: CommandPattern) -> bool:
+    """Return whether a pattern of a grant may cover a command that another pattern names.
+
+    It does not if it names another program or subcommand, or lacks an option of the other one that
+    no `*` covers. What a program fetches and runs (`npx ?* *`) is not taken for such a command.
+    """
+    if asked.program is None or _may_be_free(asked.program[0], asked.profiles):
+        return True
+    if covering.program is None and covering.files is None:
+        return True
+    return any(_may_cover_itself(each, asked) for each in _with_inner(covering))
+
+
+def _may_cover_itself(covering: CommandPattern, asked: CommandPattern) -> bool:
+    assert asked.program is not None
+    if covering.program is None:
+        return covering.files is not None and bool(asked.place)
+    if covering.program[0] != asked.program[0]:
+        return False
+    profile = profile_of(asked.program[:1], asked.profiles)
+    if profile is None or profile.same:
+        return True
+    shared = min(len(covering.program), len(asked.program))
+    if covering.program[:shared] != asked.program[:shared]:
+        return False
+    if not (
+        _may_begin(covering, asked.program[shared:])
+        and _may_begin(asked, covering.program[shared:])
+    ):
+        return False
+    if covering.open_at is not None or asked.open_at is not None or asked.inner:
+        return True
+    if any(one.unknown for one in covering.options):
+        return True  # `--force*` may be any option that begins so
+    profiles = _on_the_way(asked.program, asked.profiles)
+    lacking = [
+        one for one in asked.options if all(one.name != each.name for each in covering.options)
+    ]
+    return not any(_is_guarded(one, profiles) for one in lacking)
+
+
+def _may_begin(pattern: CommandPattern, subcommands: Sequence[str]) -> bool:
+    """Return whether a pattern's first operand may be the first of these subcommands, if any."""
+    if not subcommands:
+        return True
+    first = pattern.steps[0] if pattern.steps else Word("")
+    return first is None or word_matches(Word(subcommands[0]), first) is not False
 
 
 def _with_inner(pattern: CommandPattern) -> Iterator[CommandPattern]:
