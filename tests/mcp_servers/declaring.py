@@ -1,10 +1,11 @@
-"""An MCP server of the handshake revisions that declares and returns what a file says.
+"""An MCP server that declares and returns what a file says.
 
     python declaring.py SCRIPT
 
 It imports nothing. SCRIPT is JSON, and is read for every message: `tools` is what the server lists,
 `pages` are answers to tools/list by cursor (`""` for the first), in place of it, `results` are the
 results of calls by name, and `before` is text that is written before the answer to tools/list.
+With `stateless` it is one of the revisions without a handshake.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 SERVER = Path(__file__).resolve()
+_MODERN = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 _OK = {"content": [{"type": "text", "text": "ok"}]}
 
 
@@ -27,6 +29,8 @@ def declaring_server(script: Path, name: str) -> str:
 def answer(script: dict[str, Any], method: str, params: dict[str, Any]) -> dict[str, Any] | None:
     """Return the result for a request, None for one that is not known."""
     match method:
+        case "server/discover" if script.get("stateless"):
+            return {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, **_MODERN}
         case "initialize":
             return {
                 "protocolVersion": "2025-06-18",
