@@ -7,7 +7,8 @@ import re
 from policy.programs.embedded.embedded_program import AccessedResource, ProgramEffects
 
 _MODULE = re.compile(r"\b(?:import|include|modulemeta)\b")
-_LOADS = re.compile(r"\b(?:load|load_\w+|strload)\s*\(")
+# (`eval` of one yq runs a filter that is a computed text.)
+_LOADS = re.compile(r"\b(?:load|load_\w+|strload|eval)\s*\(")
 # The environment may contain secrets. (Comments may stand behind a `$`.)
 _ENVIRONMENT = re.compile(
     r"\$(?:\s|#[^\n]*\n)*+(?:ENV\b|__prog)|(?<![.$\w])(?:env|strenv|envsubst)\b"
