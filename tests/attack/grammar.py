@@ -230,6 +230,8 @@ _OF_BASH: Mapping[str, Sequence[str]] = {
         'awk \'{print > "../made"}\' a.txt', 'awk \'BEGIN{"pwned"|getline}\'',
         "sed 'e pwned' a.txt", "sed 1epwned a.txt", "sed 's/a/pwned/e' a.txt",
         "sed 'w ../made' a.txt", "sed 's/a/b/w ../made' a.txt", "sed 'r ../outside/o.txt' a.txt",
+        "sed ':a e pwned' a.txt", "sed 's/[]/]/g;s/;e pwned\n#/x/' a.txt",
+        "sqlite3 :memory: '. shell pwned'", "jq -n '$ ENV'", "find -L -fprintf build/o '%p'",
         "sed -f evil.sed a.txt", "sed -n '$!N;P' a.txt", "sed R../outside/o.txt a.txt",
         "sort --compress-program=pwned a.txt", "sort -o../made a.txt", "find . -exec pwned ';'",
         "find . -fprint ../made", "find sub/l/ -name '*.txt' -exec cat {} +",
