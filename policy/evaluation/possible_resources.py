@@ -32,9 +32,9 @@ _WHAT = {
 # A string up to this length is read as a path or host; a longer one without a blank may be either.
 _LONGEST = 4096
 # Where a value may start inside a word: `x=/etc/passwd`, `@file`, `HEAD:.env`, `a,b`.
+_SEPARATORS = re.compile(r"[=,:@;|+%\[]")
 # By character it would take a second for a text of four million.
 _SPACE = re.compile(r"\s")
-_SEPARATORS = re.compile(r"[=,:@;|+%\[]")
 # Between the words of a command line, and the texts of code.
 _BETWEEN_WORDS = re.compile(r"[\s'\"`(){};&|<>]+")
 # `-rf/etc/passwd`: the value in a cluster of options may start after any of them.

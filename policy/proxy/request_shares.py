@@ -7,8 +7,10 @@ is read as a whole before anything else happens: one that does not end in time i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from typing import TypeAlias
+from weakref import WeakValueDictionary
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -19,6 +21,11 @@ from policy.runtime import Shares
 
 _BODY_SECONDS = 60.0
 _RETRY_SECONDS = 5
+# Reading and judging a message of so many bytes takes long enough for others to notice.
+_LONG = 8_000
+# Judging begins at once; what a call waits for later keeps nobody waiting.
+_LONGEST_TURN = 0.25  # seconds
+_ALONE_AFTER = 5.0
 _TOO_MANY = "this client has too many open requests; wait until some have been answered"
 _TOO_MUCH = "this client sends too much at once; wait until some requests have been answered"
 _TOO_SLOW = f"the request has not arrived within {_BODY_SECONDS:.0f} seconds"
@@ -43,6 +50,7 @@ class RequestShares:
         self._open = Shares(requests)
         self._bytes = Shares(bytes)
         self._largest = largest
+        self._turns = _Turns()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on when it has arrived."""
@@ -50,6 +58,7 @@ class RequestShares:
             await self._app(scope, receive, send)
             return
         holder = holder_of(scope)
+        self._turns.note(holder)
         if not self._open.has_room(holder):
             await refuse(429, _TOO_MANY, scope, receive, send)
             return
@@ -74,7 +83,57 @@ class RequestShares:
         if refusal is not None:
             await refuse(*refusal, scope, receive, send)
             return
-        await self._app(scope, read_again(body.parts, receive), send)
+        if body.size < _LONG or self._turns.is_alone(body.holder):
+            await self._app(scope, read_again(body.parts, receive), send)
+            return
+        end_turn = await self._turns.begin(body.holder)
+        try:
+            await self._app(scope, read_again(body.parts, receive), send)
+        finally:
+            end_turn()
+
+
+class _Turns:
+    """Has long messages of one client begin one after the other, with as long a pause between.
+
+    A turn ends when the message is answered, or when it has had time to be judged. A client that is
+    the only one needs no turns.
+    """
+
+    def __init__(self) -> None:
+        # When each client was there last; only those of a while ago.
+        self._seen: OrderedDict[Holder, float] = OrderedDict()
+        self._locks: WeakValueDictionary[Holder, asyncio.Lock] = WeakValueDictionary()
+
+    def is_alone(self, holder: Holder) -> bool:
+        """Return whether no other client has sent anything for a while."""
+        return all(other == holder for other in self._seen)
+
+    def note(self, holder: Holder) -> None:
+        """Note that a client has sent something."""
+        now = asyncio.get_running_loop().time()
+        self._seen[holder] = now
+        self._seen.move_to_end(holder)
+        while now - next(iter(self._seen.values())) > _ALONE_AFTER:
+            self._seen.popitem(last=False)
+
+    async def begin(self, holder: Holder) -> Callable[[], None]:
+        """Wait for a client's turn; return what ends it, which may be called again."""
+        loop = asyncio.get_running_loop()
+        lock = self._locks.get(holder)
+        if lock is None:
+            lock = self._locks[holder] = asyncio.Lock()
+        await lock.acquire()
+        began, ended = loop.time(), False
+
+        def end() -> None:
+            nonlocal ended
+            if not ended:
+                ended = True
+                loop.call_later(loop.time() - began, lock.release)
+
+        loop.call_later(_LONGEST_TURN, end)
+        return end
 
 
 class _Body:
@@ -82,10 +141,10 @@ class _Body:
 
     def __init__(self, holder: Holder, shares: Shares, *, largest: int) -> None:
         self.parts: list[Message] = []
-        self._holder = holder
+        self.holder = holder
+        self.size = 0
         self._shares = shares
         self._largest = largest
-        self._size = 0
 
     async def read(self, scope: Scope, receive: Receive) -> tuple[int, str] | None:
         """Read it to its end; return the status and reason of a refusal if that cannot be done."""
@@ -95,12 +154,12 @@ class _Body:
         while more:
             part = await receive()
             size = len(part.get("body", b""))
-            if self._size + size > self._largest:
+            if self.size + size > self._largest:
                 return self._too_large()
-            if size and not self._shares.has_room(self._holder, size):
+            if size and not self._shares.has_room(self.holder, size):
                 return 429, _TOO_MUCH
-            self._shares.take(self._holder, size)
-            self._size += size
+            self._shares.take(self.holder, size)
+            self.size += size
             self.parts.append(part)
             more = part.get("more_body", False)
         return None
@@ -111,8 +170,8 @@ class _Body:
     def release(self) -> None:
         """Give its bytes back."""
         self.parts.clear()
-        self._shares.give_back(self._holder, self._size)
-        self._size = 0
+        self._shares.give_back(self.holder, self.size)
+        self.size = 0
 
 
 def _declared(scope: Scope) -> int:

@@ -10,8 +10,10 @@ from urllib.parse import urlsplit
 
 import pytest
 from mcp.types import CallToolRequestParams, CallToolResult, TextContent
+from starlette.types import Message, Receive, Scope, Send
 
 from policy.proxy import Address, Identity, ToolServer, serve_http
+from policy.proxy.request_shares import RequestShares
 from tests.plain_http import plain_client
 from tests.waiting import skip_time, until
 
@@ -190,6 +192,73 @@ async def test_open_requests_are_bounded_for_each_client(monkeypatch: pytest.Mon
         await opened(url, "ada")
         for one in held:
             one.close()
+
+
+async def test_long_messages_of_one_client_take_turns_while_there_are_others() -> None:
+    held, served = [asyncio.Event(), asyncio.Event()], list[str]()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        served.append(scope["client"][0])
+        if scope["client"][0] == "greedy" and held:
+            await held.pop(0).wait()
+
+    requests = RequestShares(app, requests=100, bytes=1_000_000, largest=1_000_000)
+
+    def sent_by(name: str, size: int) -> asyncio.Task[None]:
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b" " * size, "more_body": False}
+
+        async def send(message: Message) -> None:
+            raise AssertionError(message)
+
+        scope = {"type": "http", "method": "POST", "client": (name, 1), "headers": []}
+        return asyncio.create_task(requests(scope, receive, send))
+
+    first, second = held
+    alone = [sent_by("greedy", 9_000) for _ in range(2)]
+    await until(lambda: served == ["greedy", "greedy"])
+    first.set()
+    second.set()
+    await asyncio.gather(*alone)
+
+    held.append(third := asyncio.Event())
+    await sent_by("ada", 10)
+    beside = [sent_by("greedy", 9_000) for _ in range(2)]
+    await sent_by("ada", 9_000)
+    await sent_by("greedy", 10)
+    assert served[2:] == ["ada", "greedy", "ada", "greedy"]
+    third.set()
+    await asyncio.gather(*beside)
+    assert served[6:] == ["greedy"]
+
+
+async def test_a_long_message_whose_call_waits_keeps_the_next_one_waiting_for_a_moment_only() -> (
+    None
+):
+    begun, go = list[str](), asyncio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        begun.append(scope["client"][0])
+        if scope["client"][0] == "greedy":
+            await go.wait()
+
+    requests = RequestShares(app, requests=100, bytes=1_000_000, largest=1_000_000)
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b" " * 9_000, "more_body": False}
+
+    async def send(message: Message) -> None:
+        raise AssertionError(message)
+
+    def sent_by(name: str) -> asyncio.Task[None]:
+        scope = {"type": "http", "method": "POST", "client": (name, 1), "headers": []}
+        return asyncio.create_task(requests(scope, receive, send))
+
+    await sent_by("ada")
+    waiting = [sent_by("greedy") for _ in range(3)]
+    await until(lambda: begun == ["ada", "greedy", "greedy", "greedy"])
+    go.set()
+    await asyncio.gather(*waiting)
 
 
 async def test_idle_connections_are_bounded_for_each_client(
