@@ -241,7 +241,7 @@ def _unsure_of(command: Invocation) -> str:
         return hidden
     whether = f"whether {quote(command.command.text)} is one of these"
     if all(word.known for word in command.command.words):
-        return f"{whether} is not known: another word of it may change what it does"
+        return f"{whether} is not known: another word of it may change what it does, or do the same"
     return f"{whether} depends on words not yet known"
 
 

@@ -239,4 +239,5 @@ def test_a_word_that_no_pattern_has_is_not_called_unknown(rules: Path) -> None:
     assert told(rules, "make -j4 deploy") == (
         "ask: whether the rule `deploy` matches cannot be decided, so it counts: whether "
         "`make -j4 deploy` is one of these is not known: another word of it may change what it does"
+        ", or do the same"
     )
