@@ -288,6 +288,7 @@ docker: --context --connection
 docker: --host --url
 docker: --network --net
 docker: --project-directory --workdir
+git: --force --discard-changes
 git: --receive-pack --exec
 git: --upload-pack --exec
 gpg: --log-file --logger-file
