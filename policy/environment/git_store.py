@@ -163,6 +163,18 @@ class _Comparison:
         return _git(self._top, "hash-object", "--no-filters", "--", self._path).strip()
 
 
+def repository_above(folder: str, names: tuple[str, ...]) -> str | None:
+    """Return where the repository begins that contains a folder, if that is above the folder.
+
+    None too if one of the names is a file there: git takes it for a path.
+    """
+    if any(os.path.lexists(os.path.join(folder, name)) for name in names if "\0" not in name):
+        return None
+    real = os.path.realpath(folder)
+    top = _repository_around(real)
+    return None if top == real else top
+
+
 def _repository_around(folder: str) -> str | None:
     """Return the folder, or the one above it, that has a `.git` or may be a repository itself."""
     while not any(os.path.lexists(os.path.join(folder, name)) for name in (".git", "HEAD")):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policy.environment.git_store import GitStore
+from policy.environment.git_store import GitStore, repository_above
 from policy.environment.letter_case import LetterCase
 from policy.environment.links import Links
 from policy.environment.lookups import DiskLookups
@@ -38,6 +38,7 @@ class Disk:
             look=look or DiskLookups(seen.follow).look_up,
             host=host,
             restores=GitStore().may_restore,
+            repository_above=repository_above,
             history=history,
             said=said,
             balance=balance,

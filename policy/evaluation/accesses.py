@@ -36,7 +36,8 @@ class Access:
     which a program may be redirected. `by_inline_code`: code that the command spells out may
     access it. `open_path`: of a URL only the host is known, and not the whole path. `stored`: git
     shows what its repository holds under a path, and follows no link there. `split`: it is below
-    the folder of the call, whose path the shell splits at blanks.
+    the folder of the call, whose path the shell splits at blanks. `unless`: it is all of the
+    repository that the folder belongs to, as in `CommandEffect`.
 
     Not changed after construction. (A plain class: a frozen dataclass of ten fields takes three
     times as long to create, and every call creates some.)
@@ -45,7 +46,7 @@ class Access:
     __slots__ = (
         "base", "by", "by_inline_code", "folders", "meant", "names", "open_path", "origin",
         "redirected", "split", "steps", "stored", "text",
-        "tree", "unseen", "verb", "why",
+        "tree", "unless", "unseen", "verb", "why",
     )  # fmt: skip
 
     def __init__(
@@ -68,6 +69,7 @@ class Access:
         base: str | None = None,
         stored: bool = False,
         split: bool = False,
+        unless: tuple[str, ...] | None = None,
     ) -> None:
         self.verb = verb
         self.text = text
@@ -86,6 +88,7 @@ class Access:
         self.base = base
         self.split = split
         self.stored = stored
+        self.unless = unless
 
 
 _OF_GAPS = ("reads", "writes", "connects", "sends")
@@ -135,6 +138,9 @@ def _effect(effect: CommandEffect, command: Invocation) -> Access:
             unseen=effect.unseen,
             meant=_tree(effect) if effect.tree and files else None,
             stored=effect.stored,
+            unless=None
+            if effect.unless is None
+            else tuple(word.file_name for word in effect.unless),
         )
     spelled = _Spelled(None, effect.why, effect.tree)
     meant = None

@@ -313,14 +313,20 @@ class CallEffects:
             yield KnownResource(reason, "(not known)", access.origin, access)
             return
         paths = self._judged_in(access)
-        thing = read_resource(access.verb, access.text, paths)
+        spelled = access.text
+        if access.unless is not None:
+            top = _repository_above(paths, access.unless)
+            if top is None:
+                return
+            spelled = top
+        thing = read_resource(access.verb, spelled, paths)
         if access.open_path and isinstance(thing, Endpoint):
             thing = replace(thing, path=None)
         view = NOTHING_SEEN
         if access.tree and isinstance(thing, Path):
             if access.meant is not None:
                 meant = replace(access.meant, lenient=True) if self._lenient else access.meant
-                text = access.text if access.base is None else access.base
+                text = spelled if access.base is None else access.base
                 written = access.verb == "writes"
                 if written:
                     reach = reach_of(meant, access.names)
@@ -331,7 +337,7 @@ class CallEffects:
                     meant = replace(meant, exclusions=None)
                 view = disk_view_of(text, meant, paths, written=written, made=made)
             thing = replace(thing, tree=True, names=access.names, contents=view.contents)
-        yield KnownResource(thing, _shown(thing, access.text), access.origin, access)
+        yield KnownResource(thing, _shown(thing, spelled), access.origin, access)
         for other in view.others:
             yield KnownResource(other, _shown(other, access.text), access.origin, access)
 
@@ -391,6 +397,14 @@ def _shown(thing: Path | Endpoint | str | Unreadable, text: str) -> str:
             return thing
         case _:
             return text
+
+
+def _repository_above(paths: PathContext, names: tuple[str, ...]) -> str | None:
+    """Return the folder in which the repository begins, if that is above the current one."""
+    folder = paths.cwd or paths.workspace
+    if paths.repository_above is None or paths.directory_unknown or folder is None:
+        return None
+    return paths.repository_above(folder, names)
 
 
 def _none_made() -> tuple[tuple[str, str], ...]:

@@ -116,6 +116,7 @@ class Evaluation:
                 workspace=facts.workspace,
                 resolve=_remembering(disk.path, failing=None),
                 folds=_remembering(disk.folds, failing=True),
+                repository_above=disk.repository_above,
                 look=_remembering(
                     disk.look if disk.path is None else disk.look or _not_seen, failing=None
                 ),

@@ -121,6 +121,9 @@ class GitMove:
 
 # Whether a move of git may change the file at an absolute path; None where that is unknown.
 MayRestore: TypeAlias = Callable[[GitMove, str], bool | None]
+# The folder in which the repository begins that contains a folder; None if it does not begin above
+# it, or if one of the names is a file there.
+RepositoryAbove: TypeAlias = Callable[[str, tuple[str, ...]], str | None]
 # The earlier calls of the session tree; None where they are not known.
 Recall: TypeAlias = Callable[[], History | None]
 
@@ -157,7 +160,8 @@ class Resolvers:
     `folds` and `other_names` report how file systems treat a path; without them, letter case is
     significant and a file has one name. `look` lists the matches of wildcards and the contents of
     trees; with `path` but without `look` these are indeterminate. The safety floor uses `identity`,
-    and a tool compares the file that it opens with it. `restores` looks into a repository;
+    and a tool compares the file that it opens with it. `restores` looks into a repository, and
+    `repository_above` for the folder in which one begins;
     `git_variable` is what keeps it from knowing which, in the environment.
     `history` recalls the earlier calls of the session tree, and `said` what its user wrote, for
     facts that do not hold them; `balance` tells what is left of the budgets of limits. Without
@@ -171,6 +175,7 @@ class Resolvers:
     look: LookAt | None = None
     host: ResolveHost | None = None
     restores: MayRestore | None = None
+    repository_above: RepositoryAbove | None = None
     git_variable: str = ""
     history: Recall | None = None
     said: RecallSaid | None = None

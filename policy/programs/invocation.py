@@ -80,7 +80,8 @@ class CommandEffect:
     `new_names`: which files below a written tree are new, see `NewNames`. `sources`: globs of the
     only names below it. `stored`: what a repository holds under this path; no link of the disk
     is followed. `kept_links`: globs of paths below a written tree at which a link is left or
-    replaced, so that nothing is written through it.
+    replaced, so that nothing is written through it. `unless`: it is all of the repository that the
+    folder belongs to, if that begins above the folder and none of these words is a file there.
     """
 
     verb: Verb
@@ -100,6 +101,7 @@ class CommandEffect:
     sources: tuple[str, ...] = ()
     stored: bool = False
     kept_links: tuple[str, ...] = ()
+    unless: tuple[Word, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

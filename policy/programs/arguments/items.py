@@ -91,15 +91,18 @@ class ParsedArguments:
 def option_names(item: OptionItem) -> set[str]:
     """Return the names that a variant may use for an option: its name, alone and with its value.
 
-    A value `policy.cli`, as of a module, is also `policy.*`.
+    `--relative=` is the option with any value. A value `policy.cli`, as of a module, is also
+    `policy.*`.
     """
     if item.option is None:
         return set()
     name = item.option.name
-    if item.value is None or not item.value.known:
+    if item.value is None:
         return {name}
+    if not item.value.known:
+        return {name, f"{name}="}
     text = item.value.text
     package, dot, _ = text.partition(".")
     below = {f"{name}={package}.*"} if dot else set()
     # What `python -m` runs of a package is its module of this name.
-    return {name, f"{name}={text}", f"{name}={text.removesuffix(MAIN_MODULE)}", *below}
+    return {name, f"{name}=", f"{name}={text}", f"{name}={text.removesuffix(MAIN_MODULE)}", *below}

@@ -38,6 +38,11 @@ from policy.programs.arguments.variants import (
     with_option_of_one_operand,
     with_variants,
 )
+from policy.programs.arguments.whole_repository import (
+    NamedPaths,
+    named_paths,
+    note_whole_repository,
+)
 from policy.programs.effects import CommandEffects
 from policy.programs.found_paths import NOT_SEARCHED, FoundPaths, Search
 from policy.programs.invocation import CommandEffect, GivenOperand, GivenOption
@@ -47,7 +52,6 @@ from policy.programs.profiles.roles import PROGRAMS, bare_role, leads_elsewhere,
 from policy.programs.words.approximate_paths import note_suffixes
 from policy.programs.words.copy_destination import copied_file_name
 from policy.programs.words.forwarded import may_load_code
-from policy.programs.words.pathspecs import excluded_from_all
 from policy.programs.words.possible_code import may_be_code
 from policy.programs.words.roles import note_text, note_word
 from policy.programs.words.separated_parts import has_parts
@@ -74,6 +78,7 @@ class ArgumentUsage:
         self.options: list[GivenOption] = []
         self.operands: list[GivenOperand] = []
         self.runs_module = False
+        self.paths = NamedPaths()
 
     def take(self, profile: Profile, parts: ParsedArguments) -> None:
         """Record everything that a command does by the profile of its program or subcommand."""
@@ -84,6 +89,8 @@ class ArgumentUsage:
         self.effects.profile = profile
         parts = with_variants(parts, profile, given)
         roles = self._note_words(parts, operand_roles(profile, given), profile)
+        for role in self.paths.excluded:
+            note_word(self.effects, role, _HERE)
         self._whole(profile, given, roles=roles)
         effects = self.effects
         if parts.uncertain or parts.splitting:
@@ -142,7 +149,7 @@ class ArgumentUsage:
             else:
                 self._note_operand(item, next(taken), profile, aside=may_be_value)
                 may_be_value = False
-        self._note_exclusions(operands, possible)
+        self.paths = named_paths(operands, possible)
         if runs or any(item.may_be_option for item in operands):
             note_uncertain_operands(self.effects, operands, profile=profile, runs=runs)
         if not INTO.isdisjoint(roles):
@@ -152,15 +159,6 @@ class ArgumentUsage:
             if not (self.effects.inner or self.effects.gaps):
                 runs = ""  # `env A=b` runs nothing
         return certain_roles(operands, possible) | ({runs} - {""})
-
-    def _note_exclusions(
-        self, operands: Sequence[OperandItem], possible: Sequence[tuple[str, ...]]
-    ) -> None:
-        """Record that operands which only exclude files mean all others."""
-        words = [item.word for item in operands]
-        roles = [tuple(map(bare_role, each)) for each in possible]
-        for role in excluded_from_all(words, roles):
-            note_word(self.effects, role, _HERE)
 
     def _handed_on(self, items: Sequence[Item]) -> FoundPaths:
         """Return the paths that a search passes on to the program by a pipe."""
@@ -320,6 +318,8 @@ class ArgumentUsage:
             replace(each, listed=True, follows=False) if each.tree and not each.sources else each
             for each in effects.found[before:]
         ]
+        alone = {role for role, _ in (*always, *(() if has_resource else without))}
+        note_whole_repository(effects, profile, self.paths, roles=alone | roles, given=given)
         effects.unseen = effects.unseen or unseen
         if hides:
             effects.gap(f"`{effects.name}` may run commands that its words do not show")

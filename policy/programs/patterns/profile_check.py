@@ -54,6 +54,8 @@ def _wrong_effects(
     if wanted is None:
         return
     effects = [one for command in understood.walk() for one in command.effects if one.verb == verb]
+    # What begins above the folder only the disk tells.
+    effects = [one for one in effects if one.unless is None]
     named = dict.fromkeys(_spelled(one) for one in effects if not (one.into or one.working_folder))
     missing = [one for one in wanted if not any(_same(one, texts) for texts in named)]
     other = [

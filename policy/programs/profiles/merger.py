@@ -116,6 +116,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
         follows_links=follows,
         kept_links=_last([one.kept_links for one in sections]) or (),
         leaves_out=_last([one.leaves_out for one in sections]) or "nothing",
+        whole_repository=_last([one.whole_repository for one in sections]) or "nothing",
         paths_with=frozenset(
             _name(one, options) for one in _last([each.paths_with for each in sections]) or ()
         ),

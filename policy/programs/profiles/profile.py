@@ -33,6 +33,9 @@ Follows: TypeAlias = Literal["always", "written", "never"]
 # What is skipped below folders that are read: names that begin with a dot, or nothing.
 Leaves: TypeAlias = Literal["hidden", "nothing"]
 
+# What is done, unless a path is named, with all of the repository that a folder belongs to.
+WholeRepository: TypeAlias = Literal["reads", "writes", "nothing"]
+
 # The spelling of an option that is a number: `head -5`, `git log -20`.
 NUMBER = "-NUM"
 
@@ -107,6 +110,7 @@ class Variant:
     follows_links: Follows | None = None
     kept_links: tuple[str, ...] = ()
     leaves_out: Leaves | None = None
+    whole_repository: WholeRepository | None = None
 
     def holds(self, given: Set[str]) -> bool:
         """Return whether it applies, given the canonical names of the options."""
@@ -177,6 +181,7 @@ class Profile:
     follows_links: Follows = "always"
     kept_links: tuple[str, ...] = ()
     leaves_out: Leaves = "nothing"
+    whole_repository: WholeRepository = "nothing"
     uses_folder: bool | None = None
     prints_paths: bool = False
     only_reads: bool = False

@@ -26,6 +26,7 @@ from policy.programs.profiles.profile import (
     Style,
     Takes,
     Variant,
+    WholeRepository,
 )
 from policy.programs.profiles.roles import ROLES, WORDLESS, bare_role, takes_many
 from policy.values import quote
@@ -38,6 +39,7 @@ _STYLES: tuple[Style, ...] = get_args(Style)
 _LINKS: tuple[Links, ...] = get_args(Links)
 _FOLLOWS: tuple[Follows, ...] = get_args(Follows)
 _LEAVES: tuple[Leaves, ...] = get_args(Leaves)
+_WHOLE: tuple[WholeRepository, ...] = get_args(WholeRepository)
 _NO_OPTIONS: Mapping[str, Option] = MappingProxyType({})
 
 
@@ -79,6 +81,7 @@ class Section:
     follows_links: Follows | None = None
     kept_links: tuple[str, ...] | None = None
     leaves_out: Leaves | None = None
+    whole_repository: WholeRepository | None = None
     links: Links | None = None
     links_at: tuple[str, ...] = ()
     sources: tuple[str, ...] | None = None
@@ -130,6 +133,7 @@ def read_section(
         follows_links=_follows(table, here),
         kept_links=_file_names(table, "kept_links", here, paths=True),
         leaves_out=_leaves(table, here),
+        whole_repository=_whole_repository(table, here),
         paths_with=_spellings(table, "paths_with", here),
         passes_lines=_spellings(table, "passes_lines", here),
         sources=_file_names(table, "sources", here),
@@ -151,13 +155,13 @@ _FLAGS = (
 _KEYS = (
     "names siblings style flags values operands bare always guarded settings like stdin options "
     "variant means alone alone_unless implies links links_at follows_links kept_links leaves_out "
-    "sources skipped outputs paths_with passes_lines same " + " ".join(_FLAGS)
+    "whole_repository sources skipped outputs paths_with passes_lines same " + " ".join(_FLAGS)
 ).split()
 _KEYS_HELP = f"keys are {', '.join(_KEYS)}, replace, [sub.NAME] and [[examples]]"
 _VARIANT_KEYS = tuple(
     (
         "given also options operands bare always unseen hides stdin links links_at follows_links"
-        " kept_links leaves_out"
+        " kept_links leaves_out whole_repository"
     ).split()
 )
 
@@ -305,6 +309,7 @@ def _variant(one: Mapping[str, Any], given: frozenset[str], *, here: _Here) -> V
         follows_links=_follows(one, here),
         kept_links=_file_names(one, "kept_links", here, paths=True) or (),
         leaves_out=_leaves(one, here),
+        whole_repository=_whole_repository(one, here),
     )
 
 
@@ -367,6 +372,17 @@ def _leaves(table: Mapping[str, Any], here: _Here) -> Leaves | None:
             return leaves
     message = "`leaves_out` is not one of the known words"
     here.wrong("leaves_out", message, help=f"such as {', '.join(_LEAVES)}")
+    return None
+
+
+def _whole_repository(table: Mapping[str, Any], here: _Here) -> WholeRepository | None:
+    if "whole_repository" not in table:
+        return None
+    for verb in _WHOLE:
+        if table["whole_repository"] == verb:
+            return verb
+    message = "`whole_repository` is not one of the known words"
+    here.wrong("whole_repository", message, help=f"such as {', '.join(_WHOLE)}")
     return None
 
 

@@ -55,6 +55,11 @@ def is_exclusion(text: str) -> bool:
     return _EXCLUDES.match(text) is not None
 
 
+def names_stored(text: str) -> bool:
+    """Return whether a word names what a revision has under a path: `HEAD:a.txt`, `:2:a.txt`."""
+    return not (_EXCLUDES.match(text) or _MAGIC.match(text)) and _REVISION.match(text) is not None
+
+
 def _tokens(path: str) -> list[str]:
     """Return characters and wildcards of a pathspec as parts of a shell's glob, with `?` for a set.
 

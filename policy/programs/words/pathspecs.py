@@ -76,6 +76,8 @@ def excluded_from_all(words: Sequence[Word], roles: Sequence[tuple[str, ...]]) -
 def is_surely_path(word: Word) -> bool:
     """Return whether a word names a path to git, and not a revision."""
     text = word.text
+    if word.shape == "glob" and not text.startswith(":"):
+        return True
     if word.home or text in _FOLDERS or text.startswith(("./", "../", "/")):
         return True
     return not text.startswith(":") and (text.endswith("/") or "*" in text)

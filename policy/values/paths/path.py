@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from policy.model import FoldsCase, HasOtherNames, LookAt, ResolvePath
+from policy.model import FoldsCase, HasOtherNames, LookAt, RepositoryAbove, ResolvePath
 from policy.values.paths.contents import ContentsBelow
 from policy.values.paths.reach import Reach
 from policy.values.paths.spelling import path_spelled
@@ -42,7 +42,8 @@ class PathContext:
     `directory_unknown`: in a script whose `cd` may have failed. `look` lists the contents of trees,
     and `links_below` reports whether an earlier command may have made a link below a folder.
     `resolve` is called again for every pattern and path, so it should cache its answers for this
-    call; `known_sets` is such a cache for the sets that the call's paths are tested against.
+    call. `repository_above` tells where a repository begins that contains a folder. `known_sets` is
+    such a cache for the sets that the call's paths are tested against.
     """
 
     cwd: str | None = None
@@ -54,6 +55,7 @@ class PathContext:
     look: LookAt | None = None
     links_below: Callable[[str], bool] | None = None
     directory_unknown: bool = False
+    repository_above: RepositoryAbove | None = None
     known_sets: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def spelled_only(self) -> PathContext:
