@@ -119,7 +119,7 @@ RELIED_ON = {
         "gave back to .mcp.json: git",
     ),
     "push-to-some-branches": (
-        "fine: 1 policy file, 7 test cases passed",
+        "fine: 1 policy file, 8 test cases passed",
         "deny  bash_exec",
         "allow  bash_exec",
         "5 passed, 0 failed",
