@@ -9,10 +9,8 @@ from policy.programs.embedded.embedded_program import AccessedResource, ProgramE
 _MODULE = re.compile(r"\b(?:import|include|modulemeta)\b")
 # (`eval` of one yq runs a filter that is a computed text.)
 _LOADS = re.compile(r"\b(?:load|load_\w+|strload|eval)\s*\(")
-# The environment may contain secrets. (Comments may stand behind a `$`.)
-_ENVIRONMENT = re.compile(
-    r"\$(?:\s|#[^\n]*\n)*+(?:ENV\b|__prog)|(?<![.$\w])(?:env|strenv|envsubst)\b"
-)
+# The environment may contain secrets. (A comment may stand between `$` and `ENV`.)
+_ENVIRONMENT = re.compile(r"\$\s*+(?:ENV\b|__prog|#)|(?<![.$\w])(?:env|strenv|envsubst)\b")
 _RUNS = re.compile(r"\bsystem\s*\(")
 
 

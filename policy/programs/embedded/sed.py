@@ -131,7 +131,10 @@ class _SedReader:
         """Take a regular expression up to its delimiter."""
         regex = self._delimited(delimiter)
         closed = all(pattern.fullmatch(regex) for pattern in _CLOSED)
-        if not closed and "]" in self.script[self.at :].partition("\n")[0]:
+        if closed:
+            return
+        end = self.script.find("\n", self.at)
+        if self.script.find("]", self.at, end if end >= 0 else len(self.script)) >= 0:
             raise _Unclear  # implementations differ on a delimiter in brackets
 
     def _delimited(self, delimiter: str) -> str:
