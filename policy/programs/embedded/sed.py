@@ -20,12 +20,13 @@ _TEXT = frozenset("aic")
 _NUMBERED = frozenset("lqQL")
 # What ends a label, or the version of `v`: GNU sed and busybox go on behind it, others do not.
 _LABEL_ENDS = (" \t\v\f\r\n;}", " \t\v\f\r\n;", "\n")
-# A regular expression without an open bracket, as POSIX, GNU and others find the end of brackets:
-# in an open one a delimiter is a character like others.
-_CLOSED = tuple(
+# A text without an open bracket, as POSIX finds the end of brackets, or others do: those that know
+# no classes, or take a backslash in brackets for an escape.
+_POSIX, *_OTHERS = (
     re.compile(rf"(?:[^\\\[]|\\.|\[\^?+\]?+(?:{item})*+\])*+", re.DOTALL)
-    for item in (r"[^\]]", r"\[([:.=]).{0,40}?\1\]|[^\]]", r"\\.|[^\]\\]")
+    for item in (r"\[([:.=]).{0,40}?\1\]|[^\]]", r"[^\]]", r"\\.|[^\]\\]")
 )
+_MOST_IN_BRACKETS = 8
 _FILES = {"r": "reads", "R": "reads", "w": "writes", "W": "writes"}
 _NOT_KNOWN = "a sed script that cannot be read"
 _RUNS = "a sed script that runs commands"
@@ -128,14 +129,26 @@ class _SedReader:
                 self.at += 1
 
     def _regex(self, delimiter: str) -> None:
-        """Take a regular expression up to its delimiter."""
+        """Take a regular expression up to its delimiter, which is a character in brackets.
+
+        An implementation to which it is none there finds a bracket that is not closed, and ends.
+        """
         regex = self._delimited(delimiter)
-        closed = all(pattern.fullmatch(regex) for pattern in _CLOSED)
-        if closed:
+        for _ in range(_MOST_IN_BRACKETS):
+            if _POSIX.fullmatch(regex):
+                break
+            regex += delimiter + self._delimited(delimiter)
+        else:
+            raise _Unclear
+        self._check_brackets(regex)
+
+    def _check_brackets(self, text: str) -> None:
+        """Check that all implementations find the end of the brackets before a delimiter."""
+        if all(pattern.fullmatch(text) for pattern in _OTHERS):
             return
         end = self.script.find("\n", self.at)
         if self.script.find("]", self.at, end if end >= 0 else len(self.script)) >= 0:
-            raise _Unclear  # implementations differ on a delimiter in brackets
+            raise _Unclear
 
     def _delimited(self, delimiter: str) -> str:
         """Take a text up to its delimiter."""
@@ -173,7 +186,7 @@ class _SedReader:
                 self.at += 1
         elif char == "y":
             delimiter = self._take()
-            self._regex(delimiter)
+            self._check_brackets(self._delimited(delimiter))
             self._delimited(delimiter)
         elif char not in _ALONE:
             raise _Unclear

@@ -19,6 +19,10 @@ HARMLESS = [
     "s/[[:alpha:]\\/]/]/",
     "s/[a\\/b]/x/g ; p",
     "s#[^/]*/##",
+    "s/[/]/x/g",
+    "s,[^,]*$,,",
+    "/[/]/s/[]/]/y/",
+    "y/[]/()/",
     "/x/ I,/y/M p",
     "$!{a foo: w out\n}",
     "a\\\n\\\nw out",
@@ -35,8 +39,10 @@ RUNS = [
     "{b}e id",
     "s/a/b/ e",
     # In brackets `/` is a character: the second `s` of one reading is the replacement of another.
-    "s/[]/]/g;s/;e id #/x/",
-    "s/[[:alpha:]/]/e id/;s/x/]/",
+    "s/[]/]/g;s/;e id\n#/x/",
+    "s/[[:alpha:]/]/e id/e",
+    "s/[^\\]/x/;s/]/e id/",
+    "y/[/]/;e id/x/",
     "s/[\\]/e id/;s/x/]/",
     # The text of an `a` that another option begins ends at the line's end.
     "s/x/q\ne id\n/",
