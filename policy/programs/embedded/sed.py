@@ -27,6 +27,7 @@ _POSIX, *_OTHERS = (
     for item in (r"\[([:.=]).{0,40}?\1\]|[^\]]", r"[^\]]", r"\\.|[^\]\\]")
 )
 _MOST_IN_BRACKETS = 8
+_OPENS = re.compile(r"[gpiImMe0-9 \t]*w")
 _FILES = {"r": "reads", "R": "reads", "w": "writes", "W": "writes"}
 _NOT_KNOWN = "a sed script that cannot be read"
 _RUNS = "a sed script that runs commands"
@@ -131,16 +132,26 @@ class _SedReader:
     def _regex(self, delimiter: str) -> None:
         """Take a regular expression up to its delimiter, which is a character in brackets.
 
-        An implementation to which it is none there finds a bracket that is not closed, and ends.
+        An implementation to which it is none there finds a bracket that is not closed, and ends;
+        before that it may open the file of a flag `w`.
         """
         regex = self._delimited(delimiter)
         for _ in range(_MOST_IN_BRACKETS):
             if _POSIX.fullmatch(regex):
                 break
+            self._check_flags(delimiter)
             regex += delimiter + self._delimited(delimiter)
         else:
             raise _Unclear
         self._check_brackets(regex)
+
+    def _check_flags(self, delimiter: str) -> None:
+        """Check that no file is opened if a replacement begins here."""
+        start = self.at
+        self._delimited(delimiter)
+        if _OPENS.match(self.script, self.at):
+            raise _Unclear
+        self.at = start
 
     def _check_brackets(self, text: str) -> None:
         """Check that all implementations find the end of the brackets before a delimiter."""

@@ -297,7 +297,7 @@ def test_a_sed_script_that_only_edits(script: str) -> None:
         ("s/a/b/gw out", "writes out"),
         ("/x/{r in\n}", "reads in"),
         ("$!{$!W out\n}", "writes out"),
-        ("s/[/]w x/b/", "writes ?"),
+        ("sv[v]vw .env", "writes ?"),
         ("k", "writes ?"),
         ("s/a/b", "writes ?"),
     ],
