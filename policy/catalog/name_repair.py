@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from policy.values.text import normalise
+from policy.values import normalise
 
 # Longer strings are not names: models sometimes write a paragraph there.
 LONGEST = 256

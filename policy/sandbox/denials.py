@@ -37,7 +37,9 @@ _NO_NETWORK = (
 _HOST = re.compile(r"(?:resolve (?:host(?:name)?)?:? ?|EAI_AGAIN )['\"]?([A-Za-z0-9.-]+)")
 # How the proxy tells a program that it was refused a host.
 _BY_PROXY = re.compile(r"the sandbox does not connect to (\S{1,300}): ")
-_NAMED = re.compile(r"'([^']+)'|\"([^\"]+)\"|‘([^’]+)’|([^\s'\"]*/[^\s'\"]*)")
+_NAMED = re.compile(
+    r"'([^']+)'|\"([^\"]+)\"|‘([^‘’]+)’|(?<![^\s'\"‘’])([^\s'\"‘’/]*+/[^\s'\"‘’]*+)"
+)
 _LIMITS = {signal.SIGXCPU: "cpu", signal.SIGXFSZ: "file_size"}
 _KILLING = ("total_memory", "cpu")
 _CANNOT_START = re.compile(r"\A(?:bwrap|sandbox): ([^\n]*)\n?\Z")

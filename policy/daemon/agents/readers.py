@@ -13,7 +13,7 @@ from policy.daemon.agents.mapping import HookFields, OurCall, Reader, Unmapped
 _ONE_GLOB = re.compile(r"[\w.*/-]+")
 # What a glob may hold besides names, extended globs and escapes included.
 _WILDCARD = re.compile(r"[*?\[{(!+@\\]")
-_BRACES_WITH_SLASH = re.compile(r"[{(][^})]*/")
+_BRACES_WITH_SLASH = re.compile(r"[{(][^{()}/]*+/")
 
 
 def command(*, milliseconds: str | None = None, unconfined: str | None = None) -> Reader:

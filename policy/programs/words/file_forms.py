@@ -44,7 +44,8 @@ def read_pathspec(text: str) -> PathspecPart | None:
         return PathspecPart("")
     if _MAGIC.match(text):
         return None
-    path = _REVISION.sub("", text, count=1) if _REVISION.match(text) else text
+    revision = _REVISION.match(text)
+    path = text[revision.end() :] if revision else text
     if _WILD.search(path) is None:
         return PathspecPart(path or ".")
     return _with_wildcards(_tokens(path))

@@ -96,8 +96,9 @@ def read_copy_place(text: str, verb: Literal["reads", "writes"]) -> ProgramEffec
         return ProgramEffects(
             accesses=(AccessedResource(verb, text),) if local else _connects(text)
         )
-    if not text.startswith(("/", ".", "~")) and _HOST_FIRST.match(text):
-        module = _HOST_FIRST.sub("", text, count=1).startswith(":")
+    host = None if text.startswith(("/", ".", "~")) else _HOST_FIRST.match(text)
+    if host is not None:
+        module = text.startswith(":", host.end())
         return ProgramEffects(
             accesses=_connects(_as_ssh(text, scheme="rsync" if module else "ssh"))
         )

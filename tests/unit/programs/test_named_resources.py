@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from policy.generation.shipped import shipped_profiles
-from policy.programs import ScriptAnalysis, analyse_script
-from policy.programs.invocation import CommandEffect
+from policy.generation import shipped_profiles
+from policy.programs import CommandEffect, ScriptAnalysis, analyse_script
 
 _PARTS = ":".join(f"a{number}" for number in range(3_000))
 _PROFILES = shipped_profiles()
