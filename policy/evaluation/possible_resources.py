@@ -41,7 +41,9 @@ _BETWEEN_WORDS = re.compile(r"[\s'\"`(){};&|<>]+")
 _LONGEST_CLUSTER = 16
 _MOST_PIECES = 64
 _URL_LIKE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2}|[A-Za-z][A-Za-z0-9+.-]*:[/\\]")
-_ADDRESS_LIKE = re.compile(r"\[?[0-9A-Fa-fxX.:%]*[0-9][0-9A-Fa-fxX.:%]*\]?(:[0-9]+)?(/.*)?", re.S)
+_ADDRESS_LIKE = re.compile(
+    r"\[?(?=[A-Fa-fxX.:%]*+[0-9])[0-9A-Fa-fxX.:%]*+(?:\](?::[0-9]+)?)?(?:/.*)?", re.DOTALL
+)
 
 
 def possible_resource(

@@ -29,7 +29,9 @@ _MOST_STEPS = 3_000_000
 _FEW = 4_000  # steps, that any text may take
 _READERS = readers()
 # Of which the growth ends at a bound that is larger than the texts here.
-_BOUNDED = frozenset({"policy.programs.embedded.sql._CALL"})
+_BOUNDED = frozenset(
+    {"policy.programs.embedded.sql._CALL", "policy.shell.numeric_output._COUNTS"}
+)
 
 
 @pytest.fixture
