@@ -24,11 +24,12 @@ _ROOT = Path(policy.__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class UsedPattern:
-    """A pattern by its name, and whether it is searched for, or matches at a place alone."""
+    """A pattern by its name: whether it is searched for, or has to match the whole of a text."""
 
     name: str
     pattern: re.Pattern[Any]
     searched: bool
+    whole: bool
 
 
 def used_patterns() -> Iterator[UsedPattern]:
@@ -42,7 +43,8 @@ def used_patterns() -> Iterator[UsedPattern]:
         for name, value in sorted(vars(loaded).items()):
             if isinstance(value, re.Pattern) and f"\n{name} " in source:
                 searched = re.search(rf"\b{name}{_SEARCHES}|\b{name}(, |\))", source) is not None
-                yield UsedPattern(f"{module}.{name}", value, searched)
+                whole = re.search(rf"\b{name}\.fullmatch\b", source) is not None
+                yield UsedPattern(f"{module}.{name}", value, searched, whole)
 
 
 def signs_of(pattern: re.Pattern[Any]) -> tuple[str, ...]:

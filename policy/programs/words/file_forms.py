@@ -13,7 +13,7 @@ _MAGIC = re.compile(r":[(/]")
 _REVISION = re.compile(r"(?::[0-3])?:|[^./~:][^:]*:")
 _WILD = re.compile(r"[*?\[\\]")
 # A set of characters: a `]` may be its first one.
-_SET = re.compile(r"\[[!^]?\]?(?:\[:\w+:\]|\\.|[^\]])*\]", re.DOTALL)
+_SET = re.compile(r"\[[!^]?\]?(?:\[:\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)
 _MOST_WILDCARDS = 8
 _FORM = re.compile(r"@|[^=@<]*=[@<]|[^=@]*@")
 _HEADERS = re.compile(r";\s*headers\s*=\s*[@<]", re.IGNORECASE)
