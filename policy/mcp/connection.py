@@ -34,7 +34,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import RootModel, ValidationError
 
 from policy.mcp.error_text import is_end_of_connection, text_of
-from policy.mcp.errors import NotSent, ProtocolError, Uncertain
+from policy.mcp.errors import McpFailure, NotSent, ProtocolError, Uncertain
 from policy.mcp.health import Health
 from policy.mcp.http import DELIVERY, Delivery
 from policy.mcp.input_requests import InputRequests
@@ -53,6 +53,7 @@ from policy.tools import ProgressReporter
 _LISTENING_AGAIN = 5.0  # seconds
 _INPUT_REQUIRED = "input_required"
 _NO_INPUT = "the server asks for input from its user, which it cannot be given here"
+_MOST_LISTS = 4  # in a row that the server calls outdated
 _MOST_ROUNDS = 20  # of a call that is repeated with what its server asked for
 _ROUND_PAUSE = 0.25  # seconds before a call is repeated for which its server asks nothing
 
@@ -147,10 +148,12 @@ class Connection:
         and if the last one is too old. Raises McpFailure; then they are listed the next time.
         """
         async with self._listing:
-            listed = self._listed
-            while listed is None or self._announced.is_set() or self._is_old():
-                listed = await self._list()
-            return listed
+            for _ in range(_MOST_LISTS):
+                listed = self._listed
+                if listed is not None and not self._announced.is_set() and not self._is_old():
+                    return listed
+                await self._list()
+        raise McpFailure("the server announces another list each time that it is asked for one")
 
     async def _list(self) -> tuple[ListedTool, ...]:
         self._announced.clear()

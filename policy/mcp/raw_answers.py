@@ -16,6 +16,8 @@ from typing import Any, Self
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCRequest, JSONRPCResponse, RequestId
 
+from policy.mcp.pace import Pace
+
 # Valid as the answer to a list or a call in each revision: keys that one does not know are ignored.
 STAND_IN: Mapping[str, Any] = {
     "tools": [],
@@ -112,6 +114,10 @@ class _Stream:
 
 
 class _Reading(_Stream):
+    def __init__(self, answers: RawAnswers, inner: Any) -> None:
+        super().__init__(answers, inner)
+        self._pace = Pace()
+
     @property
     def last_context(self) -> Any:
         """The context in which the last message was sent, if the stream inside knows it."""
@@ -119,12 +125,14 @@ class _Reading(_Stream):
 
     async def receive(self) -> SessionMessage | Exception:
         """Return the next message."""
+        await self._pace.take()
         return self._answers.received(await self._inner.receive())
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> SessionMessage | Exception:
+        await self._pace.take()
         return self._answers.received(await self._inner.__anext__())
 
 

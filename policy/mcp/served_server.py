@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -13,6 +14,7 @@ from policy.generation import McpServer
 from policy.mcp.client import McpClient, ServerStatus
 from policy.mcp.errors import McpFailure
 from policy.mcp.handler import McpHandler
+from policy.mcp.listed_tool import ListedTool, ListFaults
 from policy.mcp.names import refused_names
 from policy.mcp.offered import OfferedKind
 from policy.mcp.pinned_handler import PinnedHandler
@@ -23,6 +25,7 @@ from policy.pins import (
     Lock,
     PinComparison,
     PinState,
+    ServerDefinitions,
     ServerProgram,
     UnusableDefinitions,
     compare,
@@ -37,7 +40,8 @@ from policy.tools import ToolHandler, define
 
 _LOG = logging.getLogger(__name__)
 _MOST_LOGGED = 20  # problems of one list
-_QUIET = 0.1  # seconds to wait for the end of a burst of changes
+_QUIET, _LONGEST_QUIET = 0.1, 30.0  # seconds to wait for the end of a burst of changes
+_CALM = 5.0  # seconds without a change, after which the next one begins another burst
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0  # seconds before a list that failed is asked for again
 # Registering builds the policy anew, which the event loop must not wait for.
 REGISTERING = Threads("tools of MCP servers", most=1)
@@ -74,7 +78,7 @@ class ServedServer:
         self._service = service
         self._lock = lock
         self._program_of = program_of
-        self._changed = asyncio.Event()
+        self._changed, self._woken = asyncio.Event(), asyncio.Event()
         self._tried = asyncio.Event()
         self._problems: tuple[str, ...] = ()
         self._pins: Mapping[str, PinState] = {}
@@ -94,7 +98,8 @@ class ServedServer:
         self._task = asyncio.create_task(self._keep())
 
     def wake(self) -> None:
-        """Have the tools listed and registered again."""
+        """Have the tools listed and registered again, now."""
+        self._woken.set()
         self._changed.set()
 
     async def listed(self) -> None:
@@ -119,14 +124,19 @@ class ServedServer:
 
     async def _keep(self) -> None:
         """List the tools whenever they may have changed, until the task is cancelled."""
-        pause = _FIRST_PAUSE
+        pause, quiet = _FIRST_PAUSE, _QUIET
         while True:
             self._changed.clear()
+            self._woken.clear()
             try:
                 await self._list()
                 pause = _FIRST_PAUSE
                 self._tried.set()
+                listed = time.monotonic()
                 await self.client.changes(self._changed)
+                # A server that announces one list after another is asked less and less often.
+                calm = time.monotonic() - listed > _CALM
+                quiet = _QUIET if calm else min(2 * quiet, _LONGEST_QUIET)
             except Exception as error:  # noqa: BLE001 - no server may end what serves the others
                 name = self.client.server.name
                 why = text_of_failure(error)
@@ -134,36 +144,17 @@ class ServedServer:
                 self._problems = (why, *await self._register_pinned())
                 self._tried.set()
                 self._changed.clear()  # by the session that has failed
-                await self._changed_within(pause)
+                await _within(pause, self._changed)
                 pause = min(2 * pause, _LONGEST_PAUSE)
             else:
-                await asyncio.sleep(_QUIET)
-
-    async def _changed_within(self, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._changed.wait()
-        except TimeoutError:
-            return
+                await _within(quiet, self._woken)
 
     async def _list(self) -> Mapping[str, McpHandler]:
         """List the tools, and make them those of the service, in one change; return them."""
         async with self._listing:
-            tools = await self.client.list_tools()
-            server = self.client.server
-            faults = self.client.faults
-            definitions = definitions_of(
-                server.name,
-                tools=[thaw(tool.raw) for tool in tools],
-                left_out={
-                    **refused_names(server.name, (tool.name for tool in tools)),
-                    **faults.left_out,
-                },
-                instructions=self.client.instructions,
-                program=self._program_of(server, self.client.server_version),
-            )
-            compared = compare(self._lock(), definitions)
-            handlers = {each.tool: each for each in _handlers(self.client, compared)}
+            tools, faults = await self.client.list_tools(), self.client.faults
+            # Reading many takes a while, for which the event loop must not wait.
+            definitions, compared, handlers = await REGISTERING.run(self._read, tools, faults)
             refused = await self._register(handlers.values())
             self._handlers = {
                 tool: each for tool, each in handlers.items() if each.spec.name not in refused
@@ -173,6 +164,22 @@ class ServedServer:
             left_out = (*definitions.problems, *refused.values())
             self._found((*faults.others, *(f"left out: {why}" for why in left_out)))
             return self._handlers
+
+    def _read(
+        self, tools: Iterable[ListedTool], faults: ListFaults
+    ) -> tuple[ServerDefinitions, PinComparison, Mapping[str, McpHandler]]:
+        """Return what a list declares, how that stands to the lock, and the tools by name."""
+        server = self.client.server
+        refused = refused_names(server.name, (tool.name for tool in tools))
+        definitions = definitions_of(
+            server.name,
+            tools=[thaw(tool.raw) for tool in tools],
+            left_out={**refused, **faults.left_out},
+            instructions=self.client.instructions,
+            program=self._program_of(server, self.client.server_version),
+        )
+        compared = compare(self._lock(), definitions)
+        return definitions, compared, {e.tool: e for e in _handlers(self.client, compared)}
 
     def _found(self, problems: tuple[str, ...]) -> None:
         """Report what is wrong with the list, and log what was not wrong before."""
@@ -230,6 +237,15 @@ class ServedServer:
             reach=reach,
             sandbox=tier_of_server(self.client.server),
         )
+
+
+async def _within(seconds: float, event: asyncio.Event) -> None:
+    """Wait for an event, or until the time is over."""
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        return
 
 
 def _handlers(client: McpClient, compared: PinComparison) -> Iterator[McpHandler]:

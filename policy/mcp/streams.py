@@ -100,6 +100,9 @@ async def _deliver(
     garbage = 0
     async for text in receive:
         if not text.strip():
+            garbage += 1
+            if garbage >= _MOST_GARBAGE:
+                raise NotMcp(garbage)
             continue
         try:
             _check_numbers(text)

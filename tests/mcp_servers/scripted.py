@@ -18,6 +18,13 @@ from typing import Any
 NAMES = ("echo", "note", "fails", "dies", "waits", "grow", "state", "steps")
 MORE = {"asks": "asks", "reads": "read"}  # a further tool, by mode
 _ASKING_FOR_ROOTS = ("notifications/initialized", "notifications/roots/list_changed")
+CHANGED = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+# What is written before any message.
+BEFORE = {
+    "banner": "Welcome!\n",
+    "blank lines": "\n" * 2_000,
+    "endless nesting": '{"a":' * 100_000,
+}
 # What each page names as the next one.
 WITHOUT_END = {
     "circle of pages": "again",
@@ -87,7 +94,7 @@ class Scripted:
         elif method == "tools/list":
             with (self.folder / "lists").open("a") as lists:
                 lists.write(f"{id}\n")
-            yield self.listed(id, message.get("params") or {})
+            yield from self.listed(id, message.get("params") or {})
         elif method == "tools/call" and message["params"]["name"] in UNREADABLE:
             yield self.result(id, UNREADABLE[message["params"]["name"]])
         elif method == "tools/call":
@@ -105,10 +112,13 @@ class Scripted:
             "instructions": self.instructions,
         }
 
-    def listed(self, id: Any, params: dict[str, Any]) -> dict[str, Any]:
+    def listed(self, id: Any, params: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if self.mode == "empty cursor at the end" and "cursor" in params:
-            return {"jsonrpc": "2.0", "id": id, "error": {"code": -32602, "message": "no cursor"}}
-        return self.result(id, self.page(params))
+            yield {"jsonrpc": "2.0", "id": id, "error": {"code": -32602, "message": "no cursor"}}
+            return
+        yield self.result(id, self.page(params))
+        if self.mode == "announces each time":
+            yield CHANGED
 
     def page(self, params: dict[str, Any]) -> dict[str, Any]:
         cursor = params.get("cursor")
@@ -158,8 +168,7 @@ class Scripted:
                 yield self.result(id, {"content": [text("no such file")], "isError": True})
             case "grow":
                 self.grown = True
-                for _ in range(4):
-                    yield {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+                yield from (CHANGED,) * 4
                 yield self.result(id, {"content": []})
             case "note":
                 yield from self.note(given["text"])
@@ -182,7 +191,7 @@ class Scripted:
         else:
             self.notes.append(said)
         if said == "change":
-            yield {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+            yield CHANGED
 
     def question(self, id: Any, said: str) -> dict[str, Any]:
         """Return a request to the client: the method and parameters that a call's text names."""
@@ -222,10 +231,8 @@ def main(mode: str, folder: Path, answering: type[Scripted] = Scripted) -> None:
                 sys.stdout.write("x" * 1_000_000)
         case "not UTF-8":
             sys.stdout.buffer.write(b'\xff\xfe{"jsonrpc": "2.0"}\n' + b"[" * 100_000 + b"\n")
-        case "endless nesting":
-            print('{"a":' * 100_000)
-        case "banner":
-            print("Welcome!\n")
+        case _ if mode in BEFORE:
+            print(BEFORE[mode])
         case _:
             pass
     server = answering(mode, folder)

@@ -269,6 +269,23 @@ async def test_servers_that_misbehave_leave_the_others_up(tmp_path: Path) -> Non
         assert (await s.service.execute("one__echo", {"text": "hi"})).value == "hi"
 
 
+async def test_a_server_that_announces_lists_without_end_is_asked_less_and_less(
+    tmp_path: Path,
+) -> None:
+    s = reviewed(tmp_path, "allow one__echo\n")
+    (tmp_path / "storm").mkdir()
+    storm = scripted(tmp_path / "storm", "storm", "announces each time")
+    lists = tmp_path / "storm" / "lists"
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    async with s.serving(storm, scripted(tmp_path)) as servers:
+        await until(lambda: len(lists.read_text().splitlines()) >= 4)
+        # Two, four and eight tenths of a second apart, in place of one.
+        assert loop.time() - began > 1.0
+        assert (await s.service.execute("one__echo", {"text": "hi"})).value == "hi"
+        assert servers.report()["one"].problems == ()
+
+
 @pytest.mark.parametrize("how", ["altered", "no JSON", "another version"])
 async def test_a_lock_that_is_tampered_with_changes_nothing(tmp_path: Path, how: str) -> None:
     s = Stage(tmp_path, "allow one__echo\n", placet_toml=written(tmp_path, "shared", listed=""))

@@ -85,6 +85,7 @@ async def test_pages_are_read_to_the_last(tmp_path: Path) -> None:
             r"ended with exit status 3; it wrote: no \\u\{1b\}\[31mconfiguration for this server",
         ),
         ("garbage", "the server has sent 1,000 lines in a row that are no MCP messages"),
+        ("blank lines", "the server has sent 1,000 lines in a row that are no MCP messages"),
         ("endless line", "the server has sent a message of more than 16,777,216 bytes"),
         ("endless nesting", "the server has sent a message that is nested too deeply"),
     ],
