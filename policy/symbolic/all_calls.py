@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from policy.catalog import SchemaView, ToolSpec
+from policy.catalog import SchemaView, ToolSpec, includes
 from policy.checks import LayerKey, checked
 from policy.evaluation import DeclaredResources, covering_tests, known_answer
 from policy.program import RulePlan
@@ -100,6 +100,8 @@ class AllCalls:
         # What layers declare, where it differs.
         self._declared: list[DeclaredResources] = []
         self._compared: ComparedValues | None = None
+        # The tests of what came before, with what is declared, and their truths.
+        self._earlier: list[tuple[checked.EarlierCall, DeclaredResources | None, Truths]] = []
         self._resources = ResourceFacts(
             clauses,
             view,
@@ -194,7 +196,26 @@ class AllCalls:
         is_known = subjects_of(test).isdisjoint((RESOURCES, HISTORY))
         if is_known and isinstance(test, _OF_SEVERAL_VALUES):
             return self._compared_values().truth_of(test, scope) or self._unknown(test, scope)
+        if isinstance(test, checked.EarlierCall):
+            return self._earlier_call(test, scope)
         return self._unknown(test, scope)
+
+    def _earlier_call(self, test: checked.EarlierCall, scope: Scope) -> Truths:
+        """Return the truth of `after`; with more tools and a longer time it holds for more."""
+        found = self._unknown(test, scope)
+        declared = self._declared_for(self._truths.meaning_of(test), scope)
+        for other, others_declared, truth in self._earlier:
+            if others_declared is not declared:
+                continue
+            for small, less, large, more in (
+                (test, found, other, truth),
+                (other, truth, test, found),
+            ):
+                if _is_within(small, large):
+                    self.clauses.require(-less.holds, more.holds)
+                    self.clauses.require(-more.fails, less.fails)
+        self._earlier.append((test, declared, found))
+        return found
 
     def _compared_values(self) -> ComparedValues:
         if self._compared is None:
@@ -236,3 +257,9 @@ def _is_fixed(other: checked.Value | checked.ValueSet | None) -> bool:
     if isinstance(other, checked.Constant):
         return other.value is not None
     return other is None or isinstance(other, checked.ValueSet)
+
+
+def _is_within(small: checked.EarlierCall, large: checked.EarlierCall) -> bool:
+    """Return whether an earlier call that one test asks for is always one for the other."""
+    is_shorter = large.within is None or (small.within is not None and small.within <= large.within)
+    return is_shorter and small.labels == large.labels and includes(large.tools, small.tools)

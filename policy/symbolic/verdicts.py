@@ -18,6 +18,7 @@ from policy.evaluation import DeclaredResources, covering_tests
 from policy.model import Terms, Verdict
 from policy.program import LayerPlan, RedactionPlan, RewritePlan, RulePlan
 from policy.solving import Clauses
+from policy.symbolic.command_relations import command_set
 from policy.symbolic.reading import Reading, demands
 from policy.symbolic.set_relations import includes
 from policy.symbolic.truths import Truths, all_of
@@ -152,12 +153,14 @@ class RuleReader:
     ) -> int:
         like = [one for one in self._covers if one.declared.says_the_same(declared)]
         for one in like:
-            if _covers_more(one.tests, tests) and _covers_more(tests, one.tests):
+            if all(
+                _covers_more(*both, declared) for both in ((one.tests, tests), (tests, one.tests))
+            ):
                 return one.literal
         made = _Cover(tests, declared, self._reading.clauses.variable())
         for one in like:
             for small, large in ((one, made), (made, one)):
-                if _covers_more(large.tests, small.tests):
+                if _covers_more(large.tests, small.tests, declared):
                     self._reading.clauses.require(-small.literal, large.literal)
         self._covers.append(made)
         return made.literal
@@ -171,17 +174,24 @@ class _Cover:
 
 
 def _covers_more(
-    larger: tuple[checked.ResourceTest, ...], smaller: tuple[checked.ResourceTest, ...]
+    larger: tuple[checked.ResourceTest, ...],
+    smaller: tuple[checked.ResourceTest, ...],
+    declared: DeclaredResources,
 ) -> bool:
     """Return whether what some clauses cover is certainly covered by others, too."""
-    return all(any(_implies(one, other) for other in larger) for one in smaller)
+    return all(any(_implies(one, other, declared) for other in larger) for one in smaller)
 
 
-def _implies(one: checked.ResourceTest, other: checked.ResourceTest) -> bool:
+def _implies(
+    one: checked.ResourceTest, other: checked.ResourceTest, declared: DeclaredResources
+) -> bool:
     if (one.verb, one.beside, one.surely) != (other.verb, other.beside, other.surely):
         return False
     if one.any_redirection != other.any_redirection:
         return False
     if one.operand is None or other.operand is None or one.form != other.form:
         return (one.form, one.operand) == (other.form, other.operand)
-    return includes(other.operand, one.operand)
+    if includes(other.operand, one.operand):
+        return True
+    small, large = (command_set(each, declared.profiles) for each in (one.operand, other.operand))
+    return small is not None and large is not None and large.surely_holds_all_of(small)

@@ -1,7 +1,8 @@
 """Which limits of two policies count the same, and whether an edit of one lets calls do more.
 
-Two limits count the same if their budgets have the same scope, amount and conditions. Then the one
-is as strict as the other if it allows no more, in a window that is not shorter, of all its tools.
+Two limits count the same if their budgets have the same scope and amount, and the same conditions
+or the one lacks some: then it counts more calls. The one is as strict as the other if it allows no
+more, in a window that is not shorter, of all its tools, and counts all that the other one counts.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def limit_changes(
     """Yield what became of the limits that only the old policy has, then the new ones."""
     replacing: set[int] = set()
     for old in removed:
-        same = [one for one in added if _what_counts(one) == _what_counts(old)]
+        same = [one for one in added if _count_alike(one, old)]
         if not same:
             yield LimitChange(limit=old, direction="looser", verb="removed")
             continue
@@ -51,7 +52,20 @@ def limit_changes(
 
 def _what_counts(limit: checked.CheckedLimit) -> str:
     """Return what tells budgets apart: not the name, the number, the window or the tools."""
-    return meaning_digest(limit.amount, limit.scope, limit.steps, limit.when, limit.unless)
+    return meaning_digest(limit.amount, limit.scope, limit.steps)
+
+
+def _count_alike(one: checked.CheckedLimit, other: checked.CheckedLimit) -> bool:
+    is_same = _what_counts(one) == _what_counts(other)
+    return is_same and (_counts_as_much(one, other) or _counts_as_much(other, one))
+
+
+def _counts_as_much(one: checked.CheckedLimit, other: checked.CheckedLimit) -> bool:
+    """Return whether one limit certainly counts every call that the other one counts."""
+    pairs = (one.when, other.when), (one.unless, other.unless)
+    return all(
+        mine is None or meaning_digest(mine) == meaning_digest(theirs) for mine, theirs in pairs
+    )
 
 
 def _direction(
@@ -73,6 +87,7 @@ def _is_as_strict(one: checked.CheckedLimit, other: checked.CheckedLimit) -> boo
         one.capacity <= other.capacity
         and (one.window or timedelta.max) >= (other.window or timedelta.max)
         and _covers(one.tools, other.tools)
+        and _counts_as_much(one, other)
     )
 
 
