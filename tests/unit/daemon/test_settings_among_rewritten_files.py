@@ -60,6 +60,8 @@ def test_a_folder_that_unseen_code_rewrites_asks(project: _Project, command: str
         "git stash -k", "git restore .", "git checkout -- .", "git stash pop --index",
         "yarn format", "just fmt", "typos -w src", "codespell -w -q 3 src", "codespell -w src/a.py",
         "cd src && typos -w", "npm run lint -- --fix --quiet",
+        "make", "tsc", "mvn test", "gradle test", "dotnet test", "pre-commit run", "jest -u",
+        "cargo build", "composer install", "poetry install", "apt-get install jq",
     ],
 )  # fmt: skip
 def test_what_does_not_rewrite_it_passes(project: _Project, command: str) -> None:
