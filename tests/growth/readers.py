@@ -69,7 +69,7 @@ def readers() -> Mapping[str, Read]:
         "a URL": lambda text: read_endpoint("http://" + text),
         "a host": read_endpoint,
         "a recipient": read_recipient,
-        "JSON": read_json,
+        "JSON": lambda text: [read_json(text)],
         "a message": lambda text: has_too_many_values(text.encode("utf-8", "replace")),
         "an answer of a server": _unless_invalid,
         "a text for labels": search_readings,
