@@ -308,7 +308,12 @@ def _declared(declaration: tree.ToolDeclaration) -> Iterable[Resource]:
                 steps = tuple(
                     "*" if isinstance(step, tree.Star) else str(step) for step in path.steps
                 )
-                yield Resource(verb=effect.verb, steps=steps)
+                yield Resource(
+                    verb=effect.verb,
+                    steps=steps,
+                    tree=None if effect.extent is None else effect.extent == "tree",
+                    listed=effect.listed,
+                )
 
 
 def _matching_rules(layer: Layer, scene: Scene) -> set[Opinion]:

@@ -306,6 +306,19 @@ data_tables = node(t.DataTable, name=names, file=texts, key=_keys)
 lets = node(t.Let, name=names, value=expressions)
 _effects = st.one_of(
     node(t.Effect, verb=st.sampled_from(get_args(t.Verb)), fields=some(paths)),
+    node(
+        t.Effect,
+        verb=st.sampled_from(["reads", "writes"]),
+        fields=some(paths),
+        extent=st.sampled_from(["tree", "file"]),
+    ),
+    node(
+        t.Effect,
+        verb=st.just("reads"),
+        fields=some(paths),
+        extent=st.sampled_from(["tree", "file"]),
+        listed=st.just(True),
+    ),
     node(t.StoreEffect, verb=st.sampled_from(["reads", "writes"]), store=texts),
 )
 tool_declarations = node(

@@ -8,6 +8,7 @@ from policy.catalog.client_requests import CLIENT_REQUESTS, ELICIT, LIST_ROOTS, 
 from policy.catalog.code_tools import CODE_EXEC, LANGUAGES, Language, code_exec_spec
 from policy.catalog.encodings import ENCODINGS
 from policy.catalog.fewer_operations import FewerOperations
+from policy.catalog.folder_names import FOLDERS, is_of_folders, name_words
 from policy.catalog.listing import Listing, read_listing
 from policy.catalog.listing_entry import listing_entry
 from policy.catalog.markers import Connects, Reads, Runs, Sends, Writes, resources_of
@@ -75,6 +76,7 @@ __all__ = [
     "COMPLETE",
     "ELICIT",
     "ENCODINGS",
+    "FOLDERS",
     "GET_PROMPT",
     "LANGUAGES",
     "LIST_ROOTS",
@@ -130,6 +132,7 @@ __all__ = [
     "identifier_problem",
     "includes",
     "is_closed",
+    "is_of_folders",
     "joined_parts",
     "json_type_of",
     "json_types_of",
@@ -138,6 +141,7 @@ __all__ = [
     "mapping",
     "models_of",
     "name_in",
+    "name_words",
     "named_fields",
     "operations_in",
     "operations_of",

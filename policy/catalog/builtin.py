@@ -23,7 +23,7 @@ def _whole(value: Any) -> Any:
 class FileRead(Arguments):
     """Read a text file."""
 
-    path: Annotated[str, Reads(), Field(min_length=1)]
+    path: Annotated[str, Reads(tree=False), Field(min_length=1)]
     """The file to read."""
     encoding: Annotated[Encoding, BeforeValidator(listed_encoding)] = "utf-8"
     """The encoding of its text."""
@@ -32,7 +32,7 @@ class FileRead(Arguments):
 class FileWrite(Arguments):
     """Write a text file, replacing what it held."""
 
-    path: Annotated[str, Writes(), Field(min_length=1)]
+    path: Annotated[str, Writes(tree=False), Field(min_length=1)]
     """The file to write."""
     content: str
     """All that the file will hold."""
@@ -57,14 +57,14 @@ class FileDelete(Arguments):
 class FileMkdir(Arguments):
     """Make a folder, with its parents."""
 
-    path: Annotated[str, Writes(), Field(min_length=1)]
+    path: Annotated[str, Writes(tree=False), Field(min_length=1)]
     """The folder to make."""
 
 
 class FileChmod(Arguments):
     """Change the permission bits of a file or folder."""
 
-    path: Annotated[str, Writes(), Field(min_length=1)]
+    path: Annotated[str, Writes(tree=False), Field(min_length=1)]
     """The file or folder."""
     mode: Annotated[str, Field(pattern=r"^[0-7]{3,4}$")]
     """The permission bits in octal, such as "644"."""

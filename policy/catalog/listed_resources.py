@@ -14,7 +14,7 @@ from policy.catalog.tool import VERBS, Resource, Verb
 from policy.values import quote
 
 _FLAGS = ("complete", "unseen")
-_MORE = ("path", "tree", "tree_field", "only_for", "uri", "open_path")
+_MORE = ("path", "tree", "listed", "tree_field", "only_for", "uri", "open_path")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,18 +72,19 @@ def _entries(declared: Mapping[str, Any], verb: Verb) -> Iterable[Any]:
 def _resource(verb: Verb, entry: Any) -> Resource:
     more = entry if isinstance(entry, Mapping) else {"path": entry}
     steps, only_for = _steps(more.get("path")), more.get("only_for")
-    tree, tree_field = more.get("tree", False), more.get("tree_field")
-    flags = {name: more.get(name, False) for name in ("uri", "open_path")}
+    tree, tree_field = more.get("tree"), more.get("tree_field")
+    flags = {name: more.get(name, False) for name in ("listed", "uri", "open_path")}
     if (
         not steps
-        or not isinstance(tree, bool)
+        or not isinstance(tree, bool | None)
         or not all(isinstance(flag, bool) for flag in flags.values())
         or not isinstance(tree_field, str | None)
         or any(key not in _MORE for key in more)
     ):
         raise BadResources(
             f"`resources.{verb}` has an entry that is neither the path of an argument nor an "
-            "object with `path`, and `tree`, `tree_field`, `only_for`, `uri` or `open_path`"
+            "object with `path`, and `tree`, `listed`, `tree_field`, `only_for`, `uri` or "
+            "`open_path`"
         )
     return Resource(
         verb=verb,
@@ -118,8 +119,10 @@ def _entry(resource: Resource) -> Any:
     steps = resource.steps
     dotted = ".".join(steps)
     more: dict[str, Any] = {"path": dotted if _steps(dotted) == steps else list(steps)}
-    if resource.tree:
-        more["tree"] = True
+    if resource.tree is not None:
+        more["tree"] = resource.tree
+    if resource.listed:
+        more["listed"] = True
     if resource.tree_field is not None:
         more["tree_field"] = resource.tree_field
     if resource.only_for is not None:

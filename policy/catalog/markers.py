@@ -22,17 +22,20 @@ from policy.catalog.tool import Resource, Verb
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Marker:
     verb: Verb
-    tree: bool = False
+    tree: bool | None = None
     tree_field: str | None = None
     open_path: bool = False
 
 
-def Reads(*, tree: bool = False, tree_field: str | None = None) -> _Marker:  # noqa: N802
-    """Mark a path that the tool reads; see `Resource` for trees."""
+def Reads(*, tree: bool | None = None, tree_field: str | None = None) -> _Marker:  # noqa: N802
+    """Mark a path that the tool reads.
+
+    `tree`: with everything below it (True), or as one file (False); see `Resource`.
+    """
     return _Marker(verb="reads", tree=tree, tree_field=tree_field)
 
 
-def Writes(*, tree: bool = False, tree_field: str | None = None) -> _Marker:  # noqa: N802
+def Writes(*, tree: bool | None = None, tree_field: str | None = None) -> _Marker:  # noqa: N802
     """Mark a path that the tool creates, changes or deletes."""
     return _Marker(verb="writes", tree=tree, tree_field=tree_field)
 

@@ -11,6 +11,7 @@ from policy.model import EMPTY, Verdict
 Verb: TypeAlias = Literal["reads", "writes", "runs", "connects", "sends"]
 VERBS: tuple[Verb, ...] = ("reads", "writes", "runs", "connects", "sends")
 
+_OF_FILES = ("reads", "writes")
 # Between the name of a tool and its version.
 VERSION_MARK = "@"
 # The file of a policy folder that holds the reviewed tools of MCP servers.
@@ -53,20 +54,33 @@ class Origin:
 class Resource:
     """One argument that is a resource: `steps` lead to it from the input; `*` is each element.
 
-    `tree` is whether the path stands for everything below it, `tree_field` names the boolean
-    argument that decides so per call (a recursive listing). `only_for` names a field and its values
-    for which the argument is a resource: that of some operations only. A `uri` is a resource of
-    this verb if its scheme says so: `file:` names a path, `https:` a host. What any other scheme
+    `tree` is whether the path stands for everything below it; None where that is not declared: for
+    everything below it if it is a folder. `tree_field` names the boolean argument that decides so
+    per call (a recursive listing). `listed`: only names are read. `only_for` names a field and its
+    values for which the argument is a resource: that of some operations only. A `uri` is a resource
+    of this verb if its scheme says so: `file:` names a path, `https:` a host. What any other scheme
     names is not known. `open_path`: of a URL only the host is known, and not what is asked there.
     """
 
     verb: Verb
     steps: tuple[str, ...]
-    tree: bool = False
+    tree: bool | None = None
+    listed: bool = False
     tree_field: str | None = None
     only_for: tuple[str, tuple[str, ...]] | None = None
     uri: bool = False
     open_path: bool = False
+
+    @property
+    def may_be_tree(self) -> bool:
+        """Whether it is not declared if the path stands for itself or for everything below it."""
+        unsaid = self.tree is None and self.tree_field is None and not self.uri
+        return unsaid and self.verb in _OF_FILES
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it surely stands for one path, or is no path."""
+        return not (self.tree or self.tree_field or self.may_be_tree)
 
     def counts_in(self, input: Mapping[str, Any]) -> bool:
         """Return whether the argument may be a resource of this call."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from policy.catalog import Resource
+from policy.catalog import FOLDERS, Resource, is_of_folders, name_words
 from policy.checks.assembly import EVERY, Layer, Unit, layer_key
 from policy.checks.checked import (
     CheckedDeclaration,
@@ -245,9 +245,10 @@ def read_declaration(
             stores[effect.verb].append(_store_name(effect, context))
             continue
         for path in effect.fields:
-            resource = _resource(effect.verb, path, context)
+            resource = _resource(effect, path, context)
             if resource is not None:
                 resources.append(resource)
+                _check_extent(resource, effect, statement, check)
     return CheckedDeclaration(
         tools=selector,
         resources=tuple(resources),
@@ -257,6 +258,23 @@ def read_declaration(
         reads_from=tuple(dict.fromkeys(stores["reads"])),
         span=statement.span,
     )
+
+
+def _check_extent(
+    resource: Resource, effect: tree.Effect, statement: tree.ToolDeclaration, check: CheckContext
+) -> None:
+    """Report a path that is probably a folder, where it is not said whether with all below it."""
+    field = next((step for step in reversed(resource.steps) if step != "*"), "")
+    is_folder = is_of_folders(statement.tool.pattern) or FOLDERS & set(name_words(field))
+    if resource.may_be_tree and is_folder:
+        named, verb = f"input.{'.'.join(resource.steps)}".replace(".*", "[*]"), effect.verb
+        listing = f", or `lists {named}`" if verb == "reads" else ""
+        check.report.add(
+            "unsaid-folder",
+            f"`{verb} {named}` does not say whether a folder is meant with everything below it",
+            span=effect.span,
+            help=f"write `{verb} tree {named}`, `{verb} file {named}`{listing}",
+        )
 
 
 def _store_name(effect: tree.StoreEffect, context: StatementContext) -> str:
@@ -271,7 +289,9 @@ def _store_name(effect: tree.StoreEffect, context: StatementContext) -> str:
     return name
 
 
-def _resource(verb: tree.Verb, path: tree.FieldPath, context: StatementContext) -> Resource | None:
+def _resource(
+    effect: tree.Effect, path: tree.FieldPath, context: StatementContext
+) -> Resource | None:
     steps = input_steps(path, context)
     if steps is None:
         return None
@@ -280,7 +300,12 @@ def _resource(verb: tree.Verb, path: tree.FieldPath, context: StatementContext) 
     kind = field_type(steps, context.tools, context.report, shown=shown, span=path.span)
     numbered = any(isinstance(step, int) for step in steps)
     if not numbered and kind.may_be("string", "list", "object"):
-        return Resource(verb=verb, steps=tuple(str(step) for step in steps))
+        return Resource(
+            verb=effect.verb,
+            steps=tuple(str(step) for step in steps),
+            tree=None if effect.extent is None else effect.extent == "tree",
+            listed=effect.listed,
+        )
     context.report.add(
         "bad-declaration",
         "one element of a list cannot be declared"

@@ -119,6 +119,7 @@ CODES: dict[str, Code] = {
     "unwritten-store": _warning("a store that tools read from and none writes to"),
     "allowed-by-text": _error("an `allow` by the text of a path, command, URL or recipient"),
     "undeclared-resources": _warning("a tool whose resources are not declared"),
+    "unsaid-folder": _warning("a declared path that is probably a folder, and does not say so"),
     "addresses-as-strings": _warning("e-mail addresses in a set of strings"),
     # rules
     "duplicate-rule": _error("two rules of one name"),

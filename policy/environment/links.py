@@ -29,6 +29,7 @@ class _Is(Enum):
     SHARED = 2  # a file with several hard links
     NOTHING = 3
     UNKNOWN = 4
+    FOLDER = 5
 
 
 class Links:
@@ -62,6 +63,10 @@ class Links:
     def other_names(self, path: str) -> bool:
         """Return whether a path without links is a file with several hard links."""
         return self._look(path) is _Is.SHARED
+
+    def is_folder(self, path: str) -> bool:
+        """Return whether a path without links is a folder, or cannot be examined."""
+        return self._look(path) in (_Is.FOLDER, _Is.UNKNOWN)
 
     def identity(self, path: str) -> tuple[int, int] | None:
         """Return device and inode of the file at a path without links when it was first examined.
@@ -134,5 +139,7 @@ def _identity(state: os.stat_result) -> tuple[int, int]:
 
 
 def _kind(state: os.stat_result) -> _Is:
+    if stat.S_ISDIR(state.st_mode):
+        return _Is.FOLDER
     shared = state.st_nlink > 1 and stat.S_ISREG(state.st_mode)
     return _Is.SHARED if shared else _Is.THERE

@@ -35,6 +35,7 @@ class Disk:
             folds=self._case.folds,
             other_names=seen.other_names,
             identity=seen.identity,
+            is_folder=seen.is_folder,
             look=look or DiskLookups(seen.follow).look_up,
             host=host,
             restores=GitStore().may_restore,

@@ -28,24 +28,24 @@ _UNKNOWN_FOLDER: Folders = None
 class Access:
     """One accessed resource as written; `text` is None if unknown, and `why` is the reason.
 
-    `tree`: with everything below it. `folders` are the earlier changes of the working directory,
-    None where unknown. `names` is a glob of the names below a tree, if a wildcard names them, and
-    `meant` the query for the disk, from `base` if that is another folder. `by` is the command that
-    accesses it, `steps` the path of the argument in the input. `unseen`: the call does not show
-    which resource it is, so that only `only` tests are affected. `redirected`: another host to
-    which a program may be redirected. `by_inline_code`: code that the command spells out may
-    access it. `open_path`: of a URL only the host is known, and not the whole path. `stored`: git
-    shows what its repository holds under a path, and follows no link there. `split`: it is below
-    the folder of the call, whose path the shell splits at blanks. `unless`: it is all of the
-    repository that the folder belongs to, as in `CommandEffect`.
+    `tree`: with everything below it; `if_folder`: if it is a folder. `folders` are the earlier
+    changes of the working directory, None where unknown. `names` is a glob of the names below a
+    tree, if a wildcard names them, and `meant` the query for the disk, from `base` if that is
+    another folder. `by` is the command that accesses it, `steps` the path of the argument in the
+    input. `unseen`: the call does not show which resource it is, so that only `only` tests are
+    affected. `redirected`: another host to which a program may be redirected. `by_inline_code`:
+    code that the command spells out may access it. `open_path`: of a URL only the host is known,
+    and not the whole path. `stored`: git shows what its repository holds under a path, and follows
+    no link there. `split`: it is below the folder of the call, whose path the shell splits at
+    blanks. `unless`: it is all of the repository that the folder belongs to, as in `CommandEffect`.
 
     Not changed after construction. (A plain class: a frozen dataclass of ten fields takes three
     times as long to create, and every call creates some.)
     """
 
     __slots__ = (
-        "base", "by", "by_inline_code", "folders", "meant", "names", "open_path", "origin",
-        "redirected", "split", "steps", "stored", "text",
+        "base", "by", "by_inline_code", "folders", "if_folder", "meant", "names", "open_path",
+        "origin", "redirected", "split", "steps", "stored", "text",
         "tree", "unless", "unseen", "verb", "why",
     )  # fmt: skip
 
@@ -70,6 +70,7 @@ class Access:
         stored: bool = False,
         split: bool = False,
         unless: tuple[str, ...] | None = None,
+        if_folder: bool = False,
     ) -> None:
         self.verb = verb
         self.text = text
@@ -89,6 +90,7 @@ class Access:
         self.split = split
         self.stored = stored
         self.unless = unless
+        self.if_folder = if_folder
 
 
 _OF_GAPS = ("reads", "writes", "connects", "sends")

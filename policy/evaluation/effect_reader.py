@@ -122,14 +122,15 @@ def _add_leaf(
         for access in uri_accesses(verb, leaf, steps=resource.steps):
             effects.add(access)
     elif leaf.__class__ is str and verb != "runs" and resource.tree_field is None:
-        meant = _tree_of(resource) if resource.tree else None
+        unsaid = resource.may_be_tree
         effects.add(
             Access(
                 verb,
                 leaf,
-                tree=resource.tree,
+                tree=bool(resource.tree),
+                if_folder=unsaid,
                 steps=resource.steps,
-                meant=meant,
+                meant=_tree_of(resource) if resource.tree or unsaid else None,
                 open_path=resource.open_path,
             )
         )
@@ -146,9 +147,10 @@ def _add_leaf(
 
 def _tree_of(resource: Resource) -> GlobMeaning:
     """Return how a tool uses a tree: one that depends on an argument is a listing."""
-    if resource.tree:
-        return GlobMeaning(tree=True, follow_links=resource.verb == "reads")
-    return GlobMeaning(tree=True, listed=True)
+    listed = resource.listed or (resource.tree_field is not None and not resource.tree)
+    return GlobMeaning(
+        tree=True, listed=listed, follow_links=resource.verb == "reads" and not listed
+    )
 
 
 def _add_unknown(effects: CallEffects, verbs: tuple[str, ...], *, why: str) -> None:

@@ -33,6 +33,7 @@ from policy.values import (
     PathContext,
     Unreadable,
     after_cd,
+    exact_path,
     read_endpoint,
     read_path,
     read_recipient,
@@ -282,7 +283,7 @@ class CallEffects:
         if access.text is None:
             return Unreadable(reason=access.why)
         thing = read_resource(access.verb, access.text, self._paths_of(access))
-        if access.tree and isinstance(thing, Path):
+        if isinstance(thing, Path) and _is_tree(access, self._paths_of(access)):
             return replace(thing, tree=True, names=access.names)
         return thing
 
@@ -323,7 +324,7 @@ class CallEffects:
         if access.open_path and isinstance(thing, Endpoint):
             thing = replace(thing, path=None)
         view = NOTHING_SEEN
-        if access.tree and isinstance(thing, Path):
+        if isinstance(thing, Path) and _is_tree(access, paths):
             if access.meant is not None:
                 meant = replace(access.meant, lenient=True) if self._lenient else access.meant
                 text = spelled if access.base is None else access.base
@@ -373,6 +374,20 @@ class CallEffects:
             # packages are hard links wherever a package cache is used.
             paths = replace(paths, other_names=self._other_names)
         return paths
+
+
+def _is_tree(access: Access, paths: PathContext) -> bool:
+    """Return whether a path is meant with everything below it.
+
+    Where that is not declared, it is if the path is a folder; without a view of the disk, a path is
+    judged as written. Where links are followed but nothing says what is a folder, all may be one.
+    """
+    if access.tree or not access.if_folder or access.text is None:
+        return access.tree
+    if paths.is_folder is None:
+        return paths.resolve is not None
+    place = exact_path(access.text, paths)
+    return not isinstance(place, Unreadable) and paths.is_folder(place)
 
 
 def read_resource(verb: str, text: str, paths: PathContext) -> Path | Endpoint | str | Unreadable:

@@ -120,6 +120,7 @@ class Evaluation:
                 look=_remembering(
                     disk.look if disk.path is None else disk.look or _not_seen, failing=None
                 ),
+                is_folder=_remembering(disk.is_folder, failing=True),
             )
         return self._paths
 

@@ -159,9 +159,10 @@ class Resolvers:
 
     `folds` and `other_names` report how file systems treat a path; without them, letter case is
     significant and a file has one name. `look` lists the matches of wildcards and the contents of
-    trees; with `path` but without `look` these are indeterminate. The safety floor uses `identity`,
-    and a tool compares the file that it opens with it. `restores` looks into a repository, and
-    `repository_above` for the folder in which one begins;
+    trees; with `path` but without `look` these are indeterminate. `is_folder` tells whether a path
+    without links is a folder, or may be one; with `path` but without it, each path may be. The
+    safety floor uses `identity`, and a tool compares the file that it opens with it. `restores`
+    looks into a repository, and `repository_above` for the folder in which one begins;
     `git_variable` is what keeps it from knowing which, in the environment.
     `history` recalls the earlier calls of the session tree, and `said` what its user wrote, for
     facts that do not hold them; `balance` tells what is left of the budgets of limits. Without
@@ -173,6 +174,7 @@ class Resolvers:
     other_names: HasOtherNames | None = None
     identity: Identify | None = None
     look: LookAt | None = None
+    is_folder: Callable[[str], bool] | None = None
     host: ResolveHost | None = None
     restores: MayRestore | None = None
     repository_above: RepositoryAbove | None = None

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from policy.catalog import VERBS, Verb, snake_case
+from policy.catalog import FOLDERS, VERBS, Verb, is_of_folders, snake_case
 from policy.pins.definitions import Definition
 
 _PATHS = frozenset(
     "path file filename filepath directory dir folder root cwd repo repository workdir".split()
 )
-_TREES = frozenset("directory dir folder root cwd repo repository workdir".split())
+_FILES = frozenset("file filename filepath".split())
 _URLS = frozenset("url uri href endpoint host hostname domain link".split())
 _COMMANDS = frozenset("command cmd script shell".split())
 _RECIPIENTS = frozenset("recipient email to cc bcc".split())
@@ -27,8 +27,6 @@ _CONTENT = frozenset(
     "format language timezone unit name label comment".split()
 )
 _TARGETS = frozenset("destination dest target output".split())
-# Tools with such a word in their name work on all below a path.
-_DEEP = _TREES | frozenset("directorie tree search find grep recursive".split())
 _READING = frozenset(
     "read get list search find show view fetch stat status diff log look info describe".split()
 )
@@ -68,7 +66,7 @@ class ProposedResources:
     def sentence(self) -> str:
         """The proposal in words, empty if there is nothing to propose."""
         parts = [
-            f"{_IN_WORDS[verb]} {_listed(self.resources[verb])}"
+            f"{_IN_WORDS[verb]} {_listed(self.resources[verb], verb)}"
             for verb in VERBS
             if verb in self.resources
         ]
@@ -87,7 +85,7 @@ def proposal_of(definition: Definition) -> ProposedResources:
     found: dict[str, list[Any]] = {}
     unknown: list[str] = []
     only_reads = _only_reads(definition)
-    deep = bool(_DEEP & set(_words(str(definition.get("name")))))
+    deep = is_of_folders(str(definition.get("name")))
     for steps, schema in _strings(definition.get("inputSchema"), ()):
         uses = _uses(steps, schema, only_reads=only_reads, deep=deep)
         if uses is None:
@@ -162,7 +160,7 @@ def _uses(
     if last in _TARGETS:
         return None if only_reads else (("writes", False),)
     if last in _PATHS or last == "source":
-        tree = deep or bool(_TREES & set(words))
+        tree = deep or bool(FOLDERS & set(words))
         return (("reads", tree),) if only_reads else (("reads", tree), ("writes", tree))
     return () if last in _CONTENT else None
 
@@ -173,9 +171,13 @@ def _words(name: str) -> list[str]:
     return [word if word in _CONTENT else word.removesuffix("s") for word in words]
 
 
-def _listed(entries: list[Any]) -> str:
-    shown = [
-        f"`{entry['path']}` and all below it" if isinstance(entry, Mapping) else f"`{entry}`"
-        for entry in entries
-    ]
-    return " and ".join(shown)
+def _listed(entries: list[Any], verb: str = "") -> str:
+    return " and ".join(_shown(entry, verb) for entry in entries)
+
+
+def _shown(entry: Any, verb: str) -> str:
+    if isinstance(entry, Mapping):
+        return f"`{entry['path']}` and all below it"
+    if verb not in ("reads", "writes") or _words(entry)[-1] in _FILES:
+        return f"`{entry}`"
+    return f"`{entry}` (with all below it if that is a folder)"

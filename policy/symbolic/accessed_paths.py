@@ -175,9 +175,7 @@ def certain_verbs(view: SchemaView, declared: DeclaredResources) -> frozenset[st
 def _are_files(verb: Verb, declared: DeclaredResources) -> bool:
     """Return whether every path that calls access with a verb is that of one file, as spelled."""
     return "runs" not in declared.verbs and not any(
-        resource.tree or resource.tree_field is not None
-        for resource in declared.resources
-        if resource.verb == verb
+        resource.verb == verb and not resource.is_one for resource in declared.resources
     )
 
 

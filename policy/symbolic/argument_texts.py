@@ -106,6 +106,6 @@ def _texts_of(values: checked.ValueSet) -> SpelledTexts | None:
 def named_fields(declared: DeclaredResources, verb: str) -> Iterator[Subject]:
     """Yield the fields that name one file or one host each, as text alone."""
     for resource in declared.resources:
-        plain = not (resource.uri or resource.tree or resource.tree_field or resource.only_for)
+        plain = resource.is_one and not (resource.uri or resource.only_for)
         if resource.verb == verb and plain and len(resource.steps) == 1:
             yield ("input", resource.steps[0])

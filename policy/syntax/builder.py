@@ -289,8 +289,17 @@ class NodeBuilder:
         return tuple(children)
 
     def effect(self, children: list[Child]) -> t.Effect:
-        verb, *fields = children
-        return t.Effect(verb=verb.text, fields=tuple(fields), span=self._over(children))
+        verb, *rest = children
+        fields = tuple(each for each in rest if isinstance(each, t.FieldPath))
+        said = next((each.text for each in rest if isinstance(each, Token)), None)
+        listed = verb.text == "lists"
+        return t.Effect(
+            verb="reads" if listed else verb.text,
+            fields=fields,
+            extent="tree" if said == "tree" else "file" if said or listed else None,
+            listed=listed,
+            span=self._over([each for each in children if each is not None]),
+        )
 
     def store_effect(self, children: list[Child]) -> t.StoreEffect:
         verb, store = children

@@ -164,13 +164,20 @@ def _declaration(node: t.ToolDeclaration) -> list[str]:
             link = "to" if effect.verb == "writes" else "from"
             chunks.append(f"{effect.verb} {link} store {write_text(effect.store)}")
         else:
-            verb = f"{effect.verb} to" if effect.verb in ("connects", "sends") else effect.verb
-            chunks.append(f"{verb} {', '.join(map(w.print_path, effect.fields))}")
+            chunks.append(f"{_does(effect)} {', '.join(map(w.print_path, effect.fields))}")
     if node.complete:
         chunks.append("and nothing else")
     if node.extra_fields:
         chunks.append("extra fields allowed")
     return chunks
+
+
+def _does(effect: t.Effect) -> str:
+    if effect.listed:
+        return "lists tree" if effect.extent == "tree" else "lists"
+    if effect.extent is not None:
+        return f"{effect.verb} {effect.extent}"
+    return f"{effect.verb} to" if effect.verb in ("connects", "sends") else effect.verb
 
 
 def _plain(node: _Plain) -> tuple[str, ...]:

@@ -526,10 +526,16 @@ class Let:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """`reads input.path, input.paths`."""
+    """`reads input.path, input.paths`, `reads tree input.folder`, `lists tree input.folder`.
+
+    `extent`: whether the paths are folders with everything below them, or single files; None where
+    that is not said. `listed` is `lists`, where names alone are read.
+    """
 
     verb: Verb
     fields: tuple[FieldPath, ...]
+    extent: Literal["tree", "file"] | None = None
+    listed: bool = False
     span: Span = field(compare=False, repr=False)
 
 

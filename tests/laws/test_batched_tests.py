@@ -249,7 +249,8 @@ def _one(verb: Any, form: Any, *items: Any, outs: tuple[Any, ...] = ()) -> check
 @pytest.mark.parametrize("form", ["some", "only", "outside"])
 @pytest.mark.parametrize("resolve", [None, lambda path: path, _led])
 def test_every_path_is_found_in_every_set(form: str, resolve: Any) -> None:
-    facts = Facts(cwd="/w", home="/home/u", workspace="/w", resolvers=Resolvers(path=resolve))
+    seen = Resolvers(path=resolve, is_folder=lambda path: False)
+    facts = Facts(cwd="/w", home="/home/u", workspace="/w", resolvers=seen)
     tests = [_one("writes", form, item) for item in _PATTERNS]
     tests += [_one("writes", form, "/w/**", outs=(item,)) for item in _PATTERNS]
     _all_agree(tests, [*_PLACES, ["/w/a", "/w/b"], []], facts, covering=False)

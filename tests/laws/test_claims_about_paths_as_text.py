@@ -15,14 +15,14 @@ from tests.laws.tried_texts import try_texts
 from tests.unit.verify.proving import tool
 
 _TEXT = {"type": "string"}
-_OPTIONAL = tool("t", {"p": _TEXT}, Resource(verb="reads", steps=("p",)))
+_OPTIONAL = tool("t", {"p": _TEXT}, Resource(verb="reads", steps=("p",), tree=False))
 _SPECS = (
     _OPTIONAL,
     tool(
         "t",
         {"p": _TEXT, "q": _TEXT},
-        Resource(verb="reads", steps=("p",)),
-        Resource(verb="reads", steps=("q",)),
+        Resource(verb="reads", steps=("p",), tree=False),
+        Resource(verb="reads", steps=("q",), tree=False),
     ),
 )
 _ITEMS = (

@@ -40,7 +40,8 @@ class PathContext:
 
     Relative paths are below `cwd`, else below `workspace`, and Unreadable where
     `directory_unknown`: in a script whose `cd` may have failed. `look` lists the contents of trees,
-    and `links_below` reports whether an earlier command may have made a link below a folder.
+    `is_folder` tells whether a path without links is a folder, and `links_below` reports whether an
+    earlier command may have made a link below a folder.
     `resolve` is called again for every pattern and path, so it should cache its answers for this
     call. `repository_above` tells where a repository begins that contains a folder. `known_sets` is
     such a cache for the sets that the call's paths are tested against.
@@ -53,6 +54,7 @@ class PathContext:
     folds: FoldsCase | None = None
     other_names: HasOtherNames | None = None
     look: LookAt | None = None
+    is_folder: Callable[[str], bool] | None = None
     links_below: Callable[[str], bool] | None = None
     directory_unknown: bool = False
     repository_above: RepositoryAbove | None = None

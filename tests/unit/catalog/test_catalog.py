@@ -76,24 +76,24 @@ def test_built_in_tools_say_what_they_do_to_which_argument() -> None:
     assert told == {
         "file_read": [("reads", path, False, None)],
         "file_write": [("writes", path, False, None)],
-        "file_list": [("reads", path, False, "recursive")],
+        "file_list": [("reads", path, None, "recursive")],
         "file_delete": [("writes", path, True, None)],
         "file_mkdir": [("writes", path, False, None)],
         "file_chmod": [("writes", path, False, None)],
-        "bash_exec": [("runs", ("command",), False, None)],
-        "web_fetch": [("connects", ("url",), False, None)],
+        "bash_exec": [("runs", ("command",), None, None)],
+        "web_fetch": [("connects", ("url",), None, None)],
         "list_tools": [],
         "get_tool_schema": [],
         "mcp_read_resource": [
-            ("reads", ("uri",), False, None),
-            ("connects", ("uri",), False, None),
+            ("reads", ("uri",), None, None),
+            ("connects", ("uri",), None, None),
         ],
         "mcp_get_prompt": [],
         "mcp_complete": [],
-        "mcp_elicit": [("connects", ("url",), False, None)],
+        "mcp_elicit": [("connects", ("url",), None, None)],
         "mcp_sample": [],
         "mcp_list_roots": [],
-        "sandbox_connect": [("connects", ("url",), False, None)],
+        "sandbox_connect": [("connects", ("url",), None, None)],
     }
     assert all(spec.pinned for spec in catalog.specs)
     assert [spec.name for spec in catalog.specs if spec.unseen] == ["mcp_complete"]

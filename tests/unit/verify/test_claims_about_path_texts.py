@@ -11,8 +11,8 @@ from tests.unit.verify.proving import proof, tool
 BOTH = tool(
     "both",
     {"one": TEXT, "other": TEXT},
-    Resource(verb="reads", steps=("one",)),
-    Resource(verb="reads", steps=("other",)),
+    Resource(verb="reads", steps=("one",), tree=False),
+    Resource(verb="reads", steps=("other",), tree=False),
 )
 
 
