@@ -173,6 +173,7 @@ def _definition(spec: ToolSpec | None) -> Any:
                 resource.verb,
                 resource.steps,
                 resource.tree,
+                resource.listed,
                 resource.tree_field,
                 resource.only_for,
                 resource.uri,

@@ -144,11 +144,14 @@ def _path(resource: Resource, value: Any, asked: ExactCall) -> str:
         folds=facts.resolvers.folds,
         other_names=facts.resolvers.other_names,
     )
-    path = read_path(value, context, tree=tree)
+    path = read_path(value, context)
     if isinstance(path, Unreadable):
         raise Inexpressible(f"a path cannot be read: {path.reason}")
     if path.resolved is not None and path.resolved != path.lexical:
         raise Inexpressible("a path passes through a link, whose target may change")
+    is_folder = facts.resolvers.is_folder
+    if resource.may_be_tree and is_folder is not None:
+        tree = is_folder(path.resolved or path.lexical)
     return escape_glob(path.lexical) + ("/**" if tree else "")
 
 

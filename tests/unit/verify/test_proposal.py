@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from policy.catalog import Catalog, Origin, ToolSpec, builtin_catalog, read_listing
+from policy.catalog import Catalog, Origin, Resource, ToolSpec, builtin_catalog, read_listing
 from policy.environment import Disk
 from policy.generation import Generation, Snapshot, build, read_folder
 from policy.model import Caller, Facts, Source, ToolCall, Verdict
@@ -330,3 +330,23 @@ def test_hostile_values_stay_values(
     assert f.verdict("note", **input) is Verdict.ALLOW
     assert f.verdict("note", **{**input, "text": text + "x"}) is Verdict.ASK
     assert f.verdict("note", **{**input, "tags": [*tags, "x"]}) is Verdict.ASK
+
+
+def test_a_folder_of_an_undeclared_path_is_proposed_with_all_below_it(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+    grep = ToolSpec(
+        name="grep",
+        origin=Origin(tool="grep"),
+        schema=schema,
+        resources=(Resource(verb="reads", steps=("path",)),),
+        complete=True,
+    )
+    f = Folder(
+        tmp_path / "rules",
+        {"global.policy": "policy for every agent\n\ndefault ask\n"},
+        Catalog(specs=(grep,)),
+    )
+    (tmp_path / "work/sub").mkdir(parents=True)
+    f.apply(f.propose("grep", path="sub"))
+    assert f.verdict("grep", path="sub") is Verdict.ALLOW
+    assert f.verdict("grep", path=".") is Verdict.ASK
