@@ -13,8 +13,6 @@ from mcp import Client
 
 from policy.generation import HttpServer, McpServer, SecretReference
 from policy.mcp import McpClient
-from policy.mcp.output_checks import OutputChecks
-from policy.tools import OutputInvalid
 from tests.mcp_servers.declaring import declaring_server
 from tests.plain_http import plain_client
 from tests.unit.cli.gateways import PATIENCE, TOKEN, Era, Gateway, gateway
@@ -251,27 +249,3 @@ async def test_results_are_checked_against_what_their_tools_declare(
         assert (said in told) == (mode == "warn" and problem != "")
         assert problem in told or mode != "warn"
     assert "AKIA" not in told
-
-
-# What a schema may not make the gateway do: fetch, search without end, multiply.
-HOSTILE_SCHEMAS: dict[str, dict[str, Any]] = {
-    "fetches": {"$ref": "http://127.0.0.1:9/schema"},
-    "looks around": {"properties": {"s": {"pattern": "(?=a)a"}}},
-    "multiplies": {
-        "$defs": {"t": {"anyOf": [{"properties": {"x": {"$ref": "#/$defs/t"}}}] * 2}},
-        "$ref": "#/$defs/t",
-    },
-    "no schema": {"required": ["n", 7]},
-}
-
-
-@pytest.mark.parametrize("what", HOSTILE_SCHEMAS)
-async def test_a_schema_that_cannot_be_checked_counts_as_not_satisfied(what: str) -> None:
-    definition = {"name": "t", "outputSchema": {"type": "object", **HOSTILE_SCHEMAS[what]}}
-    result = {"structuredContent": {"s": "a"}}
-    OutputChecks("f", "off").require_valid("t", definition, result)
-    checks = OutputChecks("f", "warn")
-    checks.require_valid("t", definition, result)
-    assert "a result of tool `t` is not what it declares" in checks.problems["t"]
-    with pytest.raises(OutputInvalid):
-        OutputChecks("f", "strict").require_valid("t", definition, result)
