@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from dataclasses import dataclass, replace
 
 from policy.shell.double_evaluation import (
     note_arithmetic_text,
@@ -143,7 +142,7 @@ def _may_be(word: Word, option: str) -> bool:
         case "known":
             return word.text == option
         case "glob":
-            return fnmatchcase(option, word.text.replace("\\", ""))
+            return replace(word, text=word.text.replace("\\", "")).may_spell(option)
         case _:
             return not word.many and option.startswith(word.text)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
 from policy.model import Exclusions
 
 # A `glob` expands to the matching file names; of an `opaque` word only the beginning is known.
 Shape: TypeAlias = Literal["known", "glob", "opaque"]
+# `fnmatch` looks for the end of each open bracket.
+_LONGEST_GLOB = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,10 @@ class Word:
     def known(self) -> bool:
         """Whether the program gets exactly `text` (after `~` is expanded, where `home`)."""
         return self.shape == "known"
+
+    def may_spell(self, text: str) -> bool:
+        """Return whether a glob may match a text; a very long one may match any."""
+        return len(self.text) > _LONGEST_GLOB or fnmatchcase(text, self.text)
 
     @property
     def file_name(self) -> str:

@@ -62,7 +62,7 @@ def exchanges(text: str, form: Form) -> int:
     return count
 
 
-def steps_of(read: Callable[[str], Any], text: str, *, most: int = 3_000_000) -> int:
+def steps_of(read: Callable[[str], Any], text: str, *, most: int = 30_000_000) -> int:
     """Return the steps that reading a text takes; a few more than `most` stand for any more."""
     counting = _Counting(most)
     before = sys.gettrace(), sys.getprofile()

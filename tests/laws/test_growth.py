@@ -25,7 +25,7 @@ from tests.growth.steps import exchanges, steps_of
 
 _MOST_GROWTH = 2.6
 _MOST_COUNTED = 300_000
-_MOST_STEPS = 3_000_000
+_MOST_STEPS = 30_000_000
 _FEW = 4_000  # steps, that any text may take
 _READERS = readers()
 # Of which the growth ends at a bound that is larger than the texts here.
@@ -52,8 +52,8 @@ def _fault(read: Read, size: int = 400) -> str | None:
         steps = [steps_of(read, make(size)), steps_of(read, make(2 * size))]
         if _grows_too_fast(*steps):
             # What has a bound may grow faster below it.
-            steps.append(steps_of(read, make(4 * size)))
-            if _grows_too_fast(*steps[1:]) or steps[1] > _MOST_STEPS:
+            steps += (steps_of(read, make(times * size)) for times in (4, 8))
+            if _grows_too_fast(*steps[-2:]) or steps[1] > _MOST_STEPS:
                 return f"{what}: {steps} steps"
     return None
 

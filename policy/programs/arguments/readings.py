@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from itertools import combinations
 from typing import TypeAlias
 
@@ -99,7 +98,7 @@ def _spelled(names: frozenset[str], profile: Profile, word: Word) -> Words:
         name, _, value = text.partition("=")
         option = next((one for one in profile.options.values() if one.name == name), None)
         if option is not None and option.takes == "nothing":
-            if word.shape == "glob" and name[:2] == "--" and not fnmatchcase(name, word.text):
+            if word.shape == "glob" and name[:2] == "--" and not word.may_spell(name):
                 continue
             return (Word(name),)
         glue = "=" if name.startswith("--") else ""

@@ -359,7 +359,7 @@ def _is_spelled_command(item: OptionItem) -> bool:
 def _may_end(word: Word) -> bool:
     if word.known:
         return False  # `{}`, which stands for all the names that are found
-    return word.shape != "glob" or any(fnmatchcase(end, word.text) for end in (";", "+", "{}"))
+    return word.shape != "glob" or any(map(word.may_spell, (";", "+", "{}")))
 
 
 def _is_known_to(profile: Profile, option: str) -> bool:
