@@ -96,6 +96,11 @@ class LabelledTexts:
             folded = "\0".join(each for text in found for each in search_readings(text))
             (self._sure if sure else self._perhaps).add(position, folded)
 
+    @property
+    def size(self) -> int:
+        """How many characters the texts have."""
+        return self._sure.size + self._perhaps.size
+
     def first_with(self, wanted: list[str], length: int) -> int | None:
         """Return the first of so many calls with a text that is, or may be, marked and has one."""
         piles = (self._sure, self._perhaps)
@@ -104,7 +109,7 @@ class LabelledTexts:
 
     def has(self, wanted: list[str], length: int) -> Truth:
         """Return whether one of the first `length` calls has a text with one of these in it."""
-        if len(wanted) * (self._sure.size + self._perhaps.size) > _MOST_WORK:
+        if len(wanted) * self.size > _MOST_WORK:
             return unknown_history(_TOO_MUCH)
         if any(self._sure.find(text, length) is not None for text in wanted):
             return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import TypeAlias
 
 from policy.checks import checked
@@ -31,6 +32,10 @@ _Searched: TypeAlias = FieldValues | ResultWords | LabelledTexts
 _LONGEST_PATH = 100
 # So many calls are looked at one by one, for the last one with a value.
 _RECENT = 100
+# Labelled texts of more characters are searched together alone, for the first call with a value.
+_LONG = 1_000_000
+# Of more values it is not told where they stand: each is searched for.
+_MOST_VALUES = 20
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
@@ -43,7 +48,7 @@ def places_of_values(
     if isinstance(items, (Absent, Indeterminate)) or history is None:
         return
     now = call.facts.now or history.as_of
-    for item in items:
+    for item in islice(items, _MOST_VALUES):
         if item is None or isinstance(item, (Absent, Indeterminate)):
             continue
         found = _call_with(test, place, item, call, history)
@@ -72,13 +77,15 @@ def _call_with(
     """
     kept = history.kept
     key, make = _index_of(test, place, history)
+    indexed = kept.fold(key, make)
+    is_long = isinstance(indexed, LabelledTexts) and indexed.size > _LONG
     last = kept.length + len(kept.running)
-    for position in range(last - 1, max(last - _RECENT, 0) - 1, -1):
+    for position in range(last - 1, last if is_long else max(last - _RECENT, 0) - 1, -1):
         one = make()
         one.add(0, kept[position])
         if _first_with(one, item, 1, call) is not None:
             return kept[position]
-    first = _first_with(kept.fold(key, make), item, kept.length, call)
+    first = _first_with(indexed, item, kept.length, call)
     return None if first is None else kept[first]
 
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import policy
+from policy.decision import value_places as places
 from policy.evaluation.found_in_labelled import LabelledTexts
 from policy.evaluation.truth import Indeterminate
+from policy.model import Caller, Facts, PastCall, ToolCall
 
+_NOW = datetime(2026, 11, 25, tzinfo=UTC)
 _VALUES = [f"value <{number}>" for number in range(101)]
 
 
@@ -26,3 +35,40 @@ def test_many_values_in_short_texts_and_one_in_a_long_text_are_looked_for() -> N
     assert short.has(_VALUES[:100], 1) is False
     assert long.has(_VALUES[:1], 1) is True
     assert long.has(_VALUES[1:2], 1) is False
+
+
+_RULES = """\
+policy for every agent
+
+default allow
+label untrusted on results of web_fetch
+copied: deny file_write when input.content from untrusted
+"""
+
+
+@pytest.mark.parametrize(("length", "looks", "place"), [(10, 1, "c2"), (2_000_000, 0, "c1")])
+def test_long_texts_are_not_looked_at_call_by_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int, looks: int, place: str
+) -> None:
+    (tmp_path / "global.policy").write_text(_RULES)
+    judge = policy.load(tmp_path)
+    added: list[int] = []
+
+    add = LabelledTexts.add
+
+    def counted(texts: LabelledTexts, position: int, call: PastCall) -> None:
+        added.append(position)
+        add(texts, position, call)
+
+    monkeypatch.setattr(LabelledTexts, "add", counted)
+    result = "x" * length + _VALUES[0]
+    history = tuple(
+        PastCall(tool="web_fetch", input={}, result=result, outcome="succeeded", at=_NOW, id=id)
+        for id in ("c1", "c2")
+    )
+    call = ToolCall(tool="file_write", input={"path": "a", "content": _VALUES[0]})
+    facts = Facts(now=_NOW, history=history)
+    (found,) = places(judge.program, call, caller=Caller(), facts=facts)
+    assert f"({place})" in found.place
+    # Once for both, and then each by itself, from the last.
+    assert len(added) == 2 + looks
