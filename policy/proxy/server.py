@@ -121,11 +121,7 @@ def tool_server(
         service = await service_of(ctx)
         # What rules mean for a tool is computed when it is first listed, which takes a while for
         # many; calls go on meanwhile.
-        listed = await _LISTING.run(service.list)
-        tools = [tool for tool in listed if tool.name not in _REQUESTS]
-        version = ctx.protocol_version
-        shown = [_shown(tool, service.registry, version) for tool in tools]
-        return ListToolsResult(tools=told_tools(shown, version))
+        return ListToolsResult(tools=await _LISTING.run(_listed, service, ctx.protocol_version))
 
     presence = ClientPresence()
     parked, requests = ParkedCalls(), RequestsToClient()
@@ -194,6 +190,7 @@ def tool_server(
         instructions=_INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        get_tool_input_schema=_no_headers,
         **handlers,
     )
     server.left = subscriptions.left
@@ -226,6 +223,14 @@ async def _at_once() -> None:
     return None
 
 
+def _no_headers(_name: str) -> None:
+    """Return None: no argument is a header as well, since listed schemas do not say so.
+
+    The SDK asks this for each call over HTTP. Without it, it would list all tools to find out.
+    """
+    return
+
+
 def _principal(ctx: Context) -> str:
     return repr(client_of(ctx).owner)
 
@@ -251,8 +256,13 @@ async def call_result(
             return refusal(ToolError(name, unknown), ended.record)
 
 
+def _listed(service: GovernedService, version: str) -> list[Tool]:
+    """Return the tools of a caller as MCP clients of a revision of the protocol see them."""
+    tools = [tool for tool in service.list() if tool.name not in _REQUESTS]
+    return told_tools([_shown(tool, service.registry, version) for tool in tools], version)
+
+
 def _shown(tool: ToolDefinition, tools: _Handlers, version: str) -> Tool:
-    """Return a tool as MCP clients of a revision of the protocol see it."""
     handler = tools.get(tool.name)
     spec = None if handler is None else handler.spec
     usage = f" Usage: {tool.usage_rule}" if tool.usage_rule else ""
