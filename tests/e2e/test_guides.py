@@ -70,7 +70,7 @@ RELIED_ON = {
         "server files is new",
         "U+200B ZERO WIDTH SPACE",
         "read_file` of gemini-cli",
-        "? proposed: reads `path`, and nothing else",
+        "? proposed: reads `path` (with all below it if that is a folder), and nothing else",
         "server files: 1 server new, 2 tools new; 2 warnings",
         "tools.lock",
         "reads path; complete",
