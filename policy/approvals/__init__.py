@@ -12,7 +12,15 @@ from policy.approvals.binding import (
     root_session,
 )
 from policy.approvals.elevation import Elevation
-from policy.approvals.entitlement import Person, entitled, identity, may_answer, unanswered
+from policy.approvals.entitlement import (
+    GroupsOf,
+    Person,
+    as_of_now,
+    entitled,
+    identity,
+    may_answer,
+    unanswered,
+)
 from policy.approvals.filed import AnswerRefused, Ended, Filed, State
 from policy.approvals.gate import ApprovalGate, RequestWithdrawn
 from policy.approvals.grant import Grant
@@ -41,6 +49,7 @@ __all__ = [
     "Ended",
     "Filed",
     "Grant",
+    "GroupsOf",
     "Ledger",
     "MemoryApprovals",
     "NotFiled",
@@ -53,6 +62,7 @@ __all__ = [
     "TerminalApprover",
     "TimedOut",
     "answerable_by",
+    "as_of_now",
     "ask_key",
     "call_digest",
     "caller_digest",

@@ -11,11 +11,15 @@ from policy.approvals.request import ApprovalRequest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approved:
-    """People agreed: `by`, a member of `groups`, and the others in `with_`."""
+    """People agreed: `by`, a member of `groups`, and the others in `with_`.
+
+    `listed` says where the groups of `by` are from, as `Person.listed` does.
+    """
 
     by: str
     groups: tuple[str, ...] = ()
     with_: tuple[Person, ...] = ()
+    listed: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", as_tuple(self.groups))
@@ -24,7 +28,7 @@ class Approved:
     @property
     def people(self) -> tuple[Person, ...]:
         """Everybody who agreed."""
-        return (Person(id=self.by, groups=self.groups), *self.with_)
+        return (Person(id=self.by, groups=self.groups, listed=self.listed), *self.with_)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 from policy.model import Caller, Reason, Terms
 from policy.values import normal_form, without_invisible
+
+# Returns the groups that a person belongs to now.
+GroupsOf: TypeAlias = Callable[[str], tuple[str, ...]]
 
 _ANYBODY = Terms()
 
@@ -17,13 +20,15 @@ class Person:
     """A person who answers: a stable identity, and the groups it belongs to.
 
     `agent` and `session` are set if the answer came from an agent or from within a session: no
-    agent may approve, and nobody from within the session that asks.
+    agent may approve, and nobody from within the session that asks. `listed` is set if the groups
+    are those of `[approvals.groups]`, which may change after the answer.
     """
 
     id: str
     groups: tuple[str, ...] = ()
     agent: str | None = None
     session: str | None = None
+    listed: bool = field(default=False, metadata={"stored": "if set"})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", as_tuple(self.groups))
@@ -32,6 +37,17 @@ class Person:
 def as_tuple(given: Any) -> Any:
     """Return a list or set as a tuple; anything else as it is."""
     return tuple(given) if isinstance(given, (list, set, frozenset)) else given
+
+
+def as_of_now(people: Iterable[Person], groups_of: GroupsOf) -> tuple[Person, ...]:
+    """Return the people with the groups that they belong to now, where a configuration lists them.
+
+    An answer counts only as long as its person is in the group that it was given for.
+    """
+    return tuple(
+        replace(person, groups=groups_of(person.id)) if person.listed else person
+        for person in people
+    )
 
 
 def entitled(people: Iterable[Person], caller: Caller) -> tuple[Person, ...]:

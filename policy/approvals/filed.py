@@ -10,7 +10,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from policy.approvals.entitlement import Person, identity, may_answer, unanswered, why_not_entitled
+from policy.approvals.entitlement import (
+    GroupsOf,
+    Person,
+    as_of_now,
+    identity,
+    may_answer,
+    unanswered,
+    why_not_entitled,
+)
 from policy.approvals.request import ApprovalRequest
 from policy.diagnostics import visible
 from policy.runtime import is_past
@@ -80,9 +88,14 @@ def is_about(filed: Filed, request: ApprovalRequest) -> bool:
     )
 
 
-def agreed(filed: Filed, person: Person) -> Filed:
-    """Return the request with one more person; raise AnswerRefused if that changes nothing."""
+def agreed(filed: Filed, person: Person, *, groups_of: GroupsOf | None = None) -> Filed:
+    """Return the request with one more person; raise AnswerRefused if that changes nothing.
+
+    With `groups_of`, those who agreed before count by the groups that they belong to now.
+    """
     _must_be_pending(filed)
+    if groups_of is not None:
+        filed = replace(filed, people=as_of_now(filed.people, groups_of))
     request = filed.request
     wrong = why_not_entitled(person, request.caller)
     if wrong is not None:

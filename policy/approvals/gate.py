@@ -212,4 +212,4 @@ def _approved(filed: Filed) -> Approved:
     if not is_sound(filed):
         raise StoreUnusable("this request is marked as approved, but its approval is not valid")
     first, *others = entitled(filed.people, filed.request.caller)
-    return Approved(by=first.id, groups=first.groups, with_=tuple(others))
+    return Approved(by=first.id, groups=first.groups, with_=tuple(others), listed=first.listed)

@@ -13,7 +13,7 @@ from typing import Self
 from policy.approvals import ledger_rows, request_rows
 from policy.approvals.binding import root_session
 from policy.approvals.database import MEMORY, Database
-from policy.approvals.entitlement import Person
+from policy.approvals.entitlement import GroupsOf, Person
 from policy.approvals.filed import Ended, Filed, agreed, as_of, denied, ended
 from policy.approvals.grant import Grant
 from policy.approvals.request import ApprovalRequest
@@ -76,11 +76,16 @@ class SqliteApprovals:
         """Return the revision of the last change."""
         return await self._database.read(request_rows.last_revision)
 
-    async def agree(self, id: str, person: Person, *, now: datetime) -> Filed:
-        """Record that a person agrees; raise AnswerRefused if the answer cannot be taken."""
+    async def agree(
+        self, id: str, person: Person, *, now: datetime, groups_of: GroupsOf | None = None
+    ) -> Filed:
+        """Record that a person agrees; raise AnswerRefused if the answer cannot be taken.
+
+        With `groups_of`, those who agreed before count by the groups that they belong to now.
+        """
 
         def agree(filed: Filed) -> Filed:
-            return agreed(filed, person)
+            return agreed(filed, person, groups_of=groups_of)
 
         return await self._database.write(lambda db: request_rows.answer(db, id, agree, now=now))
 

@@ -2,7 +2,7 @@
 
 A standing approval serves only the caller it was given to. It never answers an opinion whose
 condition was indeterminate, since nobody could have foreseen that, nor one that the people who gave
-it are not entitled to answer.
+it are not entitled to answer when it is used.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import assert_never
 
 from policy.approvals.binding import AskedCall, AskKey, ask_key, remembered_key
 from policy.approvals.elevation import matches_tool
-from policy.approvals.entitlement import unanswered
+from policy.approvals.entitlement import GroupsOf, as_of_now, unanswered
 from policy.approvals.grant import Grant
 from policy.model import Reason
 from policy.runtime import is_past
@@ -23,7 +23,12 @@ _NEVER_IN_ADVANCE = frozenset({"pin", "floor"})
 
 
 def serving_grants(
-    asked: AskedCall, reasons: Iterable[Reason], grants: tuple[Grant, ...], *, now: datetime
+    asked: AskedCall,
+    reasons: Iterable[Reason],
+    grants: tuple[Grant, ...],
+    *,
+    now: datetime,
+    groups_of: GroupsOf,
 ) -> Mapping[AskKey, Grant]:
     """Return the grant that answers each opinion, preferring the oldest; others are left out."""
     # A grant from the future was written by another clock, or is forged.
@@ -34,19 +39,21 @@ def serving_grants(
     )
     found: dict[AskKey, Grant] = {}
     for reason in reasons if usable else ():
-        grant = _answering(asked, reason, usable)
+        grant = _answering(asked, reason, usable, groups_of=groups_of)
         if grant is not None:
             found[ask_key(reason)] = grant
     return found
 
 
-def _answering(asked: AskedCall, reason: Reason, grants: tuple[Grant, ...]) -> Grant | None:
+def _answering(
+    asked: AskedCall, reason: Reason, grants: tuple[Grant, ...], *, groups_of: GroupsOf
+) -> Grant | None:
     if reason.undecided is not None:
         return None
     key = remembered_key(reason, asked)
     for grant in grants:
         if _serves(grant, asked, reason, key=key) and not unanswered(
-            (reason,), grant.people, asked.caller
+            (reason,), as_of_now(grant.people, groups_of), asked.caller
         ):
             return grant
     return None

@@ -143,7 +143,7 @@ class _Terminal:
         person = self._person()
         match outcome:
             case Approved():
-                return replace(outcome, by=person.id, groups=person.groups)
+                return replace(outcome, by=person.id, groups=person.groups, listed=person.listed)
             case Denied():
                 return replace(outcome, by=person.id)
             case _:

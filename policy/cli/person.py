@@ -15,7 +15,7 @@ def person_of(settings: ApprovalSettings | None) -> Person:
     No option or environment variable is read, since those can be set to anything.
     """
     name = _user()
-    return Person(id=name, groups=() if settings is None else settings.groups_of(name))
+    return Person(id=name, groups=() if settings is None else settings.groups_of(name), listed=True)
 
 
 def _user() -> str:

@@ -123,7 +123,9 @@ async def _agree(
 ) -> Filed | AnswerRefused:
     filed = request_by_prefix(await all_requests(store, now), wanted)
     try:
-        return await store.agree(filed.request.id, counter.person, now=now)
+        return await store.agree(
+            filed.request.id, counter.person, now=now, groups_of=counter.settings.groups_of
+        )
     except AnswerRefused as refused:
         return refused
 

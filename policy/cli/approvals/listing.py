@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -10,7 +11,14 @@ from time import sleep as pause
 
 import click
 
-from policy.approvals import ApprovalRequest, Filed, Grant, SqliteApprovals, answerable_by
+from policy.approvals import (
+    ApprovalRequest,
+    Filed,
+    Grant,
+    SqliteApprovals,
+    answerable_by,
+    as_of_now,
+)
 from policy.cli.approvals.open_store import (
     PolicyApprovals,
     all_requests,
@@ -80,7 +88,8 @@ def show_command(id: str, path: Path, *, format: str) -> None:
       placet approvals show 3f9a1c2b
       placet approvals show 3f9a1c2b rules/ --format json
     """
-    found = request_by_prefix(approvals_at(path).run(all_requests), id)
+    counter = approvals_at(path)
+    found = _counting(request_by_prefix(counter.run(all_requests), id), counter)
     if format == "json":
         click.echo(as_json(request_record(found)))
         return
@@ -100,7 +109,7 @@ def grants_command(path: Path, *, format: str) -> None:
     """
     counter = approvals_at(path)
     found, requests = counter.run(_standing) if counter.store.exists() else ((), {})
-    suspended = suspensions(path, found, requests)
+    suspended = suspensions(path, found, requests, groups_of=counter.settings.groups_of)
     if format == "json":
         records = [{**grant_record(one), "suspended": suspended[one.id]} for one in found]
         click.echo(as_json({"grants": records}))
@@ -129,7 +138,15 @@ async def _standing(
 def _waiting(counter: PolicyApprovals, session: str | None) -> tuple[Filed, ...]:
     if not counter.store.exists():
         return ()
-    return counter.run(lambda store, now: store.open(now=now, session=session))
+    found = counter.run(lambda store, now: store.open(now=now, session=session))
+    return tuple(_counting(filed, counter) for filed in found)
+
+
+def _counting(filed: Filed, counter: PolicyApprovals) -> Filed:
+    """Return a request with the groups by which its answers count, if it is pending."""
+    if filed.state != "pending":
+        return filed
+    return replace(filed, people=as_of_now(filed.people, counter.settings.groups_of))
 
 
 def _listed(found: tuple[Filed, ...], store: Path, *, format: str) -> str:
@@ -183,7 +200,7 @@ def _grant(grant: Grant, now: datetime, *, suspended: bool | None) -> tuple[str,
 
 def _remembered(grant: Grant, *, suspended: bool | None) -> str:
     what = "calls as remembered" if grant.request is None else f"as in {short(grant.request)}"
-    return f"{what} (suspended: its rule was edited)" if suspended else what
+    return f"{what} (suspended: its rule or its people's groups were edited)" if suspended else what
 
 
 def _table(rows: Iterable[tuple[str, ...]]) -> str:

@@ -153,7 +153,9 @@ class Asking:
         if clock < now:
             # The clock was set back: until it has caught up, no approval that expires is used.
             grants = tuple(grant for grant in grants if grant.expires is None)
-        return serving_grants(held.asked_call, held.asking, grants, now=now)
+        return serving_grants(
+            held.asked_call, held.asking, grants, now=now, groups_of=held.groups_of
+        )
 
     def _latest_of(self, clock: datetime) -> datetime:
         """Return the latest time seen: what has expired stays so when the clock is set back."""

@@ -1,7 +1,8 @@
 """A call that waits for approval: what asks about it, who has answered, what is still unanswered.
 
 Answers are bound to one exact call. If the tool's definition, the input or the files that its paths
-lead to have changed since, they are dropped.
+lead to have changed since, they are dropped. An answer counts only while its person is in the group
+that may give it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from policy.approvals import (
     AskKey,
     Grant,
     Person,
+    as_of_now,
     ask_key,
     call_digest,
     caller_digest,
@@ -28,6 +30,7 @@ from policy.approvals import (
     unanswered,
 )
 from policy.audit import Approval
+from policy.generation import Generation
 from policy.model import Caller, Reason, Verdict
 from policy.service.asking.resource_lines import resource_lines, shown_lines, value_lines
 from policy.service.in_flight import InFlight
@@ -75,6 +78,12 @@ class PendingCall:
             accessed=lambda part: resource_lines(self.judgement, self.caller, input=part),
         )
 
+    def groups_of(self, person: str) -> tuple[str, ...]:
+        """Return the groups of a person by the policy that judged the call last."""
+        judge = self.judgement.judge
+        settings = judge.settings.approvals if isinstance(judge, Generation) else None
+        return () if settings is None else settings.groups_of(person)
+
     def look_at(self, judgement: Judgement) -> None:
         """Take over a new judgement of the call."""
         self.judgement = self.call.judgement = judgement
@@ -90,9 +99,7 @@ class PendingCall:
     def unanswered(self, reasons: Iterable[Reason]) -> tuple[Reason, ...]:
         """Return those of the opinions that people have not answered for this exact call."""
         return tuple(
-            reason
-            for reason in reasons
-            if unanswered((reason,), self._answers.get(ask_key(reason), ()), self.caller)
+            reason for reason in reasons if unanswered((reason,), self._people(reason), self.caller)
         )
 
     def open_reasons(self, served: Mapping[AskKey, Grant]) -> tuple[Reason, ...]:
@@ -130,11 +137,15 @@ class PendingCall:
             expires=now + timedelta(seconds=seconds),
         )
 
+    def _people(self, reason: Reason) -> tuple[Person, ...]:
+        """Return who has agreed to an opinion, with the groups that they belong to now."""
+        return as_of_now(self._answers.get(ask_key(reason), ()), self.groups_of)
+
     def note(self, request: ApprovalRequest, people: tuple[Person, ...]) -> bool:
         """Record who has agreed to what; return False if that answers nothing new."""
         able = {identity(person) for person in entitled(people, self.caller)}
         helped = False
-        for person in people:
+        for person in as_of_now(people, self.groups_of):
             matching = tuple(
                 reason
                 for reason in request.reasons
@@ -164,7 +175,7 @@ class PendingCall:
     def remembered(self, *, now: datetime) -> Iterator[Grant]:
         """Yield the approvals to remember: they serve further calls, this one being the first."""
         for reason in _asks(self.judgement):
-            people = self._answers.get(ask_key(reason), ())
+            people = self._people(reason)
             remember = reason.terms.remember if reason.terms is not None else None
             if not people or remember is None or remember.times == 1:
                 continue

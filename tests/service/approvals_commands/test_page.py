@@ -147,7 +147,7 @@ async def test_a_remembered_approval_whose_rule_was_edited_is_listed_as_suspende
     (place.rules / "global.policy").write_text(text.replace("remember 1h", "remember 2h"), "utf-8")
     edited, shown = await asyncio.to_thread(listed)
     assert edited is True
-    assert shown.rstrip().endswith("(suspended: its rule was edited)")
+    assert shown.rstrip().endswith("(suspended: its rule or its people's groups were edited)")
     (place.rules / "global.policy").write_text("nonsense\n", "utf-8")
     broken, shown = await asyncio.to_thread(listed)
     assert broken is None

@@ -325,3 +325,61 @@ async def test_a_tool_exchanged_after_the_last_look_runs_only_if_it_is_the_same_
         await s.call(amount=3)
     assert refused.value.code == "changed-meanwhile"
     assert (new.calls, s.runs) == (0, 0)
+
+
+def _listing(folder: Path, *members: str) -> None:
+    names = ", ".join(f'"{name}"' for name in members)
+    text = f"[approvals.groups]\nfinance = [{names}]\n"
+    (folder / "placet.toml").write_text(text, encoding="utf-8")
+
+
+def _listed(name: str) -> Approved:
+    return Approved(by=name, groups=("finance",), listed=True)
+
+
+async def test_who_leaves_the_group_before_the_call_runs_has_not_answered(tmp_path: Path) -> None:
+    _listing(tmp_path, "ann", "bob")
+
+    def leave() -> None:
+        _listing(tmp_path, "bob")
+        s.store.reload()
+
+    s = Stage(tmp_path, FINANCE, leave, _listed("ann"), _listed("bob"))
+    await s.call(n=1)
+    assert (s.questions, s.runs) == (2, 1)
+    assert {by for outcome, by, _ in s.approvals if outcome == "approved"} == {"ann", "bob"}
+
+
+async def test_two_people_are_two_who_are_in_the_group_when_the_call_runs(tmp_path: Path) -> None:
+    _listing(tmp_path, "ann", "bob")
+
+    def leave() -> None:
+        _listing(tmp_path, "bob")
+        s.store.reload()
+
+    s = Stage(tmp_path, TWO, _listed("ann"), leave, _listed("bob"), NO)
+    with pytest.raises(PermissionDenied):
+        await s.call(n=1)
+    assert s.runs == 0
+
+
+async def test_groups_that_a_program_vouches_for_are_not_looked_up(tmp_path: Path) -> None:
+    _listing(tmp_path, "bob")
+    s = Stage(tmp_path, FINANCE, Approved(by="ann", groups=("finance",)))
+    await s.call(n=1)
+    assert s.runs == 1
+
+
+async def test_a_standing_approval_serves_only_while_its_people_are_in_the_group(
+    tmp_path: Path,
+) -> None:
+    _listing(tmp_path, "ann", "bob")
+    s = Stage(tmp_path, FINANCE.rstrip() + " remember 1h up to 5 times\n", _listed("ann"), NO)
+    await s.call(n=1)
+    await s.call(n=1)
+    assert (s.questions, s.runs) == (1, 2)
+    _listing(tmp_path, "bob")
+    s.store.reload()
+    with pytest.raises(PermissionDenied):
+        await s.call(n=1)
+    assert (s.questions, s.runs) == (2, 2)

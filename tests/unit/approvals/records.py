@@ -56,7 +56,14 @@ zones = st.one_of(
 )
 times = st.datetimes(timezones=zones)
 
-people = st.builds(Person, id=texts, groups=some_texts, agent=perhaps_text, session=perhaps_text)
+people = st.builds(
+    Person,
+    id=texts,
+    groups=some_texts,
+    agent=perhaps_text,
+    session=perhaps_text,
+    listed=st.booleans(),
+)
 scopes = st.builds(GuestScope, allowed_tools=some_texts, expires_at=st.none() | times)
 
 

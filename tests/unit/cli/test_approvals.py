@@ -158,6 +158,27 @@ def test_an_answer_is_given_in_the_name_of_the_user_with_its_groups(
     assert [person["id"] for person in record["agreed"]] == ["ada", "bob"]
 
 
+def test_an_answer_counts_only_while_its_person_is_in_the_group(
+    rules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def members(*names: str) -> None:
+        listed = json.dumps(names)
+        (rules / "placet.toml").write_text(SETTINGS.replace('["ada"]', listed), "utf-8")
+
+    def approve_as(name: str) -> str:
+        monkeypatch.setattr(person, "_user", lambda: name)
+        return run("approvals", "approve", "a1", rules).out
+
+    file(rules, asked("a1", groups=("finance",), two_people=True))
+    members("ada", "bob", "cyd")
+    assert approve_as("ada").startswith("noted: ")
+    assert "ada of finance" in run("approvals", "show", "a1", rules).out
+    members("bob", "cyd")
+    assert "ada of finance" not in run("approvals", "show", "a1", rules).out
+    assert approve_as("bob").startswith("noted: ")
+    assert approve_as("cyd").startswith("approved: ")
+
+
 def test_nobody_can_claim_to_be_somebody_else(rules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     for name in ("USER", "LOGNAME", "SUDO_USER", "USERNAME"):

@@ -59,7 +59,7 @@ async def test_who_answers_at_the_terminal_is_its_user_with_the_groups_of_the_mo
     request = ApprovalRequest(
         id="a", tool="t", input={}, shown="{}", reasons=(), digest="sha256:a", caller=Caller()
     )
-    assert await found.ask.ask(request) == Approved(by="ada", groups=("finance",))
+    assert await found.ask.ask(request) == Approved(by="ada", groups=("finance",), listed=True)
     assert await found.ask.ask(request) == Denied(by="ada")
 
 
