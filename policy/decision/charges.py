@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from policy.catalog import ToolSpec
-from policy.evaluation import ABSENT, MOST_PAYERS, Evaluation, Indeterminate, Value
+from policy.evaluation import ABSENT, Evaluation, Indeterminate, Value
 from policy.model import Amount, Budget, Caller, Charge, Facts, exact_sum
 from policy.program import LimitPlan, Program
 from policy.values import is_number
@@ -17,7 +17,6 @@ from policy.values import is_number
 # More digits than those of the largest and the smallest double are no amount.
 _MOST_DIGITS = 400
 _TOO_LARGE = 10**_MOST_DIGITS
-_TOO_MANY = f"is for more than {MOST_PAYERS} values at once"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +68,14 @@ def charges_of(
             if not matches and (not isinstance(amount, str) or plan.may_match(call) is False):
                 continue
             budgets = _budgets(plan, call)
-            if budgets is None and not isinstance(amount, str):
-                amount = _TOO_MANY
+            if isinstance(budgets, str):
+                why = amount if isinstance(amount, str) else budgets
+                uncountable[id(plan), why] = Uncountable(plan=plan, why=why, budgets=None)
+                continue
             if isinstance(amount, str):
                 uncountable[id(plan), amount] = Uncountable(plan=plan, why=amount, budgets=budgets)
                 continue
-            for charge in _charges(plan, budgets or (), amount):
+            for charge in _charges(plan, budgets, amount):
                 key = id(plan), charge.budget
                 known = charges.get(key)
                 if known is None or known.amount < charge.amount:
@@ -98,11 +99,11 @@ def _charges(plan: LimitPlan, budgets: Iterable[Budget], amount: Amount) -> Iter
         )
 
 
-def _budgets(plan: LimitPlan, call: Evaluation) -> tuple[Budget, ...] | None:
-    """Return the budgets that a call charges for one caller; None if they are too many."""
+def _budgets(plan: LimitPlan, call: Evaluation) -> tuple[Budget, ...] | str:
+    """Return the budgets that a call charges for one caller, or why they are not known."""
     payers = plan.payers(call)
-    if len(payers) > MOST_PAYERS:
-        return None
+    if isinstance(payers, str):
+        return payers
     meter, of_tree = plan.limit.meter, plan.limit.scope == "session"
     return tuple(Budget(meter=meter, value=payer, of_tree=of_tree) for payer in payers)
 

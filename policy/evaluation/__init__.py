@@ -3,7 +3,7 @@
 from policy.evaluation import resource_tests
 from policy.evaluation.accesses import Access
 from policy.evaluation.batched_tests import batch_tests, true_or_indeterminate
-from policy.evaluation.budget_values import MOST_PAYERS, Payers, compile_payers
+from policy.evaluation.budget_values import Payers, compile_payers
 from policy.evaluation.call_sandbox import sandbox_of
 from policy.evaluation.comparison import equal
 from policy.evaluation.condition_outcome import (
@@ -55,7 +55,6 @@ from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value,
 
 __all__ = [
     "ABSENT",
-    "MOST_PAYERS",
     "MOST_WAYS",
     "NOTHING",
     "Absent",

@@ -24,17 +24,25 @@ from policy.values import (
     addresses_in,
     exact,
     identifier_forms,
+    normal_form,
     normalise,
     number_text,
 )
 
-# The values that a call is charged to, in canonical form; None stands for an absent one. There are
-# no more than one above `MOST_PAYERS`, which stands for any number of others.
-Payers: TypeAlias = Callable[[Evaluation], tuple[str | None, ...]]
+# The values that a call is charged to, in canonical form; None stands for an absent one. A string
+# says why they are not worked out.
+Payers: TypeAlias = Callable[[Evaluation], tuple[str | None, ...] | str]
 
 # Each value has a budget of its own, which every other call waits for while it is charged.
-MOST_PAYERS = 500
-_TOO_MANY = (None,) * (MOST_PAYERS + 1)
+_MOST_PAYERS = 500
+_TOO_MANY = (None,) * (_MOST_PAYERS + 1)
+_OF_TOO_MANY = f"is for more than {_MOST_PAYERS} values at once"
+# Of all limits of one call together: some twenty milliseconds. A character that is not ASCII
+# counts as several, and as all those that stand for it in its compatible form, of which some have
+# eighteen.
+_MOST_CHARACTERS = 100_000
+_OTHER_CHARACTER = 5
+_OF_TOO_LONG = f"is for values of more than {_MOST_CHARACTERS:,} characters"
 _LONGEST = 200
 
 
@@ -60,15 +68,64 @@ def _of_field(steps: tuple[Step, ...], declared: DeclaredResources) -> Payers:
         if _without_stars(resource.steps) == _without_stars(steps)
     )
 
-    def payers(call: Evaluation) -> tuple[str | None, ...]:
-        names = (
-            None if text is None else _bounded(text)
-            for one in _values_at(call.input, steps)
-            for text in _names(one, verbs, call)
-        )
-        return tuple(islice(names, MOST_PAYERS + 1)) or (None,)
+    def payers(call: Evaluation) -> tuple[str | None, ...] | str:
+        known = call.known_payers.get((steps, verbs))
+        if known is None:
+            room = _MOST_CHARACTERS - sum(weight for weight, _ in call.known_payers.values())
+            known = call.known_payers[steps, verbs] = _payers(call, steps, verbs, room=room)
+        return known[1]
 
     return payers
+
+
+def _payers(
+    call: Evaluation, steps: tuple[Step, ...], verbs: tuple[str, ...], *, room: int
+) -> tuple[int, tuple[str | None, ...] | str]:
+    """Return the values of a field in canonical form, with how many characters that has taken."""
+    values = tuple(islice(_values_at(call.input, steps), _MOST_PAYERS + 1))
+    if len(values) > _MOST_PAYERS:
+        return 0, _OF_TOO_MANY
+    weight = 0
+    for value in values:
+        # An object is read as a whole, and each value in it by itself.
+        times = 2 if isinstance(value, Mapping) else 1
+        for one in _parts(value):
+            weight += times * _weight(one, room - weight)
+            if weight > room:
+                return 0, _OF_TOO_LONG
+    names = (
+        None if text is None else _bounded(text)
+        for one in values
+        for text in _names(one, verbs, call)
+    )
+    found = tuple(islice(names, _MOST_PAYERS + 1)) or (None,)
+    return weight, _OF_TOO_MANY if len(found) > _MOST_PAYERS else found
+
+
+def _weight(part: Any, room: int) -> int:
+    """Return as how many characters a value counts that has no others in it.
+
+    Whatever is certainly longer than `room` is not looked at.
+    """
+    if isinstance(part, str):
+        if part.isascii():
+            return len(part)
+        at_least = _OTHER_CHARACTER * len(part)
+        return at_least if at_least > room else _OTHER_CHARACTER * len(normal_form(part, "NFKD"))
+    return part.bit_length() // 3 if isinstance(part, int) else 0
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """Yield each value that has no others in it, at any depth, and each key."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield key
+            yield from _parts(item)
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _parts(item)
+    else:
+        yield value
 
 
 def _without_stars(steps: tuple[Step, ...]) -> tuple[str, ...]:
@@ -107,10 +164,10 @@ def _names(value: Any, verbs: tuple[str, ...], call: Evaluation) -> tuple[str | 
             return _TOO_MANY
         # A tool may take any value in an object for the one that it looks for.
         inside = (name for one in _leaves(value) for name in _names(one, verbs, call))
-        return tuple(dict.fromkeys((_text(value), *islice(inside, MOST_PAYERS))))
+        return tuple(dict.fromkeys((_text(value), *islice(inside, _MOST_PAYERS))))
     if not isinstance(value, str):
         return (_text(value),)
-    if value.count("@") > MOST_PAYERS:
+    if value.count("@") > _MOST_PAYERS:
         return _TOO_MANY
     resource = _resource(value, verbs, call)
     if resource is not None:
@@ -124,7 +181,7 @@ def _names(value: Any, verbs: tuple[str, ...], call: Evaluation) -> tuple[str | 
 
 def _has_too_many(value: Any) -> bool:
     """Return whether an object has more values in it, at any depth, than are looked at."""
-    return sum(1 for _ in islice(_all_values(value), MOST_PAYERS + 1)) > MOST_PAYERS
+    return sum(1 for _ in islice(_all_values(value), _MOST_PAYERS + 1)) > _MOST_PAYERS
 
 
 def _all_values(value: Any) -> Iterator[Any]:

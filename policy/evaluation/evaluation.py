@@ -6,7 +6,7 @@ object in the core: a cache of values derived from its frozen parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
@@ -43,7 +43,7 @@ class Evaluation:
     """The call (`spec`, `input`), one caller of its chain, and the facts.
 
     `hosts` resolves host names; without it, names are compared as names. `known_effects` caches the
-    results of `effects`.
+    results of `effects`, and `known_payers` by field what limits count by, with its size.
     """
 
     __slots__ = (
@@ -56,6 +56,7 @@ class Evaluation:
         "hosts",
         "input",
         "known_effects",
+        "known_payers",
         "locals",
         "result",
         "spec",
@@ -70,6 +71,7 @@ class Evaluation:
         self.facts = facts
         self.locals: list[Value] = [ABSENT] * slots
         self.known_effects: dict[DeclaredResources, CallEffects] = {}
+        self.known_payers: dict[Hashable, tuple[int, tuple[str | None, ...] | str]] = {}
         self._layers: list[tuple[DeclaredResources, CallEffects]] = []
         self._paths: PathContext | None = None
         self._history: History | None = None
@@ -85,6 +87,7 @@ class Evaluation:
             self.spec, self.input, caller=caller, facts=self.facts, slots=len(self.locals)
         )
         other.known_effects = self.known_effects
+        other.known_payers = self.known_payers
         other._layers = self._layers
         other._paths = self._paths
         other._history = self._history

@@ -19,7 +19,7 @@ from policy.values.text import normal_form, without_invisible
 # Words in front of an account, whatever they are, and in front of a phone number in a link.
 _PREFIXES = (re.compile(r"[a-z]+(?=[a-z]{2}\d{2}[a-z\d]{11,30}$)"), re.compile(r"tel(?=\d+$)"))
 _NEITHER_LETTER_NOR_DIGIT = re.compile(r"[\W_]+", re.ASCII)
-_WORDS = re.compile(r"[^\W_]+")
+_AFTER_A_WORD = re.compile(r"[\W_]")
 _NO_DECIMALS = re.compile(r"[.,]0+$")
 # As many digits as a short phone number has. Words around fewer may tell what is meant: `room 12`.
 _FEWEST_DIGITS = 7
@@ -52,7 +52,10 @@ def _plain(text: str) -> str:
 
 
 def _without_marks(text: str) -> Iterator[str]:
-    """Yield the characters without marks, but for those that tell words of other scripts apart."""
+    """Yield a text without marks, but for those that tell words of other scripts apart."""
+    if not any(unicodedata.category(char)[0] == "M" for char in set(text)):
+        yield text
+        return
     keeps = False
     for char in text:
         if not unicodedata.category(char).startswith("M"):
@@ -65,14 +68,27 @@ def _without_marks(text: str) -> Iterator[str]:
 def _forms(plain: str) -> tuple[str | None, ...]:
     whole = _NO_DECIMALS.sub("", plain)
     readings = (plain, whole, _between_words(plain), _between_words(whole))
-    return (_number(" ".join(plain.split())), *map(_identifier, readings))
+    # Most are the same.
+    known = {reading: _identifier(reading) for reading in readings}
+    return (_number(" ".join(plain.split())), *known.values())
 
 
 def _between_words(plain: str) -> str:
     """Return what stands between the first and the last word with a digit, if that is much."""
-    places = [word.span() for word in _WORDS.finditer(plain) if any(map(str.isdigit, word[0]))]
-    inner = plain[places[0][0] : places[-1][1]] if places else ""
-    return inner if sum(map(str.isdigit, inner)) >= _FEWEST_DIGITS else ""
+    found = {ord(char): "0" for char in set(plain) if char.isdigit()}
+    if not found:
+        return ""
+    digits = plain.translate(found)
+    first, last = digits.find("0"), digits.rfind("0")
+    start = first - _word_length(digits[:first][::-1])
+    end = last + _word_length(digits[last:])
+    return plain[start:end] if digits.count("0", start, end) >= _FEWEST_DIGITS else ""
+
+
+def _word_length(text: str) -> int:
+    """Return how long the word is that a text begins with."""
+    after = _AFTER_A_WORD.search(text)
+    return len(text) if after is None else after.start()
 
 
 def _identifier(plain: str) -> str:
@@ -93,11 +109,11 @@ def _letters_and_digits(text: str) -> str:
     """Return the letters, marks and digits of a text; all scripts have the same ten digits."""
     if text.isascii():
         return _NEITHER_LETTER_NOR_DIGIT.sub("", text)
-    return "".join(
-        str(unicodedata.decimal(char, char))
-        for char in text
-        if unicodedata.category(char)[0] in "LMN"
-    )
+    read: dict[int, str | None] = {}
+    for char in set(text):
+        kept = unicodedata.category(char)[0] in "LMN"
+        read[ord(char)] = str(unicodedata.decimal(char, char)) if kept else None
+    return text.translate(read)
 
 
 def _ip_address(text: str) -> str | None:

@@ -35,23 +35,31 @@ def ascii_readings(text: str) -> tuple[str, ...]:
     if text.isascii():
         return (text,)
     shown = normal_form(without_invisible(text), "NFKD")
-    bare = [char for char in shown if not unicodedata.category(char).startswith("M")]
+    marks = {ord(char): None for char in set(shown) if unicodedata.category(char)[0] == "M"}
+    bare = shown.translate(marks) if marks else shown
     found = (_in_ascii(bare, first) for first in (str, str.lower))
     return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
-def _in_ascii(chars: list[str], first: Callable[[str], str]) -> str | None:
-    looks = [_ascii_look(char, first) for char in chars]
-    return None if None in looks else "".join(filter(None, looks))
+def _in_ascii(text: str, first: Callable[[str], str]) -> str | None:
+    looks: dict[int, str] = {}
+    for char in set(text):
+        look = _ascii_look(char, first)
+        if look is None:
+            return None
+        looks[ord(char)] = look
+    return text.translate(looks)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def _ascii_look(char: str, first: Callable[[str], str]) -> str | None:
     """Return what a character looks like, in one letter case or the other; None for a letter."""
     if char.isascii():
         return char
     if char.isdecimal():
         return str(unicodedata.decimal(char))
+    if not char.isalnum() and char not in _prototypes():
+        return " "
     looks = (skeleton(each) for each in (first(char), char, char.swapcase()))
     found = next((one for one in looks if one.isascii() and one.isalnum()), None)
     return found if found or char.isalnum() else " "

@@ -51,12 +51,18 @@ def normal_form(text: str, form: Form = "NFC") -> str:
     if text.isascii():
         return text
 
+    apart: Form = _DECOMPOSED.get(form, form)
+
     def in_order(run: re.Match[str]) -> str:
-        parts = (run[0][at : at + _PART] for at in range(0, len(run[0]), _PART))
-        apart = "".join(unicodedata.normalize(_DECOMPOSED.get(form, form), part) for part in parts)
-        if not any(map(unicodedata.combining, apart)):
-            return run[0]
-        groups = groupby(apart, key=lambda char: unicodedata.combining(char) > 0)
+        # Once: each time a match is asked for its text, that is copied.
+        text = run[0]
+        if unicodedata.is_normalized(apart, text):
+            return text
+        parts = (text[at : at + _PART] for at in range(0, len(text), _PART))
+        chars = "".join(unicodedata.normalize(apart, part) for part in parts)
+        if unicodedata.is_normalized(apart, chars):
+            return chars
+        groups = groupby(chars, key=lambda char: unicodedata.combining(char) > 0)
         return "".join(char for _, one in groups for char in sorted(one, key=unicodedata.combining))
 
     return unicodedata.normalize(form, _RUN.sub(in_order, text))

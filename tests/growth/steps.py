@@ -26,6 +26,7 @@ class _Counting:
     """Counts steps, and stands in for `unicodedata` where text is normalised."""
 
     combining = staticmethod(unicodedata.combining)
+    is_normalized = staticmethod(unicodedata.is_normalized)
     category = staticmethod(unicodedata.category)
 
     def __init__(self, most: int) -> None:

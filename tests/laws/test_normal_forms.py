@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import unicodedata
+from collections.abc import Callable
 from typing import get_args
 from unittest.mock import patch
 
@@ -75,10 +76,41 @@ def test_marks_are_in_order_before_they_are_normalised(unit: str, form: Form) ->
     assert sum(map(_exchanges, handed)) < 32 * 20_000 * len(unit)
 
 
+@pytest.mark.parametrize("form", _FORMS)
+def test_a_long_run_of_marks_is_copied_once(form: Form) -> None:
+    copied: list[int] = []
+    text = "a" + "\u0301\u0316" * 20_000
+    with patch.object(text_module, "_RUN", _CountedRuns(copied)):
+        normal_form(text, form)
+    assert 0 < sum(copied) <= len(text)
+
+
+class _CountedRuns:
+    """The pattern of runs; notes how many characters are copied out of what it finds."""
+
+    def __init__(self, copied: list[int]) -> None:
+        self._copied = copied
+
+    def sub(self, replaced: Callable[[_CountedRun], str], text: str) -> str:
+        """Replace runs in a text."""
+        return _RUN.sub(lambda run: replaced(_CountedRun(run[0], self._copied)), text)
+
+
+class _CountedRun:
+    def __init__(self, text: str, copied: list[int]) -> None:
+        self._text = text
+        self._copied = copied
+
+    def __getitem__(self, group: int) -> str:
+        self._copied.append(len(self._text))
+        return self._text
+
+
 class _Watched:
     """`unicodedata`, which notes the texts that it normalises."""
 
     combining = staticmethod(unicodedata.combining)
+    is_normalized = staticmethod(unicodedata.is_normalized)
 
     def __init__(self, handed: list[str]) -> None:
         self._handed = handed

@@ -21,6 +21,7 @@ from policy.service import (
     tool,
 )
 from policy.service import Rewrite as NewInput
+from policy.values import addresses_in
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 RULES = """policy for every agent
@@ -269,3 +270,55 @@ async def test_a_call_charges_a_bounded_number_of_budgets_or_is_denied(
     assert (await service.execute("mail", {"to": few})).value == "sent"
     with pytest.raises(PermissionDenied, match="a limit is used up"):
         await service.execute("mail", {"to": few[-1:]})
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        [f"x{number}" + "y" * 7_000 for number in range(490)],
+        [f"x{number}" + "\u0323\u0301" * 1_900 for number in range(490)],
+        ["\ufdfa" * 1_200],
+        ["7" * 3_900_000],
+        [f"{number}" + "0" * 4_000 for number in range(490)],
+        [", ".join(f"{'a' * 500}{number}@x.example" for number in range(490))],
+    ],
+    ids=["letters", "marks", "one letter for eighteen", "one value", "digits", "addresses"],
+)
+async def test_what_a_call_is_counted_by_has_a_bounded_length_or_it_is_denied(
+    tmp_path: Path, to: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = RULES.replace("asked: allow mail with approval", "asked: allow mail")
+    _, service = service_of(tmp_path, rules + "again: limit mail to 9 per day per input.to\n")
+    read = _characters_read(monkeypatch)
+    with pytest.raises(PermissionDenied, match=r"values of more than 100,000 characters"):
+        await service.execute("mail", {"to": to})
+    assert sum(read) == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["{}@mail.example-company.example", "Ольга Петровна {}", "山田太郎 {}", "Zoë {}"]
+)
+async def test_a_call_for_many_people_is_counted_once_whatever_they_are_called(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = RULES.replace("asked: allow mail with approval", "asked: allow mail")
+    _, service = service_of(tmp_path, rules + "again: limit mail to 9 per day per input.to\n")
+    read = _characters_read(monkeypatch)
+    people = [name.format(number) for number in range(490)]
+    assert (await service.execute("mail", {"to": people})).value == "sent"
+    once = sum(map(len, people))
+    assert 0 < sum(read) <= 2 * once
+    with pytest.raises(PermissionDenied, match="a limit is used up"):
+        await service.execute("mail", {"to": people[-1:]})
+
+
+def _characters_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Note how many characters are looked through for addresses, which every string is."""
+    read: list[int] = []
+
+    def noting(text: str) -> tuple[str, ...]:
+        read.append(len(text))
+        return addresses_in(text)
+
+    monkeypatch.setattr("policy.evaluation.budget_values.addresses_in", noting)
+    return read
