@@ -92,11 +92,21 @@ def _of_server(server: NamedServer) -> list[dict[str, Any]]:
     from policy.mcp import McpFailure, list_server_tools
 
     try:
-        told = list_server_tools(configured, seconds=server.timeout)
+        told, faults = list_server_tools(configured, seconds=server.timeout)
     except McpFailure as error:
         exit_with(f"server {visible(name, 80)}: {error}")
-    entries = [{"server": name, **entry} for entry in told]
-    return _usable(entries, name)
+    for fault in faults.others:
+        click.echo(f"placet: server {visible(name, 80)}: {visible(fault, 300)}", err=True)
+    for tool, why in faults.left_out.items():
+        _say_left_out(f"`{visible(tool, 80)}`", name, visible(why, 300))
+    usable = _usable([{"server": name, **entry} for entry in told], name)
+    if not usable and (told or faults.left_out or faults.others):
+        exit_with(f"server {visible(name, 80)}: none of its tools can be used")
+    return usable
+
+
+def _say_left_out(tool: str, server: str, why: str) -> None:
+    click.echo(f"placet: left out tool {tool} of {visible(server, 80)}: {why}", err=True)
 
 
 def _usable(entries: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
@@ -109,11 +119,9 @@ def _usable(entries: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
         if called in kept:
             why = f"`{visible(called, 80)}` is listed twice"
         if why:
-            click.echo(f"placet: left out tool {number} of {visible(name, 80)}: {why}", err=True)
+            _say_left_out(str(number), name, why)
         else:
             kept[called] = entry
-    if entries and not kept:
-        exit_with(f"server {visible(name, 80)}: none of its tools can be used")
     return list(kept.values())
 
 

@@ -43,12 +43,18 @@ class ServerAnswers:
     faults: ListFaults = field(default_factory=ListFaults)
 
 
-def list_server_tools(server: McpServer, *, seconds: float) -> list[Mapping[str, Any]]:
-    """Return the tools of a server as it describes them; raises McpFailure."""
-    return [
-        {key: entry[key] for key in _KEPT if entry.get(key) is not None}
-        for entry in ask_server(server, seconds=seconds, prompts=False).tools
+def list_server_tools(
+    server: McpServer, *, seconds: float
+) -> tuple[list[Mapping[str, Any]], ListFaults]:
+    """Return the tools of a server as it describes them, and which are left out.
+
+    Raises McpFailure.
+    """
+    answers = ask_server(server, seconds=seconds, prompts=False)
+    tools: list[Mapping[str, Any]] = [
+        {key: entry[key] for key in _KEPT if entry.get(key) is not None} for entry in answers.tools
     ]
+    return tools, answers.faults
 
 
 def ask_server(server: McpServer, *, seconds: float, prompts: bool = True) -> ServerAnswers:

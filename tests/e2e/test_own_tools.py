@@ -242,12 +242,6 @@ for line in sys.stdin:
         ("floods", "the server has sent a message of more than 16,777,216 bytes"),
         ("ends", "the server has ended with exit status 3"),
         ("ends midway", "the server has ended with exit status 4"),
-        ("pages", "the server's list has more than 100 pages"),
-        ("circle", "the server's list leads back to a page before"),
-        (
-            "nonsense",
-            "the server's answer is not valid: tools.0.inputSchema: Field required",
-        ),
         ("errors", "the server answered with an error: not \\u{1b}[31m today"),
     ],
 )
@@ -261,6 +255,34 @@ def test_a_server_that_misbehaves_ends_in_one_line(
     ran = run("catalog", "export", "--server", "x", "--timeout", seconds, *server)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(f"placet: server x: {said}") and ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("mode", "tools", "said"),
+    [
+        ("pages", 100, "the server's list has more than 100 pages"),
+        ("circle", 2, "the server's list leads back to a page before"),
+    ],
+)
+def test_a_list_that_does_not_end_is_used_up_to_there(
+    mode: str, tools: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    monkeypatch.chdir(tmp_path)
+    ran = run("catalog", "export", "--server", "x", "--", sys.executable, "server.py", mode)
+    assert (ran.code, len(json.loads(ran.out)["tools"])) == (0, tools)
+    assert ran.err == f"placet: server x: {said}; what it lists up to there is used\n"
+
+
+def test_a_server_without_a_tool_that_can_be_used_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    monkeypatch.chdir(tmp_path)
+    ran = run("catalog", "export", "--server", "x", "--", sys.executable, "server.py", "nonsense")
+    assert (ran.code, ran.out) == (2, "")
+    assert "left out: tool 1: " in ran.err
+    assert ran.err.endswith("placet: server x: none of its tools can be used\n")
 
 
 def test_a_server_that_sends_too_much_is_not_listened_to_the_end(

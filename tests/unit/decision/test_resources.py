@@ -19,7 +19,7 @@ def follow(path: str) -> str:
 
 
 def uses(tool: str, input: dict[str, object], caller: Caller = ANN) -> list[ResourceUse]:
-    facts = replace(HERE, resolvers=Resolvers(path=follow))
+    facts = replace(HERE, resolvers=Resolvers(path=follow, is_folder=lambda _: False))
     asked = program("default allow")
     decision = ask(asked, tool, input, caller=caller, facts=facts).decision
     return list(explain(asked, decision, caller=caller, facts=facts).resources)

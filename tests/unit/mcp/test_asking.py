@@ -115,10 +115,11 @@ def test_a_server_gets_its_token_and_gives_its_tools(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("PLACET_TEST_TOKEN", "a-secret")
     with serving("lists") as url:
         place = HttpServer(url=url, token=SecretReference(env="PLACET_TEST_TOKEN"))
-        found = list_server_tools(server(place), seconds=60)
+        found, faults = list_server_tools(server(place), seconds=60)
     assert found == [
         {"name": "echo", "description": "Bearer a-secret", "inputSchema": {"type": "object"}}
     ]
+    assert (faults.left_out, faults.others) == ({}, ())
 
 
 @pytest.mark.parametrize(

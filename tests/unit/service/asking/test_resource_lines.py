@@ -36,7 +36,7 @@ def lines(resource: Resource, input: dict[str, Any], **spec: Any) -> tuple[str, 
 
 
 def test_paths_are_shown_where_they_lead() -> None:
-    path = Resource(verb="writes", steps=("path",))
+    path = Resource(verb="writes", steps=("path",), tree=False)
     assert lines(path, {"path": "a/../b"}) == ("writes /work/b",)
     assert lines(path, {"path": "link/x"}) == ("writes /etc/x (through /work/link/x)",)
     assert lines(path, {}) == ()
@@ -62,7 +62,7 @@ def test_hosts_are_shown_as_rules_read_them() -> None:
 
 
 def test_what_a_tool_does_not_tell_is_said() -> None:
-    path = Resource(verb="reads", steps=("path",))
+    path = Resource(verb="reads", steps=("path",), tree=False)
     told = lines(path, {"path": "a"}, complete=False, unseen=True)
     assert told[0] == "reads /work/a"
     assert "not known from its arguments" in told[1]
