@@ -26,6 +26,7 @@ from policy.plugins.connections import CallConnections
 from policy.plugins.held_folders import HeldFolders
 from policy.plugins.runtime import PluginFailed, PluginUnreachable
 from policy.plugins.wasm_http import ModuleHttp
+from policy.plugins.wasm_tables import with_bounded_tables
 from policy.runtime import Threads
 from policy.sandbox import CannotConfine, SandboxMissing, SandboxPlan, denial_of
 from policy.tools import ExecutionContext
@@ -202,7 +203,7 @@ class WasmPlugin:
         """
         memory = self._sandbox.access.reach.limits.memory or _MEMORY
         return {
-            "wasm": [{"data": self._module}],
+            "wasm": [{"data": with_bounded_tables(self._module)}],
             "memory": {"max_pages": max(1, memory // _PAGE), "max_var_bytes": 0},
             # Requests are made by functions of ours.
             "allowed_hosts": [],

@@ -145,3 +145,9 @@ async def test_a_folder_that_an_earlier_call_has_replaced_is_not_followed(at: Pa
             with pytest.raises(Execution) as failed:
                 await on.call("ext__hostile__narrow")
             assert failed.value.code == "sandbox-missing"
+
+
+async def test_a_module_whose_tables_have_no_bound_is_refused(at: Path) -> None:
+    code = wat({"hostile": []}).replace("(memory ", "(table 1 funcref) (memory ")
+    async with running(at, table(module(at, code, "hostile"))) as on:
+        assert "a table in its text has no maximum" in on.problem()
