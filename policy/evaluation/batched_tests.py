@@ -25,6 +25,7 @@ from policy.evaluation.set_items import (
 )
 from policy.evaluation.set_tests import listed_items
 from policy.evaluation.truth import Absent, Indeterminate, Truth
+from policy.evaluation.undeclared_texts import every_path_set
 from policy.programs import CommandPattern, CommandSets, Invocation, Profiles, runs_nothing_else
 from policy.values import Endpoint, HostSets, Path, PathSets, PreparedHosts, PreparedPaths
 
@@ -74,6 +75,8 @@ class BatchedTests:
         number = self._numbers.get(key)
         if number is None and self._sorted is None:
             self._tests.append(_Asked(test, covering, absent_is_false))
+            if test.operand is not None and test.operand.kind == "paths":
+                every_path_set(self._declared).add(test.operand)
             # Published last, so that a thread that finds the number finds the test.
             number = self._numbers[key] = len(self._tests)
         return number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from policy.catalog import Resource
@@ -11,6 +12,7 @@ from policy.evaluation.accesses import Access, folders_below, glob_meaning, sear
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.disk_view import GlobMeaning, glob_of
 from policy.evaluation.effects import (
+    MOST_TEXTS,
     SETS_GLOBS,
     CallEffects,
     PossibleWord,
@@ -64,7 +66,7 @@ def read_effects(
             _add_leaf(effects, input, resource, leaf=leaf, alone=alone and len(leaves) == 1)
     effects.absent -= present
     if not declared.complete:
-        effects.possible = tuple(_texts(input))
+        effects.possible = tuple(islice(_texts(input), MOST_TEXTS + 1))
     uncertain = effects.possible or effects.words or effects.unprofiled or effects.handed
     effects.certain = not uncertain
     return effects
@@ -103,11 +105,15 @@ def _leaves(value: Any, steps: tuple[str, ...], *, whole: bool) -> Iterator[Any]
 
 
 def _texts(value: Any) -> Iterator[UndeclaredText]:
+    """Yield the strings of a value, each once."""
     pending = [(value, "input")]
+    seen: set[str] = set()
     while pending:
         item, field = pending.pop()
         if isinstance(item, str):
-            yield UndeclaredText(item, field)
+            if item not in seen:
+                seen.add(item)
+                yield UndeclaredText(item, field)
         elif isinstance(item, Mapping):
             pending.extend((each, f"{field}.{name}") for name, each in item.items())
         elif isinstance(item, tuple):

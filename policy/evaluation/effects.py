@@ -72,6 +72,11 @@ class KnownResource:
         return access.by.unseen and meant.listed and meant.new_names == "own"
 
 
+# Different strings of one call that are looked at as possible resources. With more, it is not known
+# what the call does.
+MOST_TEXTS = 2_000
+
+
 class UndeclaredText(NamedTuple):
     """A string of the input that is not declared as a resource, and the field that holds it."""
 

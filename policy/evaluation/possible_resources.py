@@ -12,14 +12,24 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from policy.evaluation.disk_view import NOTHING_SEEN, GlobMeaning, disk_view_of
-from policy.evaluation.effects import CallEffects, PossibleWord, read_resource
+from policy.evaluation.effects import MOST_TEXTS, CallEffects, PossibleWord, read_resource
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.set_tests import Extent, SetTest
 from policy.evaluation.truth import Indeterminate, unknown_resources
+from policy.evaluation.undeclared_texts import EveryPathSet
 from policy.evaluation.written_trees import reach_of
 from policy.programs import Invocation, analyse_command, analyse_script
 from policy.shell import SimpleCommand
-from policy.values import Endpoint, Path, PathContext, Unreadable, quote, read_endpoint, read_path
+from policy.values import (
+    Endpoint,
+    Path,
+    PathContext,
+    PreparedPaths,
+    Unreadable,
+    quote,
+    read_endpoint,
+    read_path,
+)
 
 _FILES = frozenset({"reads", "writes"})
 _WHAT = {
@@ -40,6 +50,9 @@ _BETWEEN_WORDS = re.compile(r"[\s'\"`(){};&|<>]+")
 # `-rf/etc/passwd`: the value in a cluster of options may start after any of them.
 _LONGEST_CLUSTER = 16
 _MOST_PIECES = 64
+# Strings of a call that are read as scripts, and their characters.
+_MOST_SCRIPTS, _MOST_CHARACTERS = 500, 20_000
+_TOO_MANY = f"the call has more than {MOST_TEXTS:,} undeclared strings, and any may be a resource"
 _URL_LIKE = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2}|[A-Za-z][A-Za-z0-9+.-]*:[/\\]")
 _ADDRESS_LIKE = re.compile(
     r"\[?(?=[A-Fa-fxX.:%]*+[0-9])[0-9A-Fa-fxX.:%]*+(?:\](?::[0-9]+)?)?(?:/.*)?", re.DOTALL
@@ -54,23 +67,31 @@ def possible_resource(
     effects: CallEffects,
     handed: bool,
     outside: bool = False,
+    every: EveryPathSet | None = None,
 ) -> Indeterminate | None:
     """Return indeterminate if an undeclared string may be a resource in (or outside) the set.
 
-    `handed`: words that unseen code is given count as well.
+    `handed`: words that unseen code is given count as well. `every` has the items of this set among
+    those of others.
     """
+    if len(effects.possible) > MOST_TEXTS:
+        return unknown_resources(_TOO_MANY)
     if verb == "runs":
         found = None if outside else _may_run(members, call, effects)
         if found is not None:
             return unknown_resources(f"{found} may be {_WHAT[verb]}")
         return None
-    for word in _candidates(effects, call):
-        if _may_be(verb, word, members, call, outside=outside):
+    for word in _candidates(verb, effects, call, every=None if outside else every):
+        if _may_be(verb, word, members, call, effects=effects, outside=outside):
             why = f"{_shown(word)} may be {_WHAT[verb]}{_what_to_do(verb, word)}"
             return unknown_resources(why)
     if handed and verb == "writes":
         for word in effects.handed:
-            if any(_may_be(verb, one, members, call, outside=outside) for one in _values(word)):
+            mays = (
+                _may_be(verb, one, members, call, effects=effects, outside=outside)
+                for one in _values(word)
+            )
+            if any(mays):
                 return unknown_resources(f"code that is given {quote(word.text)} may write it")
     return None
 
@@ -92,15 +113,58 @@ def _what_to_do(verb: str, word: PossibleWord) -> str:
 # ------------------------------------------------------------------ files, hosts, receivers
 
 
-def _candidates(effects: CallEffects, call: Evaluation) -> Iterator[PossibleWord]:
+def _candidates(
+    verb: str, effects: CallEffects, call: Evaluation, *, every: EveryPathSet | None
+) -> Iterator[PossibleWord]:
+    texts: list[PossibleWord] | None = effects.answers.get(_candidates)
+    if texts is None:
+        texts = effects.answers[_candidates] = list(_undeclared(effects, call))
+    yield from texts if every is None else _near(texts, every.prepared(), effects)
+    for word in effects.words:
+        yield from _values(word)
+
+
+def _near(
+    texts: list[PossibleWord], every: PreparedPaths, effects: CallEffects
+) -> list[PossibleWord]:
+    """Return the strings that may be files of a set, the same for all tests of the call."""
+    known = effects.answers.get(_near)
+    if known is None or known[0] is not every:
+        known = every, [word for word in texts if _may_be_in(every, word, effects)]
+        effects.answers[_near] = known
+    near: list[PossibleWord] = known[1]
+    return near
+
+
+def _may_be_in(every: PreparedPaths, word: PossibleWord, effects: CallEffects) -> bool:
+    thing = _as_tree(word, effects)
+    if isinstance(thing, Unreadable):
+        return _is_unclear(word)
+    return not every.certainly_misses(thing, word.paths, meets=True)
+
+
+def _as_tree(word: PossibleWord, effects: CallEffects) -> Path | Unreadable:
+    """Return a string as a folder with everything below it; one of the input is read once."""
+    text = word.folder or _as_file(word.text)
+    if word.of_command:
+        return read_path(text, word.paths, tree=True)
+    read = effects.answers.setdefault(_as_tree, {})
+    # The string is kept among the call's candidates, so that its identity is no other's.
+    thing: Path | Unreadable | None = read.get(id(word))
+    if thing is None:
+        thing = read[id(word)] = read_path(text, word.paths, tree=True)
+    return thing
+
+
+def _undeclared(effects: CallEffects, call: Evaluation) -> Iterator[PossibleWord]:
     # What need not be a path at all is not taken for one in an unknown folder.
     paths = call.paths
     if paths.directory_unknown:
         paths = replace(paths, directory_unknown=False)
     for text, field in effects.possible:
+        if len(text) > _LONGEST and _SPACE.search(text) is not None:
+            continue  # prose is not a path or host; one long word may be either
         yield from _readings(PossibleWord(text=text, paths=paths, of_command=False, field=field))
-    for word in effects.words:
-        yield from _values(word)
 
 
 def handed_paths(effects: CallEffects) -> Iterator[Path]:
@@ -203,15 +267,21 @@ def _joined(word: PossibleWord) -> Iterator[PossibleWord]:
 
 
 def _may_be(
-    verb: str, word: PossibleWord, members: SetTest, call: Evaluation, *, outside: bool
+    verb: str,
+    word: PossibleWord,
+    members: SetTest,
+    call: Evaluation,
+    *,
+    effects: CallEffects,
+    outside: bool,
 ) -> bool:
     if not word.whole:
         return True  # a shell may expand it to anything
     if len(word.text) > _LONGEST:
         # Prose is not a path or host. One long word may be either.
-        return _SPACE.search(word.text) is None and _spells(verb, word)
+        return _spells(verb, word) and _SPACE.search(word.text) is None
     if verb in _FILES:
-        found = _lies_in_files(word, members, call, outside=outside)
+        found = _lies_in_files(word, members, call, effects=effects, outside=outside)
     elif verb == "connects":
         found = _lies_in_hosts(word, members, call, outside=outside)
     else:
@@ -220,11 +290,16 @@ def _may_be(
 
 
 def _lies_in_files(
-    word: PossibleWord, members: SetTest, call: Evaluation, *, outside: bool
+    word: PossibleWord,
+    members: SetTest,
+    call: Evaluation,
+    *,
+    effects: CallEffects,
+    outside: bool,
 ) -> bool | None:
     """Return whether the string, as a file or a folder with everything below it, is in the set."""
     text = word.folder or _as_file(word.text)
-    thing = read_path(text, word.paths, tree=True)
+    thing = _as_tree(word, effects)
     by_name = word.handed and not word.names
     alone = by_name and isinstance(thing, Path) and _is_above(thing, word.paths)
     if alone and isinstance(thing, Path):
@@ -238,7 +313,8 @@ def _lies_in_files(
             looked = disk_view_of(
                 text, GlobMeaning(steps=word.steps, tree=True, follow_links=True), word.paths
             )
-        thing = replace(thing, names=word.names, contents=looked.contents)
+        if word.names or looked.contents is not None:
+            thing = replace(thing, names=word.names, contents=looked.contents)
         found = members.holds(thing, call, word.paths, extent=extent)
         for other in looked.others:
             # Files beyond the limit of the look-up are no worse than other unseen effects of a
@@ -248,10 +324,11 @@ def _lies_in_files(
             answer = members.holds(other, call, word.paths, extent=extent)
             found = answer if answer is not outside else found
         return found
-    somewhere = read_path(text, replace(word.paths, cwd="/", directory_unknown=False))
-    if word.of_command and not isinstance(somewhere, Unreadable):
-        return None  # a file in an unknown folder
-    return None if _spells("reads", word) and not _is_running(word) else outside
+    if word.of_command:
+        somewhere = read_path(text, replace(word.paths, cwd="/", directory_unknown=False))
+        if not isinstance(somewhere, Unreadable):
+            return None  # a file in an unknown folder
+    return None if _is_unclear(word) else outside
 
 
 def _is_above(thing: Path, paths: PathContext) -> bool:
@@ -299,6 +376,11 @@ def _lies_in_receivers(
     return members.holds(thing, call, word.paths, extent="some")
 
 
+def _is_unclear(word: PossibleWord) -> bool:
+    """Return whether a string that cannot be read as a path may be one all the same."""
+    return _spells("reads", word) and not _is_running(word)
+
+
 def _is_running(word: PossibleWord) -> bool:
     """Return whether a string is prose or content, which no program uses as one resource."""
     return not word.of_command and _SPACE.search(word.text) is not None
@@ -310,7 +392,8 @@ def _spells(verb: str, word: PossibleWord) -> bool:
     if verb in _FILES:
         return "/" in text or "\\" in text or text.startswith(("~", "."))
     if verb == "connects":
-        return _URL_LIKE.match(text) is not None or _ADDRESS_LIKE.fullmatch(text) is not None
+        begins = text[:_LONGEST]  # no scheme or address is longer
+        return _URL_LIKE.match(begins) is not None or _ADDRESS_LIKE.fullmatch(begins) is not None
     return "@" in text
 
 
@@ -320,6 +403,8 @@ def _spells(verb: str, word: PossibleWord) -> bool:
 def _may_run(members: SetTest, call: Evaluation, effects: CallEffects) -> str | None:
     """Return, for people, a string or the words of a command that may be a command in the set."""
     scripts = [each.text for each in effects.possible if len(each.text) <= _LONGEST]
+    if len(scripts) > _MOST_SCRIPTS or sum(map(len, scripts)) > _MOST_CHARACTERS:
+        return "one of so many strings"
     for command in effects.unprofiled:
         words, text = command.command.words, command.command.text
         if any(not word.known for word in words[1:]):
@@ -334,7 +419,10 @@ def _may_run(members: SetTest, call: Evaluation, effects: CallEffects) -> str | 
 
 
 def _script_may_run(text: str, members: SetTest, call: Evaluation, *, effects: CallEffects) -> bool:
-    script = analyse_script(text, effects.profiles)
+    analysed = effects.answers.setdefault(_script_may_run, {})
+    script = analysed.get(text)
+    if script is None:
+        script = analysed[text] = analyse_script(text, effects.profiles)
     if isinstance(script, Unreadable):
         return False
     return any(_matches(command, members, call) for command in script.commands)

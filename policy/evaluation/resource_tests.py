@@ -7,6 +7,7 @@ unknown ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TypeAlias
 
 from policy.checks import checked
@@ -19,6 +20,7 @@ from policy.evaluation.possible_resources import possible_resource
 from policy.evaluation.set_items import patterns_of
 from policy.evaluation.set_tests import SetTest
 from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, negated, unknown_resources
+from policy.evaluation.undeclared_texts import EveryPathSet, every_path_set
 from policy.programs import CommandPattern, Invocation, spells_redirects
 from policy.values import Endpoint, MayBeRedirected, Path, Unreadable, quote
 
@@ -55,7 +57,11 @@ def compile_resource_test(
             beside = () if test.beside is None else patterns_of(test.beside, declared.profiles)
             cached = _only(verb, test.operand, members, declared, beside)
         else:
-            form_of = _outside if form == "outside" else _some
+            every = None
+            if form == "some" and declared.prepared and test.operand.kind == "paths":
+                every = every_path_set(declared)
+                every.add(test.operand)
+            form_of = _outside if form == "outside" else partial(_some, every=every)
             cached = form_of(verb, members, declared, handed=not test.surely)
         declared.tests[key] = cached
     return cached
@@ -118,7 +124,14 @@ def _once_per_call(
     return test
 
 
-def _some(verb: str, members: SetTest, declared: DeclaredResources, *, handed: bool) -> Resource:
+def _some(
+    verb: str,
+    members: SetTest,
+    declared: DeclaredResources,
+    *,
+    handed: bool,
+    every: EveryPathSet | None,
+) -> Resource:
     holds = members.some
 
     def look(call: Evaluation, effects: CallEffects) -> Truth:
@@ -133,7 +146,7 @@ def _some(verb: str, members: SetTest, declared: DeclaredResources, *, handed: b
                 indeterminate = why_indeterminate(item.thing)
         if indeterminate is not False or effects.certain:
             return indeterminate
-        hidden = possible_resource(verb, members, call, effects=effects, handed=handed)
+        hidden = possible_resource(verb, members, call, effects=effects, handed=handed, every=every)
         return False if hidden is None else hidden
 
     return _once_per_call(look, declared)

@@ -135,19 +135,19 @@ class PreparedPaths:
     def certainly_misses(self, path: Path, context: PathContext, *, meets: bool) -> bool:
         """Return whether no reading of the path can be in the set, exceptions disregarded."""
         several = path.folds or path.names or path.contents is not None or path.is_limited
-        if several or not path.lexical.isascii() or context.workspace is None:
+        if several or context.workspace is None:
             return False
         sides = self._sides(context)
         assert sides is not None
         how = _ITSELF if not path.tree else _SOME if meets else _ALL
-        if sides.ins.unknown or how[0](sides.ins, path_forms(path.lexical)):
+        if _may_hold(sides, path.lexical, how):
             return False
         if path.resolved is None:
             return True
         leads = sides if context.resolve is None else _led(sides, context)
-        if leads.ins.unknown or not path.resolved.isascii():
-            return False
-        return not how[0](leads.ins, path_forms(path.resolved))
+        if leads is sides and path.resolved == path.lexical:
+            return True
+        return not _may_hold(leads, path.resolved, how)
 
     def without_index(self, path: Path, context: PathContext, *, meets: bool) -> bool | None:
         """Return the answer of `overlaps` or `within` by trying one pattern after the other."""
@@ -332,6 +332,16 @@ def _inside(sides: _Sides, spot: PathForms, how: _How) -> bool | None:
     if matches_exception(sides.outs, spot):
         return False
     return None if sides.outs.unknown else inside
+
+
+def _may_hold(sides: _Sides, text: str, how: _How) -> bool:
+    """Return whether the included side may contain a reading of a path."""
+    if sides.ins.unknown or how[0](sides.ins, path_forms(text)):
+        return True
+    if text.isascii():
+        return False
+    other = without_invisible(text)
+    return other != text and how[0](sides.ins, path_forms(other))
 
 
 def _led(sides: _Sides, context: PathContext) -> _Sides:

@@ -15,6 +15,12 @@ from policy.tools import ToolDefinition
 from tests.unit.cli.gateways import LISTED, gateway, scripted_server
 
 
+@tool
+async def send(text: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Text"})]) -> str:
+    """Send a text."""
+    return text
+
+
 async def test_a_call_lists_no_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The library would list them to compare headers with arguments, of which no tool has any."""
     shown: list[str] = []
@@ -37,13 +43,6 @@ async def test_a_call_lists_no_tools(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 async def test_no_listed_schema_wants_an_argument_as_a_header(tmp_path: Path) -> None:
     """If one did, calls would have to be compared with their headers."""
-    wanted = Field(json_schema_extra={"x-mcp-header": "Text"})
-
-    @tool
-    async def send(text: Annotated[str, wanted]) -> str:
-        """Send a text."""
-        return text
-
     (tmp_path / "global.policy").write_text("policy for every agent\n\ndefault allow\n")
     service = policy.build_tool_service(policy.PolicyStore(tmp_path), tools=[send])
     definition = service.describe("send")
