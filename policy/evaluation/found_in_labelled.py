@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from policy.checks import checked
 from policy.evaluation.condition_scope import ConditionScope, ValueOf
@@ -18,9 +19,11 @@ from policy.values import search_readings
 
 # A longer value is not looked for: it is not known whether it was copied.
 _LONGEST = 1_000_000
-# The number of values times the characters of labelled texts, which are searched for each of them:
-# some fifty milliseconds. Beyond it, it is not known whether a value was copied.
-_MOST_WORK = 100_000_000
+# The steps of searching the labelled texts for each value: some thirty milliseconds. Beyond it, it
+# is not known whether one was copied, but a single value is always looked for.
+_MOST_STEPS = 10_000_000
+# Each is folded before it is looked for, which takes some microseconds.
+_MOST_VALUES = 10_000
 _TOO_MUCH = "there are too many values to look for them in so long results"
 # What is left of `q=20` without its escape stands in any text.
 _SHORTEST = 6
@@ -41,6 +44,8 @@ def compile_found_in_labelled(
         history = call.history
         if history is None:
             return unknown_history(UNKNOWN_HISTORY)
+        if sum(1 for _ in islice(texts_in(value), _MOST_VALUES + 1)) > _MOST_VALUES:
+            return unknown_history(_TOO_MUCH)
         wanted = list(dict.fromkeys(wanted_texts(value)))
         kept = history.kept
         texts = kept.fold(key, lambda: LabelledTexts(labels))
@@ -107,9 +112,13 @@ class LabelledTexts:
         found = (pile.find(text, length) for pile in piles for text in wanted)
         return min((position for position in found if position is not None), default=None)
 
+    def _steps(self, wanted: list[str]) -> int:
+        piles = (self._sure, self._perhaps)
+        return sum(pile.steps(text) for text in wanted[1:] for pile in piles)
+
     def has(self, wanted: list[str], length: int) -> Truth:
         """Return whether one of the first `length` calls has a text with one of these in it."""
-        if len(wanted) * self.size > _MOST_WORK:
+        if self._steps(wanted) > _MOST_STEPS:
             return unknown_history(_TOO_MUCH)
         if any(self._sure.find(text, length) is not None for text in wanted):
             return True

@@ -12,6 +12,8 @@ from policy.decision import value_places as places
 from policy.evaluation.found_in_labelled import LabelledTexts
 from policy.evaluation.truth import Indeterminate
 from policy.model import Caller, Facts, PastCall, ToolCall
+from policy.values import search_readings
+from tests.unit.program.compiling import tools
 
 _NOW = datetime(2026, 11, 25, tzinfo=UTC)
 _VALUES = [f"value <{number}>" for number in range(101)]
@@ -24,7 +26,7 @@ def _texts(text: str) -> LabelledTexts:
 
 
 def test_many_values_in_long_texts_are_indeterminate() -> None:
-    found = _texts("x" * 1_000_000).has(_VALUES, 1)
+    found = _texts("x" * 110_000).has(_VALUES, 1)
     assert isinstance(found, Indeterminate)
     assert "too many values" in found.why
 
@@ -72,3 +74,28 @@ def test_long_texts_are_not_looked_at_call_by_call(
     assert f"({place})" in found.place
     # Once for both, and then each by itself, from the last.
     assert len(added) == 2 + looks
+
+
+def test_no_more_values_are_folded_than_are_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "global.policy").write_text(
+        _RULES.replace("file_write when input.content", "bulk when input.urls")
+    )
+    judge = policy.load(tmp_path, catalog=tools())
+    folded: list[str] = []
+
+    def noting(text: str) -> tuple[str, ...]:
+        folded.append(text)
+        return search_readings(text)
+
+    monkeypatch.setattr("policy.evaluation.found_in_labelled.search_readings", noting)
+    marked = PastCall(tool="web_fetch", input={}, result=_VALUES[0], outcome="ok", at=_NOW, id="c1")
+    facts = Facts(now=_NOW, history=(marked,))
+    for count, most in ((10_000, 10_001), (10_001, 0), (90_000, 0)):
+        folded.clear()
+        rows = [f"row {number}" for number in range(count)]
+        call = ToolCall(tool="bulk", input={"urls": rows})
+        decision = judge.decide(call, caller=Caller(), facts=facts)
+        assert len(folded) <= most
+        assert decision.verdict == ("allow" if most else "deny")
