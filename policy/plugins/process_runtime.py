@@ -46,7 +46,7 @@ from policy.tools import CALL_VARIABLE, ExecutionContext
 
 _LOG = logging.getLogger(__name__)
 PROTOCOL = 1
-_MOST_SESSIONS = 16
+_MOST_SESSIONS = 32
 _LIMITS = RestartLimits(handshake=10.0)
 _SUBJECT = "this plugin"
 
