@@ -28,8 +28,9 @@ class GivenOption:
     `changes_folder`: it makes the program use another folder: a pattern that grants must spell it;
     one that restricts need not. `unknown`: the profile does not have it, or the word is not known
     well enough to identify it; `name` is then its spelling, and the next word may be its value.
-    `unsure`: it may be the value of the option before it, whose own value may be no word. `parts`
-    is the role of a value that consists of parts, as `KEY=VALUE`.
+    `unsure`: it may be the value of the option before it, whose own value may be no word, or later
+    words may take it back. `off`: its value switches it off (`--dry-run=false`). `parts` is the
+    role of a value that consists of parts, as `KEY=VALUE`.
     """
 
     name: str
@@ -40,6 +41,7 @@ class GivenOption:
     changes_folder: bool = False
     runs_words: bool = False
     unsure: bool = False
+    off: bool = False
     parts: str = field(default="", compare=False)
 
 

@@ -17,9 +17,14 @@ from policy.programs.arguments.items import (
     OperandItem,
     OptionItem,
     ParsedArguments,
-    option_names,
 )
 from policy.programs.arguments.operand_roles import argv_start
+from policy.programs.arguments.overridden import (
+    is_switched_off,
+    overridden,
+    perhaps_switched_off,
+    standing_options,
+)
 from policy.programs.arguments.possible_options import (
     note_possible_folders,
     note_uncertain_operands,
@@ -79,16 +84,18 @@ class ArgumentUsage:
         self.operands: list[GivenOperand] = []
         self.runs_module = False
         self.paths = NamedPaths()
+        # The items before the subcommand.
+        self.above: tuple[Item, ...] = ()
 
     def take(self, profile: Profile, parts: ParsedArguments) -> None:
         """Record everything that a command does by the profile of its program or subcommand."""
         parts = with_option_of_one_operand(parts, profile)
-        options = [item for item in parts.items if isinstance(item, OptionItem)]
-        given: set[str] = set().union(*map(option_names, options))
+        given = standing_options(parts.items, profile)
         before = len(self.effects.found)
         self.effects.profile = profile
         parts = with_variants(parts, profile, given)
         roles = self._note_words(parts, operand_roles(profile, given), profile)
+        self._note_overridden(parts.items, profile)
         for role in self.paths.excluded:
             note_word(self.effects, role, _HERE)
         self._whole(profile, given, roles=roles)
@@ -110,6 +117,32 @@ class ArgumentUsage:
         for item in parts.items:
             if isinstance(item, OptionItem):
                 self._note_option(item, profile, found=NOT_SEARCHED, placeholders=None)
+        self.above += parts.items
+
+    def _note_overridden(self, items: Sequence[Item], profile: Profile) -> None:
+        """Record which options later words take back, also those before the subcommand."""
+        items = (*self.above, *items)
+        doubtful = perhaps_switched_off(items)
+        taken_back = [
+            item
+            for item, each in zip(items, overridden(items, profile), strict=True)
+            if each is not False or item in doubtful
+        ]
+        if not taken_back:
+            return
+        if any(item.option and _is_known_to(profile, item.option.name) for item in doubtful):
+            self.effects.may_do_anything(
+                f"whether `{doubtful[0].spelled}` is switched off is not known", runs=False
+            )
+        names = {
+            (item.option.name, item.spelled)
+            for item in taken_back
+            if isinstance(item, OptionItem) and item.option
+        }
+        self.options = [
+            replace(one, unsure=True) if (one.name, one.spelled) in names else one
+            for one in self.options
+        ]
 
     def _note_words(
         self, parts: ParsedArguments, roles: tuple[str, ...], profile: Profile
@@ -223,6 +256,7 @@ class ArgumentUsage:
                 changes_folder=leads_elsewhere(option.role, item.value),
                 runs_words=len(effects.inner) > inner and _is_spelled_command(item),
                 unsure=item.unsure,
+                off=is_switched_off(item),
                 parts=option.role if has_parts(option.role) else "",
             )
         )

@@ -293,6 +293,8 @@ def _same_option(
     if not _same_name(given, wanted):
         return False
     if wanted.value is None:
+        if given.off:
+            return None
         harmless = given.value is None or (pattern.rest and not given.guarded)
         return True if harmless else None
     if pattern.inner and _is_command_line(given, invocation, pattern):

@@ -28,7 +28,7 @@ _SMALL = 2_000  # characters
 _HEADER = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)
 _SUBCOMMAND = re.compile(r"\[\[?sub\.([A-Za-z0-9_-]+)(?:\.[A-Za-z0-9_.-]+)?\]\]?[ \t]*(?:#.*)?")
 _OF_PROGRAM = re.compile(
-    r"\[\[?(?:options|variant|variant\.options|means|implies|same)\]\]?[ \t]*(?:#.*)?"
+    r"\[\[?(?:options|variant|variant\.options|means|implies|overrides|same)\]\]?[ \t]*(?:#.*)?"
 )
 _EXAMPLES = re.compile(r"\[\[examples\]\][ \t]*(?:#.*)?")
 # A subcommand whose tables cannot be parsed may do anything.

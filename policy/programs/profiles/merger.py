@@ -97,6 +97,7 @@ def _profile(name: str, sections: Sequence[Section], *, above: _Above) -> Profil
             {glob: _name(one, options) for part in sections for glob, one in part.means.items()}
         ),
         implies=tuple(_implication(one, options) for part in sections for one in part.implies),
+        overrides=tuple(_implication(one, options) for part in sections for one in part.overrides),
         same=MappingProxyType({k: v for part in sections for k, v in part.same.items()}),
         alone=_name(next((each.alone for each in reversed(sections) if each.alone), ""), options),
         alone_unless=frozenset(
@@ -178,6 +179,7 @@ def _models(
                 options=model.options,
                 means=model.means,
                 implies=model.implies,
+                overrides=model.overrides,
             )
             found += (own,)
     return found

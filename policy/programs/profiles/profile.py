@@ -124,8 +124,9 @@ class Profile:
     `operands` are roles by position; one that ends in `...` takes any number, and others may follow
     it. `bare` are the effects (role, text) of a command without operands, `always` those of any.
     `means` maps globs of operands to options that they stand for, `implies` are the options that do
-    what others do, `same` subcommands of subcommands to those that they are under another name.
-    `alone` is the option that a single operand stands for, unless one of `alone_unless` is given.
+    what others do, `overrides` those that take others back, `same` subcommands of subcommands to
+    those that they are under another name. `alone` is the option that a single operand stands for,
+    unless one of `alone_unless` is given.
     `stdin` is the role of standard input where there are no operands. `hides`: it may run commands
     that its words do not show.
     `free`: it needs no pattern of its own if everything that it runs is covered.
@@ -164,6 +165,7 @@ class Profile:
     variants: tuple[Variant, ...] = ()
     means: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     implies: tuple[Implication, ...] = ()
+    overrides: tuple[Implication, ...] = ()
     same: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     alone: str = ""
     alone_unless: frozenset[str] = frozenset()

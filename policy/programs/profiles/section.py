@@ -58,6 +58,7 @@ class Section:
     variants: tuple[Variant, ...] = ()
     means: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     implies: tuple[Implication, ...] = ()
+    overrides: tuple[Implication, ...] = ()
     # Subcommands of subcommands that are others under another name.
     same: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     alone: str = ""
@@ -120,7 +121,8 @@ def read_section(
         always=_effects(table, "always", here),
         variants=_variants(table, here),
         means=_means(table, here),
-        implies=_implies(table, here),
+        implies=_implies(table, "implies", here),
+        overrides=_implies(table, "overrides", here),
         same=_same(table, here),
         alone=_text(table, "alone", here),
         alone_unless=_any_of(table, "alone_unless", here),
@@ -154,8 +156,9 @@ _FLAGS = (
 )  # fmt: skip
 _KEYS = (
     "names siblings style flags values operands bare always guarded settings like stdin options "
-    "variant means alone alone_unless implies links links_at follows_links kept_links leaves_out "
-    "whole_repository sources skipped outputs paths_with passes_lines same " + " ".join(_FLAGS)
+    "variant means alone alone_unless implies overrides links links_at follows_links kept_links "
+    "leaves_out whole_repository sources skipped outputs paths_with passes_lines same "
+    + " ".join(_FLAGS)
 ).split()
 _KEYS_HELP = f"keys are {', '.join(_KEYS)}, replace, [sub.NAME] and [[examples]]"
 _VARIANT_KEYS = tuple(
@@ -398,15 +401,13 @@ def _means(table: Mapping[str, Any], here: _Here) -> Mapping[str, str]:
     return MappingProxyType(found)
 
 
-def _implies(table: Mapping[str, Any], here: _Here) -> tuple[Implication, ...]:
+def _implies(table: Mapping[str, Any], key: str, here: _Here) -> tuple[Implication, ...]:
     found = []
-    for given, others in _table(table, "implies", here).items():
+    for given, others in _table(table, key, here).items():
         if isinstance(others, str) and others.split() and given.split():
             found.append(Implication(given=_mentions(given), implied=_mentions(others)))
         else:
-            here.wrong(
-                "implies", "a value of `implies` must be options", help='such as "-D" = "-d -f"'
-            )
+            here.wrong(key, f"a value of `{key}` must be options", help='such as "-D" = "-d -f"')
     return tuple(found)
 
 
