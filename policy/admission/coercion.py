@@ -7,6 +7,7 @@ null where a field is optional.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -19,6 +20,9 @@ from policy.values import JsonLimits, Unreadable, escape_for_display, read_json
 Path = tuple[str | int, ...]
 
 _LARGEST_EXACT = 2**53
+# Read without the parser: a list may hold thousands.
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})")
+_MOST_NOTES = 100
 _TRUTH = {"true": True, "True": True, "false": False, "False": False}
 
 
@@ -38,6 +42,13 @@ def model_changes(before: dict[str, Any], after: dict[str, Any]) -> tuple[str, .
     return tuple(notes)
 
 
+def _note(notes: list[str], path: Path, what: str) -> None:
+    if len(notes) < _MOST_NOTES:
+        notes.append(f"{shown_path(path)}: {what}")
+    elif len(notes) == _MOST_NOTES:
+        notes.append("further values were repaired")
+
+
 def shown_path(path: Path) -> str:
     """Return the path of a field as people read it: `` `items[0].name` ``."""
     text = ""
@@ -51,8 +62,10 @@ def _repair(
 ) -> Any:
     if not _fits(value, node):
         value = _reshape(value, node, path, notes=notes, limits=limits)
+        if not _fits(value, node):
+            return value  # no value of this type is accepted, whatever is in it
     if isinstance(value, (float, Decimal)) and is_only(node, "integer") and _is_exact(value):
-        notes.append(f"{shown_path(path)}: read as a whole number")
+        _note(notes, path, "read as a whole number")
         return int(value)
     if isinstance(value, dict):
         return _fields(value, node, path, notes=notes, limits=limits)
@@ -73,7 +86,7 @@ def _fields(
         if below is None:
             result[name] = item
         elif item is None and not _fits(None, below) and not node.requires(name):
-            notes.append(f"{shown_path((*path, name))}: null treated as absent")
+            _note(notes, (*path, name), "null treated as absent")
         else:
             result[name] = _repair(item, below, (*path, name), notes=notes, limits=limits)
     return result
@@ -85,10 +98,10 @@ def _reshape(
     if isinstance(value, str):
         read = _read(value, node, limits)
         if read is not None:
-            notes.append(f"{shown_path(path)}: string read as {_word(read)}")
+            _note(notes, path, f"string read as {_word(read)}")
             return read
     if _is_single(value, node):
-        notes.append(f"{shown_path(path)}: one value treated as a list of one")
+        _note(notes, path, "one value treated as a list of one")
         return [value]
     return value
 
@@ -99,6 +112,8 @@ def _read(text: str, node: SchemaNode, limits: JsonLimits) -> Any:
         return _TRUTH.get(text)
     if not is_only(node, "integer", "number") and not is_only(node, "object", "list"):
         return None
+    if _INTEGER.fullmatch(text) and is_only(node, "integer", "number"):
+        return int(text)
     read = read_json(text, limits=limits)
     if isinstance(read, Unreadable):
         return None

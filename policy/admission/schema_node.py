@@ -40,6 +40,7 @@ class SchemaNode:
         only_patterns = bool(self._patterns) and not says_rest
         self._free = not named and not only_patterns and not is_closed(schema, root, top=top)
         self._fields: dict[str, SchemaNode] = {}
+        self._elements: dict[int, SchemaNode] = {}
 
     def field(self, name: str) -> SchemaNode | None:
         """Return the node of a field; None if the schema does not name it."""
@@ -61,9 +62,13 @@ class SchemaNode:
 
     def element(self, index: int) -> SchemaNode:
         """Return the node of an element of a list."""
-        if not self._prefixed:
-            return self._every
-        return SchemaNode(descend(self.schema, index, self.root) or OPEN, self.root)
+        place = min(index, self._prefix)
+        found = self._elements.get(place)
+        if found is None:
+            step = place if self._prefix else "*"
+            found = SchemaNode(descend(self.schema, step, self.root) or OPEN, self.root)
+            self._elements[place] = found
+        return found
 
     def requires(self, name: str) -> bool:
         """Return whether the schema requires this field here."""
@@ -91,15 +96,12 @@ class SchemaNode:
         return SchemaNode(descend(self.schema, "", self.root) or OPEN, self.root)
 
     @cached_property
-    def _every(self) -> SchemaNode:
-        return SchemaNode(descend(self.schema, "*", self.root) or OPEN, self.root)
-
-    @cached_property
-    def _prefixed(self) -> bool:
-        return any(
-            isinstance(part.get("prefixItems", part.get("items")), (list, tuple))
-            for part in parts(self.schema, self.root)
+    def _prefix(self) -> int:
+        """How many elements of a list have schemas of their own."""
+        given = (
+            part.get("prefixItems", part.get("items")) for part in parts(self.schema, self.root)
         )
+        return max((len(each) for each in given if isinstance(each, (list, tuple))), default=0)
 
     def _by_pattern(self, name: str) -> SchemaNode | None:
         matching = [schema for matches, schema in self._patterns if matches(name)]

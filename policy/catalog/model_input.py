@@ -17,6 +17,9 @@ from policy.catalog.schemas.walk import Schema, Step
 
 _Model = TypeVar("_Model", bound=BaseModel)
 _MOST = 5
+# The library lists all problems or none.
+_MOST_LISTED = 100
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 _NUMBERS = frozenset({"number", "integer", "any"})
 _LARGEST_EXACT = 2**53
 
@@ -62,6 +65,8 @@ def model_as_json(
 
 def refusals(error: ValidationError) -> list[str]:
     """Return why a model refuses an input, a line each, a few at most."""
+    if error.error_count() > _MOST_LISTED:
+        return [f"{error.error_count():,} values are not what is expected"]
     # The library's own text quotes the input; ours must not.
     found = error.errors(include_url=False, include_context=False, include_input=False)
     return [
@@ -96,6 +101,8 @@ def _adapt(
     dumped: Any, value: Any, path: tuple[Step, ...], is_number: Callable[[tuple[Step, ...]], bool]
 ) -> None:
     """Leave out what counts as absent in a dumped value, and write decimals as numbers."""
+    if type(value) is list and _PLAIN.issuperset(map(type, value)):
+        return
     for key, item, leave_out in list(_parts(dumped, value)):
         below = (*path, key)
         if leave_out and dumped[key] is None:
@@ -103,7 +110,7 @@ def _adapt(
         elif isinstance(item, Decimal):
             if isinstance(dumped[key], str) and item.is_finite() and is_number(below):
                 dumped[key] = nearest_number(item)
-        else:
+        elif isinstance(dumped[key], (dict, list)):
             _adapt(dumped[key], item, below, is_number)
 
 

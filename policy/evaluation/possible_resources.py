@@ -223,7 +223,7 @@ def _values(word: PossibleWord) -> Iterator[PossibleWord]:
 def _readings(word: PossibleWord) -> Iterator[PossibleWord]:
     """Yield a string unchanged, and as read by programs that ignore blanks."""
     yield word
-    if word.folder:
+    if word.folder or len(word.text) > _LONGEST:
         return
     stripped = word.text.strip()
     if stripped != word.text:

@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from policy.proxy.request_bodies import read_again, read_body
 from policy.proxy.unreadable import STATED, TOO_MANY_VALUES, id_in
-from policy.proxy.value_count import MOST_VALUES, has_too_many_values
+from policy.proxy.value_count import has_too_many_values, most_values
 from policy.runtime import Threads
 
 _THREADS = Threads("counting values of requests", most=4)
@@ -21,6 +21,7 @@ class BoundedValues:
     def __init__(self, app: ASGIApp, *, largest: int) -> None:
         self._app = app
         self._largest = largest
+        self._most = most_values(largest)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on."""
@@ -30,8 +31,8 @@ class BoundedValues:
         messages = await read_body(receive, most=self._largest)
         body = b"".join(message.get("body", b"") for message in messages)
         # Two bytes make a value, and it takes a while to count many.
-        large = 2 * MOST_VALUES < len(body) <= self._largest
-        if large and await _THREADS.run(has_too_many_values, body):
+        large = 2 * self._most < len(body) <= self._largest
+        if large and await _THREADS.run(has_too_many_values, body, self._most):
             error = {"code": PARSE_ERROR, "message": STATED[TOO_MANY_VALUES]}
             ends = (body[:_WINDOW], body[-_WINDOW:])
             id = id_in(*(part.decode("utf-8", "replace") for part in ends))

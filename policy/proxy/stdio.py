@@ -18,7 +18,7 @@ from mcp.shared.message import SessionMessage
 from policy.generation import ClientSettings
 from policy.proxy.server import ToolServer
 from policy.proxy.unreadable import NOT_UTF8, TOO_LONG, TOO_MANY_VALUES, reply_to, stand_in
-from policy.proxy.value_count import has_too_many_values
+from policy.proxy.value_count import has_too_many_values, most_values
 
 _Messages: TypeAlias = ReadStream[SessionMessage | Exception]
 _Replies: TypeAlias = WriteStream[SessionMessage]
@@ -167,6 +167,6 @@ class _Line:
         if was_long:
             return stand_in(whole, why=TOO_LONG).encode()
         # Counted in the thread that reads, so that no call waits for it.
-        if has_too_many_values(whole):
+        if has_too_many_values(whole, most_values(self._largest)):
             return stand_in(whole, why=TOO_MANY_VALUES).encode()
         return whole

@@ -12,8 +12,6 @@ import re
 from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import ValidationError
 
-from policy.proxy.value_count import MOST_VALUES
-
 _TOO_DEEP = "recursion limit exceeded"  # as pydantic says it
 _WINDOW = 300  # characters at either end of a message in which its id may be
 _ID = r'(-?\d{1,18}|"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]){0,200}")'
@@ -50,7 +48,7 @@ STATED = {
     TOO_LONG: "this message is longer than `[serve] message_bytes` allows",
     NOT_UTF8: "this message is not UTF-8",
     TOO_MANY_VALUES: (
-        f"this message has more than {MOST_VALUES:,} values; "
+        "this message has more values than are read, one for 200 bytes of `[serve] message_bytes`; "
         "send large data as one text, or in parts"
     ),
 }

@@ -70,7 +70,7 @@ def readers() -> Mapping[str, Read]:
         "a host": read_endpoint,
         "a recipient": read_recipient,
         "JSON": lambda text: [read_json(text)],
-        "a message": lambda text: has_too_many_values(text.encode("utf-8", "replace")),
+        "a message": lambda text: has_too_many_values(text.encode("utf-8", "replace"), 20_000),
         "an answer of a server": _unless_invalid,
         "a text for labels": search_readings,
         "an account": identifier_forms,

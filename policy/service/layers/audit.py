@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Any
@@ -59,7 +60,9 @@ class ExecAuditLayer(PassThrough):
         arrived = self._arrived(call, name, input)
         try:
             self._recorder.require(name)
+            await _let_others_go_on(arrived)
             output = await self.inner.execute(name, input)
+            await _let_others_go_on(arrived)
         except BaseException as error:
             if isinstance(error, ToolError):
                 error.call_id = call.id
@@ -121,3 +124,12 @@ class ExecAuditLayer(PassThrough):
             )
         )
         return withheld
+
+
+async def _let_others_go_on(arrived: Arrival | None) -> None:
+    """Let other calls have a turn where a large input has just been read for a record, or will be.
+
+    Judging it takes some milliseconds more. Only inputs of which a part is kept are large.
+    """
+    if arrived is not None and arrived.cut:
+        await asyncio.sleep(0)

@@ -7,7 +7,7 @@ from mcp.types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from policy.proxy.unreadable import NOT_UTF8, TOO_LONG, TOO_MANY_VALUES, reply_to, stand_in
-from policy.proxy.value_count import _TOKENS, MOST_VALUES, has_too_many_values
+from policy.proxy.value_count import _TOKENS, has_too_many_values, most_values
 
 DEEP = "[" * 500 + "]" * 500
 LONG = "x" * 10_000
@@ -60,12 +60,22 @@ def many(count: int, *, text: str = "") -> bytes:
 
 def test_a_message_of_too_many_values_is_refused_and_a_long_text_is_not() -> None:
     around = 6  # commas and brackets beside those of the list
-    assert not has_too_many_values(many(MOST_VALUES - around))
-    assert has_too_many_values(many(MOST_VALUES + 1))
-    assert not has_too_many_values(many(1, text=r"a, [b], {c}, \"d\", " * MOST_VALUES))
-    id, why = replied(stand_in(many(MOST_VALUES + 1), why=TOO_MANY_VALUES))
+    most = 20_000
+    assert not has_too_many_values(many(most - around), most)
+    assert has_too_many_values(many(most + 1), most)
+    assert not has_too_many_values(many(1, text=r"a, [b], {c}, \"d\", " * most), most)
+    id, why = replied(stand_in(many(most + 1), why=TOO_MANY_VALUES))
     assert id == 7
-    assert "more than 100,000 values" in why
+    assert "more values than are read" in why
+
+
+def test_more_values_may_come_where_messages_may_be_longer() -> None:
+    assert [most_values(size) for size in (1_000, 4_000_000, 10_000_000, 64_000_000)] == [
+        20_000,
+        20_000,
+        50_000,
+        100_000,
+    ]
 
 
 @pytest.mark.parametrize("end", [b"", b"\\", b"x"])
@@ -75,7 +85,7 @@ def test_a_string_that_does_not_end_is_looked_through_once(end: bytes) -> None:
         (0, 1),
         (1, len(message) - len(end.rstrip(b"x"))),
     ]
-    assert not has_too_many_values(message)
+    assert not has_too_many_values(message, 500)
 
 
 def test_any_other_error_is_answered_too() -> None:
