@@ -119,6 +119,19 @@ class ToolKnowledge:
         """Return the tools that a selector matches, None where it may match others too."""
         return self.subject(selector)[1]
 
+    def resources(self, selector: ToolSelector) -> tuple[Resource, ...]:
+        """Return the resources of the tools that a selector matches, known or only declared."""
+        names = set(selector.exact_names() or ())
+        return (
+            *(resource for tool in self.matching(selector) for resource in tool.resources),
+            *(
+                resource
+                for one in self.declared
+                if not names.isdisjoint(one.tools.exact_names() or ())
+                for resource in one.resources
+            ),
+        )
+
     def subject(self, selector: ToolSelector) -> Subject:
         """Return what is known of the tools that a selector matches."""
         found = self._subjects.get(selector)

@@ -88,7 +88,7 @@ def read_rule(
         )
         check_incomplete_resources(checked, tools, knowledge.declared, check.report)
     if check.report.errors == before:
-        check_resource_texts(checked, tools, check.report)
+        check_resource_texts(checked, knowledge.resources(selector), check.report)
     return checked if check.report.errors == before else replace(checked, broken=True)
 
 

@@ -15,6 +15,7 @@ from policy.catalog import Resource, Verb
 from policy.checks.checked import (
     AllOf,
     AnyOf,
+    Arithmetic,
     CheckedRule,
     Comparison,
     Constant,
@@ -25,23 +26,27 @@ from policy.checks.checked import (
     LikeTest,
     ListOf,
     Membership,
+    Negative,
     NotOf,
     Quantified,
     RegexTest,
     ResourceTest,
+    Selected,
     Test,
     TextRelation,
     Value,
     ValueSet,
     Variable,
 )
-from policy.checks.names.known_tools import KnownTool, Steps
+from policy.checks.names.known_tools import Steps
 from policy.checks.report import Report
 from policy.model import Verdict
 from policy.values import has_wildcard
 
 # What a condition on a resource says: where all of them are (`within`), or where none is.
 _Limit: TypeAlias = tuple[Verb, Literal["within", "without"]]
+# The fields that a variable may stand for.
+_Sources: TypeAlias = Mapping[int, tuple[Steps, ...]]
 _Leaf: TypeAlias = Comparison | Membership | TextRelation | LikeTest | RegexTest
 
 _NOUNS: Mapping[Verb, tuple[str, str]] = {
@@ -54,6 +59,10 @@ _NOUNS: Mapping[Verb, tuple[str, str]] = {
 _TO: Mapping[Verb, str] = {"connects": " to", "sends": " to"}
 # Functions whose result has the text of their argument in it.
 _TEXTUAL = frozenset({"words", "first_present", "with_scheme"})
+# Selections whose result is a number.
+_COUNTING = frozenset({"count", "sum"})
+# Items of sets in which everything is.
+_EVERYTHING = frozenset({"*", "**", "/**", "*@*"})
 # What can be a name, unlike marks such as `;`, `..` or `$(`.
 _NAME = re.compile(r"[A-Za-z]{2}")
 # What a URI of such a scheme names, only its server knows, so that its text is all there is.
@@ -91,7 +100,9 @@ class _TextTest:
                 return False
 
 
-def check_resource_texts(rule: CheckedRule, tools: tuple[KnownTool, ...], report: Report) -> None:
+def check_resource_texts(
+    rule: CheckedRule, resources: tuple[Resource, ...], report: Report
+) -> None:
     """Report the tests of texts in a rule that no condition on the resource stands beside."""
     grants = rule.verdict is Verdict.ALLOW
     is_error = grants and not (rule.with_approval or rule.shadow)
@@ -100,19 +111,18 @@ def check_resource_texts(rule: CheckedRule, tools: tuple[KnownTool, ...], report
     parts = [] if rule.when is None else [rule.when]
     parts += [] if rule.unless is None else [NotOf(test=rule.unless, text="")]
     condition = AllOf(tests=tuple(parts), text="")
-    fields = _resources_by_field(tools)
+    fields = _resources_by_field(resources)
     for found in _text_tests(condition, lets_pass=grants, beside=frozenset(), sources={}):
         named = fields.get(found.steps, [])
         if named and not _is_bounded(found, named) and _misleads(found, named, grants=grants):
             _report(found, named[0].verb, rule, report, is_error=is_error)
 
 
-def _resources_by_field(tools: tuple[KnownTool, ...]) -> Mapping[Steps, list[Resource]]:
+def _resources_by_field(resources: tuple[Resource, ...]) -> Mapping[Steps, list[Resource]]:
     found: dict[Steps, list[Resource]] = {}
-    for tool in tools:
-        for resource in tool.resources:
-            steps = tuple(step for step in resource.steps if step != "*")
-            found.setdefault(steps, []).append(resource)
+    for resource in resources:
+        steps = tuple(step for step in resource.steps if step != "*")
+        found.setdefault(steps, []).append(resource)
     return found
 
 
@@ -136,7 +146,7 @@ def _misleads(found: _TextTest, named: list[Resource], *, grants: bool) -> bool:
 
 
 def _text_tests(
-    test: Test, *, lets_pass: bool, beside: frozenset[_Limit], sources: Mapping[int, Steps]
+    test: Test | Value, *, lets_pass: bool, beside: frozenset[_Limit], sources: _Sources
 ) -> Iterator[_TextTest]:
     """Yield the tests of texts of the input, with the limits that must hold together with each."""
     match test:
@@ -148,14 +158,14 @@ def _text_tests(
         case NotOf(test=part):
             yield from _text_tests(part, lets_pass=not lets_pass, beside=beside, sources=sources)
         case Quantified(slot=slot, source=source, test=part):
-            steps = _field(source, sources)
-            inner = sources if steps is None else {**sources, slot: steps}
+            fields = _fields(source, sources)
+            inner = {**sources, slot: fields}
             for found in _text_tests(part, lets_pass=lets_pass, beside=beside, sources=inner):
-                is_any = test.kind == "any" and steps is not None
+                is_any = test.kind == "any" and fields
                 yield replace(found, of_some=True) if is_any else found
+            yield from _in_selections(source, lets_pass=lets_pass, beside=beside, sources=sources)
         case Comparison() | Membership() | TextRelation() | LikeTest() | RegexTest():
-            steps = _tested_field(test, sources)
-            if steps is not None:
+            for steps in _tested_fields(test, sources):
                 yield _TextTest(
                     test=test,
                     steps=steps,
@@ -163,14 +173,47 @@ def _text_tests(
                     of_some=not any(map(_is_whole, _sides(test))),
                     beside=beside,
                 )
+            for side in _sides(test):
+                yield from _in_selections(side, lets_pass=lets_pass, beside=beside, sources=sources)
         case _:
             return
+
+
+def _in_selections(
+    value: Value, *, lets_pass: bool, beside: frozenset[_Limit], sources: _Sources
+) -> Iterator[_TextTest]:
+    """Yield the tests by which a value selects or counts, which leave the other texts open."""
+    for part in _parts(value):
+        if isinstance(part, Selected):
+            inner = {**sources, part.slot: _fields(part.source, sources)}
+            tests = _text_tests(part.test, lets_pass=lets_pass, beside=beside, sources=inner)
+            yield from (replace(found, of_some=True) for found in tests)
+
+
+def _parts(value: Value) -> Iterator[Value]:
+    """Yield a value and all that it is computed from."""
+    yield value
+    match value:
+        case FieldOf(base=base) | Selected(source=base) | Negative(operand=base):
+            inner: tuple[Value, ...] = (base,)
+        case ElementAt(base=base, key=key):
+            inner = (base, key)
+        case ListOf(items=items) | FunctionCall(args=items):
+            inner = items
+        case Arithmetic(left=left, right=right):
+            inner = (left, right)
+        case _:
+            inner = ()
+    for each in inner:
+        yield from _parts(each)
 
 
 def _limits(test: Test, *, lets_pass: bool) -> frozenset[_Limit]:
     """Return the limits that certainly hold for a call that passes by this condition."""
     match test:
-        case ResourceTest(verb=verb, form=form, operand=ValueSet()):
+        case ResourceTest(verb=verb, form=form, operand=ValueSet() as operand):
+            if _is_everything(operand):
+                return frozenset()
             if form == ("only" if lets_pass else "outside"):
                 return frozenset({(verb, "within"), (verb, "without")})
             return frozenset({(verb, "without")} if form == "some" and not lets_pass else ())
@@ -185,18 +228,27 @@ def _limits(test: Test, *, lets_pass: bool) -> frozenset[_Limit]:
             return frozenset()
 
 
-def _tested_field(test: _Leaf, sources: Mapping[int, Steps]) -> Steps | None:
-    """Return the field whose text is compared with texts that the policy names."""
+def _is_everything(values: ValueSet) -> bool:
+    return not values.excluded and any(
+        _is_everything(part) if isinstance(part, ValueSet) else part in _EVERYTHING
+        for part in values.included
+    )
+
+
+def _tested_fields(test: _Leaf, sources: _Sources) -> tuple[Steps, ...]:
+    """Return the fields whose text is compared with texts that the policy names."""
     if isinstance(test, LikeTest | RegexTest | TextRelation):
-        return _field(test.left, sources)
+        return _fields(test.left, sources)
     if isinstance(test, Membership) and isinstance(test.right, ValueSet):
         # Sets of other kinds are compared by what their members mean.
-        return _field(test.left, sources) if test.right.kind == "strings" else None
+        return _fields(test.left, sources) if test.right.kind == "strings" else ()
     pair = (test.left, test.right)
     for one, other in (pair, pair[::-1]):
-        if isinstance(other, Constant | ListOf):
-            return None if isinstance(one, ValueSet) else _field(one, sources)
-    return None
+        if isinstance(other, Constant | ListOf) and not isinstance(one, ValueSet):
+            fields = _fields(one, sources)
+            if fields:
+                return fields
+    return ()
 
 
 def _sides(test: _Leaf) -> tuple[Value, ...]:
@@ -210,25 +262,29 @@ def _is_whole(value: Value) -> bool:
     return isinstance(value, Fact | Variable)
 
 
-def _field(value: Value, sources: Mapping[int, Steps]) -> Steps | None:
-    """Return the steps from the input to the field of a value, without those into lists."""
+def _fields(value: Value, sources: _Sources) -> tuple[Steps, ...]:
+    """Return the steps from the input to the fields of a value, without those into lists."""
     match value:
         case Fact(path=("input",)):
-            return ()
+            return ((),)
         case Variable(slot=slot):
-            return sources.get(slot)
-        case FieldOf(base=base, name=name):
-            steps = _field(base, sources)
-            return None if steps is None else (*steps, name)
-        case ElementAt(base=base, key=Constant(value=key)):
-            steps = _field(base, sources)
-            return steps if steps is None or not isinstance(key, str) else (*steps, key)
+            return sources.get(slot, ())
+        case FieldOf(base=base, name=name) | ElementAt(base=base, key=Constant(value=str(name))):
+            return tuple((*steps, name) for steps in _fields(base, sources))
         case ElementAt(base=base):
-            return _field(base, sources)
-        case FunctionCall(function=function, args=args) if function in _TEXTUAL:
-            return next((found for arg in args if (found := _field(arg, sources))), None)
+            return _fields(base, sources)
+        case Selected(function=function, source=source) if function not in _COUNTING:
+            return _fields(source, sources)
+        case FunctionCall(function=function, args=items) if function in _TEXTUAL:
+            return _all_fields(items, sources)
+        case ListOf(items=items):
+            return _all_fields(items, sources)
         case _:
-            return None
+            return ()
+
+
+def _all_fields(values: tuple[Value, ...], sources: _Sources) -> tuple[Steps, ...]:
+    return tuple(dict.fromkeys(steps for one in values for steps in _fields(one, sources)))
 
 
 # ------------------------------------------------------------------ what is reported
@@ -264,12 +320,11 @@ def _condition(found: _TextTest, verb: Verb, *, grants: bool) -> str:
 
 def _pattern(test: _Leaf, verb: Verb) -> str:
     """Return the item of a set that matches what a test looks for, `…` where that is not clear."""
-    glob = _glob(test)
+    glob = _glob(test) if not isinstance(test, Comparison) or test.op == "==" else ""
     if not _NAME.search(glob) or re.search(r'["\\$\[\]{}?\s](?<! )', glob):
         return "…"
     if verb == "runs":
-        words = glob.strip("* ")
-        glob = words if glob == words else f"{words} *"
+        glob = f"{glob.strip('* ')} *"
     elif verb != "sends" and "://" not in glob and verb == "connects":
         glob = glob.strip("*/")
     elif verb != "sends":
