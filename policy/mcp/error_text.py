@@ -13,6 +13,8 @@ from policy.processes import Unavailable
 # What the SDK reports in place of an answer. Servers use the code for errors of their own, too.
 _ENDED = (CONNECTION_CLOSED, "Connection closed")
 _LONGEST = 300
+# Of what a server says, whole: it is redacted later, which finds no secret that was cut in two.
+_LONGEST_ANSWER = 20_000
 
 
 def is_end_of_connection(error: MCPError) -> bool:
@@ -35,7 +37,7 @@ def text_of(error: BaseException) -> str:
                 "and such requests are not relayed"
             )
         case MCPError():
-            return f"the server answered with an error: {visible(str(error), _LONGEST)}"
+            return _answered(str(error))
         case ValidationError():
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(map(str, first["loc"]))
@@ -48,3 +50,11 @@ def text_of(error: BaseException) -> str:
         case _:
             what = visible(f"{type(error).__name__}: {error}", _LONGEST)
             return f"the connection to the server failed: {what}"
+
+
+def _answered(said: str) -> str:
+    if len(said) > _LONGEST_ANSWER:
+        return (
+            f"the server answered with an error of {len(said):,} characters, too long to be shown"
+        )
+    return f"the server answered with an error: {visible(said)}"

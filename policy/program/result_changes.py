@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -26,6 +27,7 @@ UNSEARCHED = "[withheld: binary content, which cannot be searched]"
 _MEDIA = frozenset({"image", "audio", "video"})
 _MEDIA_TYPES = ("mimeType", "mime_type", "media_type", "mediaType")
 _TEXT_TYPES = ("text/", "application/json", "application/xml")
+_DATA_URL = re.compile(r"\s*data:[^,]{0,200};\s*base64\s*,", re.IGNORECASE)
 
 
 class ResultWithheld(Exception):
@@ -74,7 +76,7 @@ class ResultRedactor:
         and the types and roles that are among them.
         """
         if isinstance(value, str):
-            return self.text(value)
+            return self._string(value)
         # Each string once: the keys of records are the same in all of them.
         texts: dict[str, None] = {}
         has_binary = self._collect((value,), texts, 0)
@@ -99,6 +101,7 @@ class ResultRedactor:
         for value in values:
             if isinstance(value, str):
                 texts[value] = None
+                has_binary = has_binary or _text_in_url(value) is not None
             elif value is None or isinstance(value, bool):
                 continue
             elif isinstance(value, int | float | Decimal):
@@ -108,7 +111,7 @@ class ResultRedactor:
                     raise self._withheld("a part of it is not JSON")
                 texts.update(dict.fromkeys(value))
                 inside = self._collect(value.values(), texts, depth + 1)
-                has_binary = inside or has_binary or _binary_content(value) is not None
+                has_binary = inside or has_binary or bool(_binary_contents(value))
             elif isinstance(value, list | tuple):
                 has_binary = self._collect(value, texts, depth + 1) or has_binary
             else:
@@ -117,7 +120,7 @@ class ResultRedactor:
 
     def _value(self, value: Any, words: frozenset[str]) -> Any:
         if isinstance(value, str):
-            return self.text(value)
+            return self._string(value)
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, int | float | Decimal):
@@ -156,6 +159,14 @@ class ResultRedactor:
             self._work += (len(text) + 1) * sum(redacted.places)
         return redacted
 
+    def _string(self, text: str) -> str:
+        """Return a string of a value, redacted; of a `data:` URL also the text that it holds."""
+        held = _text_in_url(text)
+        redacted = held if held is None else self.text(held)
+        if redacted is None or redacted == held:
+            return self.text(text)
+        return f"{text[: text.index(',') + 1]}{_encoded(redacted)}"
+
     def _number(self, number: int | float | Decimal) -> int | float | Decimal | str:
         """Return a number, or a string if a redaction matches what JSON writes for it."""
         spelled = self._spelled(number)
@@ -171,10 +182,8 @@ class ResultRedactor:
     # -------------------------------------------------------------- objects
 
     def _object(self, value: Mapping[str, Any], words: frozenset[str]) -> Any:
-        content = _binary_content(value)
-        if content is not None:
-            return self._binary(value, content, words)
-        return self._fields(value, words)
+        contents = _binary_contents(value)
+        return self._binary(value, contents, words) if contents else self._fields(value, words)
 
     def _fields(self, value: Mapping[str, Any], words: frozenset[str]) -> Any:
         names: list[tuple[str, str]] = []
@@ -207,24 +216,30 @@ class ResultRedactor:
 
     # -------------------------------------------------------------- binary content
 
-    def _binary(self, value: Mapping[str, Any], content: str, words: frozenset[str]) -> Any:
+    def _binary(self, value: Mapping[str, Any], contents: list[str], words: frozenset[str]) -> Any:
         """Return an object with encoded content: text in it is redacted, other content withheld."""
-        decoded = _decoded(value[content])
-        if decoded is None and _media_type(value).startswith(_TEXT_TYPES):
-            return self._fields(value, words)
-        others = self._fields({k: v for k, v in value.items() if k != content}, words)
-        if decoded is not None:
-            redacted = self.text(decoded)
-            if redacted == decoded:
-                return {**others, content: value[content]}
-            return {**others, content: base64.b64encode(redacted.encode()).decode()}
+        found = {key: _decoded(value[key]) for key in contents}
+        if _media_type(value).startswith(_TEXT_TYPES):
+            # What is no base64 is the text itself.
+            found = {key: decoded for key, decoded in found.items() if decoded is not None}
+        others = self._fields({k: v for k, v in value.items() if k not in found}, words)
+        if not found:
+            return others
+        texts: dict[str, str] = {}
+        for key, decoded in found.items():
+            if decoded is not None:
+                redacted = self.text(decoded)
+                texts[key] = value[key] if redacted == decoded else _encoded(redacted)
+        withheld = [key for key in found if key not in texts]
+        if not withheld:
+            return {**others, **texts}
         self.unsearched += 1
         if value.get("type") in _MEDIA:
             return {"type": "text", "text": UNSEARCHED}
-        if content == "blob":
+        if withheld == ["blob"]:
             kept = {key: item for key, item in others.items() if key not in _MEDIA_TYPES}
-            return {**kept, "mimeType": "text/plain", "text": UNSEARCHED}
-        return {**others, content: UNSEARCHED}
+            return {**kept, **texts, "mimeType": "text/plain", "text": UNSEARCHED}
+        return {**others, **texts, **dict.fromkeys(withheld, UNSEARCHED)}
 
 
 def texts_of_result(
@@ -237,11 +252,13 @@ def texts_of_result(
     """
     if isinstance(value, str):
         yield value
+        held = _text_in_url(value) if decodes else None
+        if held is not None:
+            yield held
     elif isinstance(value, Mapping):
-        content = _binary_content(value) if decodes else None
-        decoded = None if content is None else _decoded(value[content])
-        if decoded is not None:
-            yield decoded
+        contents = _binary_contents(value) if decodes else []
+        decoded = (_decoded(value[key]) for key in contents)
+        yield from (text for text in decoded if text is not None)
         for key, item in value.items():
             if key not in words:
                 yield str(key)
@@ -265,12 +282,14 @@ def _is_of_protocol(key: str, item: Any, words: frozenset[str]) -> bool:
     return all(isinstance(one, str) and one in words for one in item)
 
 
-def _binary_content(value: Mapping[Any, Any]) -> str | None:
-    """Return the key under which an object holds encoded content, None if it has none."""
-    key = "data" if "data" in value else "blob"
-    if not isinstance(value.get(key), str):
-        return None
-    return key if value.get("type") in _MEDIA or _media_type(value) else None
+def _binary_contents(value: Mapping[Any, Any]) -> list[str]:
+    """Return the keys under which an object holds encoded content.
+
+    A resource has a URI, and need not say what its content is.
+    """
+    is_content = value.get("type") in _MEDIA or bool(_media_type(value))
+    keys = ("data", "blob") if is_content else ("blob",) if "uri" in value else ()
+    return [key for key in keys if isinstance(value.get(key), str)]
 
 
 def _media_type(value: Mapping[Any, Any]) -> str:
@@ -285,3 +304,13 @@ def _decoded(encoded: str) -> str | None:
     except (binascii.Error, ValueError):
         return None
     return None if "\0" in text else text
+
+
+def _text_in_url(text: str) -> str | None:
+    """Return the text that a `data:` URL holds as base64, None if it is no such URL."""
+    found = _DATA_URL.match(text)
+    return None if found is None else _decoded(text[found.end() :])
+
+
+def _encoded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()

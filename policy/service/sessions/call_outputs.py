@@ -48,14 +48,16 @@ def _texts_beside(output: ToolOutput) -> tuple[str, ...]:
     result = output.relayed
     if result is None:
         return ()
+    of_value = set(texts_of_result(output.value, decodes=False))
     known: set[str] = set()
     if result.structured is None:
-        known.update(texts_of_result(output.value, decodes=False), _joined_texts(result))
+        known = {*of_value, *_joined_texts(result)}
     beside = (
         text
         for part in parts_of(result)
-        if part.name != "structured"  # that is the value
         for text in texts_of_result(part.value, words=part.words)
+        # Structured content is the value: only what its encoded parts say is not in it.
+        if part.name != "structured" or text not in of_value
     )
     return tuple(text for text in dict.fromkeys(beside) if text not in known)
 

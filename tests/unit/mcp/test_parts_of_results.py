@@ -32,8 +32,10 @@ MARK = re.compile("mark[0-9]+")
 
 marks = st.integers(1000, 9999).map("mark{}".format)
 texts = st.one_of(marks, marks.map("see {} there".format))
+encoded = texts.map(lambda text: base64.b64encode(text.encode()).decode())
+urls = encoded.map("data:text/plain;charset=utf-8;base64,{}".format)
 extra = st.recursive(
-    st.one_of(texts, st.integers(0, 9), st.none()),
+    st.one_of(texts, urls, st.integers(0, 9), st.none()),
     lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(marks, inner, max_size=2)),
     max_leaves=4,
 )
@@ -55,7 +57,6 @@ def block(kind: str, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict
     return st.builds(lambda one, more: {**more, **one}, known, further)
 
 
-encoded = texts.map(lambda text: base64.b64encode(text.encode()).decode())
 contents = st.one_of(
     block("text", text=texts),
     block("image", data=encoded, mimeType=st.just("image/svg+xml")),
@@ -68,6 +69,12 @@ contents = st.one_of(
             {"uri": texts, "blob": encoded, "mimeType": st.just("text/plain"), "_meta": extra}
         ),
     ),
+    block(
+        "resource",
+        resource=st.fixed_dictionaries({"uri": texts, "blob": encoded}, optional={"text": texts}),
+    ),
+    block("image", data=encoded, blob=encoded),
+    block("resource_link", uri=texts, name=texts, icons=st.lists(st.builds(dict, src=urls))),
     block("hologram", shape=extra),
 )
 results = st.fixed_dictionaries(
@@ -131,8 +138,9 @@ def shown(output: ToolOutput) -> str:
 
 def _texts(value: Any) -> list[str]:
     if isinstance(value, str):
+        held = value.partition(";base64,")[2] if value.startswith("data:") else value
         try:
-            return [value, base64.b64decode(value, validate=True).decode()]
+            return [value, base64.b64decode(held, validate=True).decode()]
         except ValueError:
             return [value]
     if isinstance(value, tuple):
@@ -173,3 +181,20 @@ def test_every_part_is_redacted(server: Server, result: dict[str, Any]) -> None:
     server.result = result
     output = asyncio.run(server.session().execute("plain", {}))
     assert MARK.findall(shown(output)) == []
+
+
+@pytest.mark.parametrize(
+    "structured",
+    [
+        {"a": "data:text/plain;base64,bWFyazEwMDA="},
+        {"a": {"uri": "demo://a", "blob": "bWFyazEwMDA="}},
+    ],
+)
+async def test_encoded_parts_of_structured_content_are_marked(
+    server: Server, structured: dict[str, Any]
+) -> None:
+    server.result = {"content": [], "structuredContent": structured}
+    session = server.session()
+    await session.execute("read", {})
+    with pytest.raises(PermissionDenied):
+        await session.execute("use", {"what": "mark1000"})
