@@ -21,6 +21,7 @@ from policy.verify.difference.difference import (
     digest_of,
 )
 from policy.verify.difference.statements import ChangedLayer, changed_layers
+from policy.verify.difference.tightening import only_tightens
 from policy.verify.difference.tool_comparer import compare_tool, profiles_of
 from policy.verify.difference.unknown_tools import concerns_unknown_tools, unknown_tool_changes
 from policy.verify.proof.proof import STEPS, Progress
@@ -56,11 +57,14 @@ def compare(
     """
     layers = changed_layers(old.program, new.program)
     concerned = _concerned(old.program, new.program, layers)
+    tightens = only_tightens(old.program, new.program) and not changed_profiles(
+        old.program, new.program
+    )
     tools: list[ToolDifference] = []
     for number, (name, rows) in enumerate(concerned.items()):
         if progress is not None:
             progress(number, len(concerned))
-        tools += compare_tool(name, rows, old.program, new.program, steps=steps)
+        tools += compare_tool(name, rows, old.program, new.program, steps=steps, tightens=tightens)
     unknown = tuple(unknown_tool_changes(layers, old.program, new.program, steps=steps))
     return _difference(old, new, layers, tools, unknown, concerned=len(concerned))
 

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from policy.checks import checked
+from policy.evaluation import is_enforceable
 from policy.model import Verdict
-from policy.program import Program
-from policy.verify.difference.statements import Statement, changed_layers
+from policy.program import Program, meaning_digest
+from policy.values import PathContext
+from policy.verify.difference.statements import ChangedLayer, Statement, changed_layers
+
+# Any folders do: whether a sandbox can keep code within a set depends on how it is written.
+_FOLDERS = PathContext(home="/home/user", workspace="/workspace")
 
 
 def only_tightens(old: Program, new: Program) -> bool:
-    """Return whether no call gets a looser verdict, as only rules and limits that restrict differ.
+    """Return whether no call gets a looser verdict, as the statements that differ show.
+
+    Rules and limits that restrict may be new, and the condition of a rule may have other sets, if
+    with these an `allow` matches no more calls, and an `ask` or a `deny` no fewer.
 
     False where that is not obvious. It is about rules: settings and data must be the same.
     """
@@ -17,10 +25,26 @@ def only_tightens(old: Program, new: Program) -> bool:
         return False
     if [layer.key for layer in old.policy.layers] != [layer.key for layer in new.policy.layers]:
         return False
-    layers = changed_layers(old, new)
-    removed = (one for layer in layers for one in layer.removed)
-    added = (one for layer in layers for one in layer.added)
-    return all(map(_affects_no_call, removed)) and all(map(_only_restricts, added))
+    return all(map(_layer_tightens, changed_layers(old, new)))
+
+
+def _layer_tightens(layer: ChangedLayer) -> bool:
+    before, after = _by_name(layer.removed), _by_name(layer.added)
+    return all(
+        _affects_no_call(one) or _is_stricter(after.get(_name(one)), one) for one in layer.removed
+    ) and all(
+        _only_restricts(one) or _is_stricter(one, before.get(_name(one))) for one in layer.added
+    )
+
+
+def _by_name(statements: tuple[Statement, ...]) -> dict[str, Statement]:
+    named = {_name(one): one for one in statements if isinstance(one, checked.CheckedRule)}
+    names = [_name(one) for one in statements if isinstance(one, checked.CheckedRule)]
+    return {name: one for name, one in named.items() if names.count(name) == 1}
+
+
+def _name(statement: Statement) -> str:
+    return statement.id if isinstance(statement, checked.CheckedRule) else ""
 
 
 def _have_the_same_tools(old: Program, new: Program) -> bool:
@@ -45,3 +69,92 @@ def _only_restricts(statement: Statement) -> bool:
             return True
         case _:
             return False
+
+
+def _is_stricter(new: Statement | None, old: Statement | None) -> bool:
+    """Return whether one rule in the place of another certainly loosens no verdict."""
+    if not isinstance(new, checked.CheckedRule) or not isinstance(old, checked.CheckedRule):
+        return False
+    if new.with_approval or _but_for_conditions(new) != _but_for_conditions(old):
+        return False
+    weaker, stronger = (new, old) if new.verdict is Verdict.ALLOW else (old, new)
+    return _holds_less(weaker.when, stronger.when) and _holds_less(stronger.unless, weaker.unless)
+
+
+def _but_for_conditions(rule: checked.CheckedRule) -> tuple[object, ...]:
+    """Return all that decides besides the conditions, but for whether there are any."""
+    there = (rule.when is None, rule.unless is None)
+    return rule.verdict, rule.with_approval, rule.tools, rule.terms, rule.speaks_of_resources, there
+
+
+def _holds_less(one: checked.Test | None, other: checked.Test | None) -> bool:
+    """Return whether a condition is never truer than another: false < indeterminate < true.
+
+    The two differ in nothing but their sets, or that is not certain.
+    """
+    match one, other:
+        case checked.AllOf() | checked.AnyOf(), checked.AllOf() | checked.AnyOf():
+            return (
+                type(one) is type(other)
+                and len(one.tests) == len(other.tests)
+                and all(map(_holds_less, one.tests, other.tests))
+            )
+        case checked.NotOf(), checked.NotOf():
+            return _holds_less(other.test, one.test)
+        case checked.Quantified(), checked.Quantified():
+            return _alike(one, other, "kind", "slot", "index_slot", "source") and _holds_less(
+                one.test, other.test
+            )
+        case checked.Membership(right=checked.ValueSet() as small), checked.Membership(
+            right=checked.ValueSet() as large
+        ):
+            return _alike(one, other, "left") and _is_within(small, large)
+        case checked.ResourceTest(operand=checked.ValueSet()), checked.ResourceTest(
+            operand=checked.ValueSet()
+        ):
+            return _is_met_less(one, other)
+        case _:
+            return meaning_digest(one) == meaning_digest(other)
+
+
+def _alike(one: checked.Test, other: checked.Test, *fields: str) -> bool:
+    """Return whether fields of two tests mean the same."""
+    return all(
+        meaning_digest(getattr(one, name)) == meaning_digest(getattr(other, name))
+        for name in fields
+    )
+
+
+def _is_met_less(one: checked.ResourceTest, other: checked.ResourceTest) -> bool:
+    """Return whether a test of resources is never truer than another, by their sets.
+
+    `only` is true of code in a sandbox only if the sandbox can enforce the set.
+    """
+    small, large = one.operand, other.operand
+    assert small is not None and large is not None, "only tests with sets are compared"
+    if not _alike(one, other, "verb", "form", "permits", "beside", "any_redirection", "surely"):
+        return False
+    if bool(small.included) != bool(large.included):
+        return False  # a test with an empty set means `nothing`
+    if one.form == "outside":
+        return _is_within(large, small)
+    if not _is_within(small, large):
+        return False
+    return (
+        one.form != "only" or is_enforceable(large, _FOLDERS) or not is_enforceable(small, _FOLDERS)
+    )
+
+
+def _is_within(small: checked.ValueSet, large: checked.ValueSet) -> bool:
+    """Return whether a set has no items but those of another, as both are written."""
+    return (
+        small.kind == large.kind
+        and all(any(_has(there, one) for there in large.included) for one in small.included)
+        and all(any(_has(there, one) for there in small.excluded) for one in large.excluded)
+    )
+
+
+def _has(there: checked.SetPart, one: checked.SetPart) -> bool:
+    if isinstance(there, checked.ValueSet) and isinstance(one, checked.ValueSet):
+        return _is_within(one, there)
+    return type(there) is type(one) and there == one

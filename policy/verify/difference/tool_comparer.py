@@ -26,14 +26,21 @@ _MOST_NAMED = 5  # programs
 
 
 def compare_tool(
-    name: str, rows: tuple[LayerKey, ...], old: Program, new: Program, *, steps: int
+    name: str,
+    rows: tuple[LayerKey, ...],
+    old: Program,
+    new: Program,
+    *,
+    steps: int,
+    tightens: bool = False,
 ) -> tuple[ToolDifference, ...]:
     """Return how two policies differ in their verdicts on a tool, for each layer of `rows`.
 
-    `steps` bounds the conflicts of the solver for each question.
+    `steps` bounds the conflicts of the solver for each question. `tightens`: nothing is looser, as
+    the statements show.
     """
     try:
-        return tuple(_compared(name, rows, old, new, steps=steps))
+        return tuple(_compared(name, rows, old, new, steps=steps, tightens=tightens))
     except Exception as error:  # noqa: BLE001 — a mistake of ours leaves one tool open, no more
         unknown = CallDifference(found="undecided", because=because_of(error))
         return tuple(
@@ -50,7 +57,13 @@ def compare_tool(
 
 
 def _compared(
-    name: str, rows: tuple[LayerKey, ...], old: Program, new: Program, *, steps: int
+    name: str,
+    rows: tuple[LayerKey, ...],
+    old: Program,
+    new: Program,
+    *,
+    steps: int,
+    tightens: bool,
 ) -> Iterator[ToolDifference]:
     # With them comes the solver, which a policy that is not compared does without.
     from policy.verify.difference.question import Question
@@ -69,15 +82,20 @@ def _compared(
     approvals = asks_certain_people(before) or asks_certain_people(after)
     with Question(before, after, rows=rows, alike=alike, steps=steps) as question:
 
+        def answer(way: Way, key: LayerKey) -> CallDifference:
+            if tightens and way in ("looser", "approval"):
+                return _NONE
+            return _answer(question, way, key, because=because)
+
         def approval(way: Way, key: LayerKey) -> CallDifference:
-            return _answer(question, way, key, because=because) if approvals else _NONE
+            return answer(way, key) if approvals else _NONE
 
         for key in rows:
             yield ToolDifference(
                 tool=name,
                 layer=key,
-                looser=_answer(question, "looser", key, because=because),
-                tighter=_answer(question, "tighter", key, because=because),
+                looser=answer("looser", key),
+                tighter=answer("tighter", key),
                 approval=approval("approval", key),
                 more_approval=approval("more-approval", key),
             )
