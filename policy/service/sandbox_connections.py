@@ -202,10 +202,14 @@ def _names_of(judgement: Judgement) -> tuple[str, ...]:
 
 
 def _is_stopped(call: InFlight | None) -> bool:
-    """Return whether people have frozen the tool of a running call."""
+    """Return whether people have frozen the tool of a running call, or all connections."""
     judgement = None if call is None else call.judgement
     by = None if judgement is None else judgement.by
-    return judgement is not None and by is not None and by.is_frozen(_names_of(judgement))
+    return (
+        judgement is not None
+        and by is not None
+        and by.is_frozen((*_names_of(judgement), SANDBOX_CONNECT))
+    )
 
 
 def connections_of_running_call(

@@ -6,6 +6,7 @@ there, whoever was killed meanwhile. Programs read it only.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import logging
@@ -14,19 +15,22 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from policy.diagnostics import visible
+from policy.runtime import Shares
 
 _LOG = logging.getLogger(__name__)
 _NEW, _OLD = ".new-", ".old-"
-# No call uses an installation for longer, or takes as long to make one.
+# No call takes as long to make an installation, or uses one that was replaced for longer.
 _LONGEST_CALL = 2 * 3_600.0
 _HOUR = 3_600.0
 _MOST_FILES = 100_000
+_GONE = "they were removed meanwhile; try again"
 
 
 class Unusable(Exception):
@@ -37,6 +41,7 @@ class PackageFolder:
     """The installations below `root`, each named by a digest, and used for `keep` seconds.
 
     At most `most` are kept: the one that no call has used for longest makes room for another.
+    Whoever has made half of them makes room among those, and what is in use is shared out.
     """
 
     def __init__(self, root: Path, *, keep: float, most: int) -> None:
@@ -44,6 +49,10 @@ class PackageFolder:
         self._keep = keep
         self._most = most
         self._clean_at = 0.0
+        # Who has made the installations of this process, by place.
+        self._makers: dict[str, Hashable] = {}
+        self._shares = Shares(most)
+        self._users: Counter[tuple[Hashable, str]] = Counter()
 
     def place_of(self, key: object) -> str:
         """Return where the installation of a key is, or would be; `key` is JSON."""
@@ -63,22 +72,49 @@ class PackageFolder:
         return True
 
     @contextmanager
-    def new(self) -> Iterator[str]:
+    def held(self, place: str, by: Hashable = None) -> Iterator[None]:
+        """Keep an installation where it is within the block; raise Unusable if it is gone.
+
+        What a process holds ends with it, and other processes see it. Raises Unusable, too, for a
+        caller who uses as many as one may.
+        """
+        with self._shared(place, by), _locked(place):
+            yield
+
+    @contextmanager
+    def _shared(self, place: str, by: Hashable) -> Iterator[None]:
+        use = (by, place)
+        if use not in self._users:
+            if not self._shares.has_room(by):
+                raise Unusable("one caller may not use more installations at a time")
+            self._shares.take(by)
+        self._users[use] += 1
+        try:
+            yield
+        finally:
+            self._users[use] -= 1
+            if not self._users[use]:
+                del self._users[use]
+                self._shares.give_back(by)
+
+    @contextmanager
+    def new(self, by: Hashable = None) -> Iterator[str]:
         """Make a folder for an installation; what is left of it after the block is removed.
 
         Raises Unusable where there is no room for another one.
         """
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._require_own()
-        self._make_room()
+        self._make_room(by)
         staging = os.path.realpath(tempfile.mkdtemp(prefix=_NEW, dir=self._root))
         try:
             yield staging
         finally:
             shutil.rmtree(staging, ignore_errors=True)
 
-    def put(self, made: str, place: str) -> None:
+    def put(self, made: str, place: str, by: Hashable = None) -> None:
         """Move an installation to its place, unless one is there that can be used."""
+        self._makers[place] = by
         os.utime(made)
         if not self.use(place):
             with suppress(FileNotFoundError):
@@ -95,17 +131,24 @@ class PackageFolder:
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
             raise Unusable(f"others may write in {visible(str(self._root), 300)}")
 
-    def _make_room(self) -> None:
+    def _make_room(self, by: Hashable) -> None:
         """Remove installations until there is room for one more; raise Unusable if all are used."""
-        kept = sorted((entry.last_use, entry.path) for entry in self._entries() if entry.is_whole)
-        while len(kept) >= self._most:
-            last_use, path = kept.pop(0)
-            if time.time() - last_use < _LONGEST_CALL:
-                raise Unusable(
-                    f"there are {self._most} installations that were used just now, as many as "
-                    "`[service.python] installations` permits"
-                )
-            _remove(path)
+        whole = [entry for entry in self._entries() if entry.is_whole]
+        kept = [entry.path for entry in sorted(whole, key=lambda entry: entry.last_use)]
+        self._makers = {path: self._makers[path] for path in kept if path in self._makers}
+        own = [path for path in kept if path in self._makers and self._makers[path] == by]
+        if 2 * len(own) >= self._most:
+            kept = [*own, *(path for path in kept if path not in own)]
+        too_many = len(kept) - self._most + 1
+        for path in kept:
+            if too_many <= 0:
+                return
+            too_many -= _remove(path)
+        if too_many > 0:
+            raise Unusable(
+                f"there are {self._most} installations in use, as many as "
+                "`[service.python] installations` permits"
+            )
 
     def clean_if_due(self) -> None:
         """Remove what no call can use any more, at most once an hour."""
@@ -140,14 +183,50 @@ class _Entry:
     last_use: float
 
 
-def _remove(path: str) -> None:
-    """Remove an installation as a whole: half of one is never found in its place."""
+def _remove(path: str) -> bool:
+    """Remove an installation that no call uses as a whole; return whether it is gone.
+
+    Half of one is never found in its place.
+    """
     gone = f"{os.path.dirname(path)}/{_OLD}{os.path.basename(path).removeprefix(_OLD)}"
     try:
-        os.rename(path, gone)
+        found = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.rename(path, gone)
+        finally:
+            os.close(found)
         shutil.rmtree(gone)
+    except BlockingIOError:
+        return False
     except OSError as error:
         _LOG.warning("%s cannot be removed: %s", visible(gone, 300), error.strerror)
+    return not os.path.lexists(path)
+
+
+@contextmanager
+def _locked(place: str) -> Iterator[None]:
+    """Hold the folder of an installation; raise Unusable if it is gone."""
+    try:
+        held = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise Unusable(_GONE) from None
+    try:
+        fcntl.flock(held, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        if not _is_same(held, place):
+            raise Unusable(_GONE)
+        yield
+    except BlockingIOError:
+        raise Unusable(_GONE) from None
+    finally:
+        os.close(held)
+
+
+def _is_same(held: int, place: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(held), os.stat(place, follow_symlinks=False))
+    except FileNotFoundError:
+        return False
 
 
 def size_of(folder: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -40,19 +41,25 @@ def python_exec(limits: Limits) -> Run:
             raise Execution(PYTHON_EXEC, interpreter)
         variables = {"PYTHONDONTWRITEBYTECODE": "1"}
         libraries, installed = interpreter.libraries, list[str]()
-        if input.get("requirements"):
-            place = await packages.installed(
-                input["requirements"], interpreter=interpreter, env=env, launcher=ctx.launcher
+        async with AsyncExitStack() as kept:
+            if input.get("requirements"):
+                place = await kept.enter_async_context(
+                    packages.installed(
+                        input["requirements"],
+                        interpreter=interpreter,
+                        env=env,
+                        launcher=ctx.launcher,
+                    )
+                )
+                libraries = (*libraries, place)
+                # No `.pth` file counts in such a folder, and no program of it is in PATH.
+                variables["PYTHONPATH"] = place
+                installed = [f"{name}=={version}" for name, version in distributions_in(place)]
+            program = Interpreted(
+                code=code, interpreter=interpreter.path, variables=variables, libraries=libraries
             )
-            libraries = (*libraries, place)
-            # No `.pth` file counts in such a folder, and no program of it is in PATH.
-            variables["PYTHONPATH"] = place
-            installed = [f"{name}=={version}" for name, version in distributions_in(place)]
-        program = Interpreted(
-            code=code, interpreter=interpreter.path, variables=variables, libraries=libraries
-        )
-        seconds = float(limits.command_seconds if asked is None else asked)
-        done = await run_code(PYTHON_EXEC, program, seconds=seconds, ctx=ctx, limits=limits)
+            seconds = float(limits.command_seconds if asked is None else asked)
+            done = await run_code(PYTHON_EXEC, program, seconds=seconds, ctx=ctx, limits=limits)
         if installed:
             done = replace(done, value={**done.value, "installed": installed})
         return done.output()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Hashable, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -14,7 +15,7 @@ from policy.catalog import package_name
 from policy.diagnostics import visible
 from policy.generation import PythonSettings
 from policy.processes import LaunchedProgram, Launcher, ProgramToStart
-from policy.runtime import Threads
+from policy.runtime import Threads, owner_here
 from policy.sandbox import SandboxMissing, refused_connections
 from policy.tools.handlers.interpreter_paths import InterpreterPath
 from policy.tools.handlers.package_folder import (
@@ -45,6 +46,7 @@ class PythonPackages:
         )
         self._installing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
+    @asynccontextmanager
     async def installed(
         self,
         requirements: Sequence[str],
@@ -52,22 +54,24 @@ class PythonPackages:
         interpreter: InterpreterPath,
         env: Mapping[str, str],
         launcher: Launcher,
-    ) -> str:
-        """Return the folder that has the packages; raise InstallFailed or SandboxMissing.
+    ) -> AsyncIterator[str]:
+        """Return the folder that has the packages, kept within the block.
 
-        `env` is the environment of the installer.
+        `env` is the environment of the installer. Raises InstallFailed or SandboxMissing.
         """
         python = self._python
         if python.index is None and python.wheels is None:
             raise InstallFailed(
                 "none is installed here: `[service.python]` has neither `index` nor `wheels`"
             )
+        holding = ExitStack()
         try:
             place = await _THREADS.run(lambda: self._place(requirements, interpreter.path))
             lock = self._installing.setdefault(place, asyncio.Lock())
             async with lock:
                 if not await _THREADS.run(lambda: self._folder.use(place)):
                     await self._install(place, requirements, interpreter, env, launcher)
+                holding.enter_context(self._folder.held(place, owner_here()))
         except (SandboxMissing, InstallFailed):
             raise
         except Unusable as error:
@@ -76,7 +80,8 @@ class PythonPackages:
             raise InstallFailed(
                 f"the folder of packages cannot be used: {error.strerror}"
             ) from error
-        return place
+        with holding:
+            yield place
 
     def _place(self, requirements: Sequence[str], interpreter: str) -> str:
         self._folder.clean_if_due()
@@ -103,7 +108,8 @@ class PythonPackages:
         env: Mapping[str, str],
         launcher: Launcher,
     ) -> None:
-        with self._folder.new() as staging:
+        by = owner_here()
+        with self._folder.new(by) as staging:
             target, temporary = f"{staging}/{_PACKAGES}", f"{staging}/{_TEMPORARY}"
             os.mkdir(target)
             os.mkdir(temporary)
@@ -118,7 +124,7 @@ class PythonPackages:
                 installs=staging,
             )
             await self._run(program, launcher, staging, interpreter.path)
-            await _THREADS.run(lambda: self._take(target, place))
+            await _THREADS.run(lambda: self._take(target, place, by))
         found = " ".join(f"{name}=={version}" for name, version in distributions_in(place))
         _LOG.info("installed for code: %s", visible(found, 1000))
 
@@ -160,7 +166,7 @@ class PythonPackages:
                 errors = errors if path is None else errors.replace(path, "…")
             raise InstallFailed(_why({**done, "stderr": errors}, started, interpreter))
 
-    def _take(self, target: str, place: str) -> None:
+    def _take(self, target: str, place: str, by: Hashable) -> None:
         """Move what was installed to its place; raise Unusable for what is not wanted."""
         require_plain(target)
         if size_of(target) > self._python.size:
@@ -171,7 +177,7 @@ class PythonPackages:
             if others:
                 shown = visible(", ".join(others), 300)
                 raise Unusable(f"they need others than `[service.python] packages` has: {shown}")
-        self._folder.put(target, place)
+        self._folder.put(target, place, by)
 
 
 async def _outgrown(folder: str, most: int) -> None:

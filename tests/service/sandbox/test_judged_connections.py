@@ -193,7 +193,7 @@ asked("/3")
 """
 
 
-@pytest.mark.parametrize("by", ["an edit", "a freeze"])
+@pytest.mark.parametrize("by", ["an edit", "bash_exec", "sandbox_connect"])
 async def test_a_connection_that_is_kept_is_judged_again(world: World, by: str) -> None:
     service = world.service("allow bash_exec", 'connects = ["a.test"]\n')
     work = world.rules.parent / "work"
@@ -205,7 +205,7 @@ async def test_a_connection_that_is_kept_is_judged_again(world: World, by: str) 
         world.write("allow file_read")
         world.store.reload()
     else:
-        await service.freeze(["bash_exec"], because="stopped")
+        await service.freeze([by], because="stopped")
     (work / "go").touch()
     first, second, third = (await running).value["stdout"].splitlines()
     assert (first.split()[1], second.split()[1]) == ("/1", "/2")

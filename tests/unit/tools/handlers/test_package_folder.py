@@ -22,13 +22,15 @@ def folder(tmp_path: Path) -> PackageFolder:
     return PackageFolder(tmp_path / "kept", keep=10_000, most=2)
 
 
-def put(folder: PackageFolder, key: str, *, used: float = 0, made: float = 0) -> str:
+def put(
+    folder: PackageFolder, key: str, *, used: float = 0, made: float = 0, by: str = "ada"
+) -> str:
     """Make an installation, last used and made some seconds ago; return its place."""
     place = folder.place_of(key)
-    with folder.new() as staging:
+    with folder.new(by) as staging:
         Path(staging, "made").mkdir()
         Path(staging, "made", "module.py").write_text(key)
-        folder.put(f"{staging}/made", place)
+        folder.put(f"{staging}/made", place, by)
     now = time.time()
     os.utime(place, (now - used, now - made))
     return place
@@ -86,8 +88,44 @@ def test_the_least_used_makes_room(folder: PackageFolder) -> None:
     third = put(folder, "c")
     assert [os.path.exists(each) for each in (first, second, third)] == [True, False, True]
     os.utime(first, (time.time(), time.time() - 9_000))
-    with pytest.raises(Unusable, match="installations that were used just now"):
+    with (
+        folder.held(first, "ada"),
+        folder.held(third, "bob"),
+        pytest.raises(Unusable, match="there are 2 installations in use"),
+    ):
         put(folder, "d")
+    put(folder, "d")
+    assert [os.path.exists(each) for each in (first, third)].count(True) == 1
+
+
+def test_what_a_call_uses_stays_and_what_is_gone_is_told(folder: PackageFolder) -> None:
+    first, second = put(folder, "a", used=100), put(folder, "b", used=10)
+    with folder.held(first):
+        put(folder, "c")
+        assert os.path.exists(first) and not os.path.exists(second)
+    with pytest.raises(Unusable, match="removed meanwhile"), folder.held(second):
+        pass
+
+
+def test_one_caller_uses_half_of_them_at_a_time(folder: PackageFolder) -> None:
+    first, second = put(folder, "a"), put(folder, "b")
+    with folder.held(first, "ada"):
+        with folder.held(first, "ada"), folder.held(second, "bob"):
+            pass
+        with pytest.raises(Unusable, match="one caller"), folder.held(second, "ada"):
+            pass
+    with folder.held(second, "ada"):
+        pass
+
+
+def test_whoever_makes_many_makes_room_among_its_own(tmp_path: Path) -> None:
+    folder = PackageFolder(tmp_path / "kept", keep=10_000, most=4)
+    of_bob = put(folder, "bob", used=1_000, by="bob")
+    for number in range(8):
+        put(folder, f"mallory {number}", by="mallory")
+    assert os.path.exists(of_bob)
+    put(folder, "another of bob", by="bob")
+    assert len(os.listdir(tmp_path / "kept")) == 4
 
 
 def test_a_folder_that_others_may_write_is_not_used(folder: PackageFolder, tmp_path: Path) -> None:
