@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import json
 import secrets
+import threading
 import time
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
@@ -24,8 +27,12 @@ FORMAT = 1
 STORE, SESSIONS = "placet:history", "placet:sessions"
 TREE, BUDGET = "placet:tree:", "placet:budget:"
 BEGINNING = b"0-0"
-# The event loop waits for the server as long as for the lock of a file, and no longer.
+# How long is waited for a connection, and for what commands ask.
 _SECONDS = 2.0
+# How long calls wait for an answer, and the event loop with them: once, until the server answers a
+# thread of its own, which asks so often.
+_PATIENCE = 0.5
+_BETWEEN = 0.25
 _OLDEST = (6, 2)
 _EXTRA = "a history in Redis needs the extra `redis`: install placet[redis]"
 
@@ -195,24 +202,26 @@ class RedisStore:
         self._errors = redis.RedisError
         self._closed = redis.ConnectionError
         self._too_slow = redis.TimeoutError
-        # Until when a server that has not answered is not asked again.
-        self._rests_until = 0.0
+        # The server has not answered, and is not asked again until it does.
+        self._is_silent = False
         self._refusals = (redis.AuthenticationError, redis.exceptions.NoPermissionError)
         self._commits = 0
         try:
-            # Any: what it returns has types for texts and bytes at once.
-            self._client: Any = redis.Redis.from_url(
+            self._connecting = partial(
+                redis.Redis.from_url,
                 url,
-                socket_timeout=_SECONDS,
                 socket_connect_timeout=_SECONDS,
                 # What is tried again, and what is not, is up to `exchange`.
                 retry=Retry(NoBackoff(), 0),
                 **({} if password is None else {"password": password}),
             )
+            # Any: what it returns has types for texts and bytes at once.
+            self._client: Any = self._connecting(socket_timeout=_PATIENCE)
             # Services are not closed, so the connection is when nobody uses it any more.
             weakref.finalize(self, self._client.close)
             self._script = self._client.register_script(_SCRIPT)
-            self._id = self._opened()
+            with self._connecting(socket_timeout=_SECONDS) as client:
+                self._id = self._opened(client)
         except (redis.RedisError, OSError, ValueError) as error:
             raise self.unusable(error) from error
 
@@ -274,8 +283,7 @@ class RedisStore:
         )
 
     def _ran(self, args: Sequence[Any], *, once: bool) -> Any:
-        if time.monotonic() < self._rests_until:
-            # A decision may ask for many budgets, and each would wait.
+        if self._is_silent:
             raise self._too_slow("Timeout a moment ago")
         try:
             try:
@@ -285,8 +293,19 @@ class RedisStore:
                     raise
                 return self._script(keys=[STORE, SESSIONS], args=args)
         except self._too_slow:
-            self._rests_until = time.monotonic() + _SECONDS
+            self._is_silent = True
+            asking = threading.Thread(
+                target=_until_it_answers,
+                args=(weakref.ref(self), self._connecting(socket_timeout=_SECONDS), self._too_slow),
+                name="asking the history's server",
+                daemon=True,
+            )
+            asking.start()
             raise
+
+    def answers(self) -> None:
+        """Note that the server answers again, if only with an error."""
+        self._is_silent = False
 
     def keys(self, prefix: str) -> list[str]:
         """Return the keys with a prefix."""
@@ -304,9 +323,8 @@ class RedisStore:
             raise self.unusable(error) from error
         return {key.decode(): tree.decode() for key, tree in found.items()}
 
-    def _opened(self) -> str:
+    def _opened(self, client: Any) -> str:
         """Return what identifies the history, which begins if there is none."""
-        client = self._client
         problem = _unfit(client.info())
         if problem is not None:
             raise ValueError(problem)
@@ -320,6 +338,27 @@ class RedisStore:
             raise ValueError(_other_format(format))
         self._commits = int(commits)
         return str(id.decode())
+
+
+def _until_it_answers(
+    store: weakref.ref[RedisStore], client: Any, too_slow: type[Exception]
+) -> None:
+    """Ask the server until it answers, or the store is not used any more."""
+    from redis import RedisError
+
+    with client:
+        while store() is not None:
+            # Whoever asks next is told of any other error, and need not wait for it.
+            with suppress(RedisError, OSError):
+                try:
+                    client.ping()
+                except too_slow:
+                    time.sleep(_BETWEEN)
+                    continue
+            break
+    found = store()
+    if found is not None:
+        found.answers()
 
 
 def _unfit(about: Mapping[str, Any]) -> str | None:

@@ -29,6 +29,7 @@ from policy.model import (
 from policy.service import tool
 from policy.service.sessions import KeepingBounds, RedisSessionLog, SessionLogUnusable, redis_store
 from tests.redis_server import MISSING, RedisServer
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(MISSING is not None, reason=MISSING or "")
 
@@ -149,20 +150,44 @@ def test_a_tree_that_was_deleted_is_missed_by_who_never_read_it(redis_server: Re
                     log.release(ADA, CALL, judged_by=None)
 
 
-def test_a_slow_server_is_waited_for_no_longer_than_the_bound(
+def test_a_server_that_hangs_is_waited_for_once(
     redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(redis_store, "_SECONDS", 0.5)
-    with closing(RedisSessionLog(redis_server.url)) as slow:
-        monkeypatch.setattr(redis_store, "_SECONDS", 60.0)
-        with redis_server.stopped(), pytest.raises(SessionLogUnusable, match=r"[Tt]imeout"):
-            slow.release(ADA, CALL, judged_by=None)
-        # A decision that asks for more does not wait each time.
-        with pytest.raises(SessionLogUnusable, match="a moment ago"):
-            slow.history(ADA)
-        slow._store._rests_until = 0.0
+    monkeypatch.setattr(redis_store, "_BETWEEN", 0.0)
+    with closing(RedisSessionLog(redis_server.url)) as log:
+        asked: list[object] = []
+        script = log._store._script
+
+        def counted(**given: Any) -> object:
+            asked.append(given)
+            return script(**given)
+
+        monkeypatch.setattr(log._store, "_script", counted)
+        with redis_server.stopped():
+            with pytest.raises(SessionLogUnusable, match=r"[Tt]imeout"):
+                log.release(ADA, CALL, judged_by=None)
+            # Whatever is asked after it does not wait.
+            for _ in range(50):
+                with pytest.raises(SessionLogUnusable, match="a moment ago"):
+                    log.history(ADA)
+            assert len(asked) == 1
+        wait_until(lambda: not log._store._is_silent)
         # What came of the release is not known, so the call may count; no other is lost.
-        assert slow.release(ADA, CALL, judged_by=None) is not None
+        assert log.release(ADA, CALL, judged_by=None) is not None
+
+
+def test_a_server_that_ends_while_it_hangs_is_an_error_that_nobody_waits_for(
+    server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redis_store, "_BETWEEN", 0.0)
+    with closing(RedisSessionLog(server.url)) as log:
+        with server.stopped():
+            with pytest.raises(SessionLogUnusable, match=r"[Tt]imeout"):
+                log.history(ADA)
+            server.kill()
+        wait_until(lambda: not log._store._is_silent)
+        with pytest.raises(SessionLogUnusable, match=r"refused|reset|closed"):
+            log.history(ADA)
 
 
 def test_a_port_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
