@@ -10,7 +10,8 @@ from policy.shell import Word
 
 _EXCLUDES = re.compile(r":[!^]|:\([^)]*\bexclude\b[^)]*\)")
 _MAGIC = re.compile(r":[(/]")
-_REVISION = re.compile(r"(?::[0-3])?:|[^./~:][^:]*:")
+# No revision has a wildcard in it, but within braces: `HEAD^{/a*}:x` has one, `[[:punct:]]env` none.
+_REVISION = re.compile(r"(?::[0-3])?:|[^./~:*?\[\\][^:{*?\[\\]*(?:\{[^:]*)?:")
 _WILD = re.compile(r"[*?\[\\]")
 # A set of characters: a `]` may be its first one.
 _SET = re.compile(r"\[[!^]?\]?(?:\[:\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)
