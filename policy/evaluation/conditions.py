@@ -20,6 +20,7 @@ from policy.evaluation.expressions import (
     compile_candidates,
     compile_value,
     elements,
+    with_bounded_elements,
 )
 from policy.evaluation.named_by_user import compile_named_by_user
 from policy.evaluation.resource_tests import compile_resource_test
@@ -153,7 +154,7 @@ def _quantified(node: checked.Quantified, place: ConditionScope) -> TestOf:
                 indeterminate = truth
         return (not stop) if indeterminate is None else indeterminate
 
-    return test
+    return with_bounded_elements(test)
 
 
 # ------------------------------------------------------------------ leaves

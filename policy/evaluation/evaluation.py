@@ -51,6 +51,7 @@ class Evaluation:
         "_layers",
         "_paths",
         "_said",
+        "bound_elements",
         "caller",
         "facts",
         "hosts",
@@ -70,6 +71,8 @@ class Evaluation:
         self.caller = caller
         self.facts = facts
         self.locals: list[Value] = [ABSENT] * slots
+        # Elements that a condition on lists has bound to its variables so far; None outside of one.
+        self.bound_elements: int | None = None
         self.known_effects: dict[DeclaredResources, CallEffects] = {}
         self.known_payers: dict[Hashable, tuple[int, tuple[str | None, ...] | str]] = {}
         self._layers: list[tuple[DeclaredResources, CallEffects]] = []

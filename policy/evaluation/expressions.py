@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, assert_never
+from typing import Any, TypeVar, assert_never
 
 from policy.checks import checked
 from policy.evaluation.condition_scope import ConditionScope, TestOf, ValueOf
@@ -242,10 +242,46 @@ def elements(value: Value) -> tuple[Value, ...] | Absent | Indeterminate:
     return (value,)
 
 
+# Elements that one condition binds, those of lists within lists each time: with two lists of
+# thousands it would be millions.
+_MOST_ELEMENTS = 200_000
+
+
+_Read = TypeVar("_Read")
+
+
+class _TooManyElements(Exception):
+    """Ends a condition that would bind more elements than it may."""
+
+
+def with_bounded_elements(
+    read: Callable[[Evaluation], _Read],
+) -> Callable[[Evaluation], _Read | Indeterminate]:
+    """Return a reading of a list that is indeterminate if it takes too many elements in all."""
+
+    def bounded(call: Evaluation) -> _Read | Indeterminate:
+        if call.bound_elements is not None:
+            return read(call)
+        call.bound_elements = 0
+        try:
+            return read(call)
+        except _TooManyElements:
+            return Indeterminate("there are too many elements in lists within lists")
+        finally:
+            call.bound_elements = None
+
+    return bounded
+
+
 def bind_variable(
     call: Evaluation, slot: int, index_slot: int | None, *, item: Value, index: int
 ) -> None:
     """Bind a quantifier's variables to one element and its index, from 0."""
+    bound = call.bound_elements
+    if bound is not None:
+        if bound >= _MOST_ELEMENTS:
+            raise _TooManyElements
+        call.bound_elements = bound + 1
     call.locals[slot] = ABSENT if item is None else item
     if index_slot is not None:
         call.locals[index_slot] = index
@@ -281,7 +317,7 @@ def _selected(node: checked.Selected, place: ConditionScope) -> ValueOf:
             return PartialList(tuple(kept), items.why, sure_from=len(kept) + 1)
         return finish(kept)
 
-    return read
+    return with_bounded_elements(read)
 
 
 def compile_candidates(
@@ -318,7 +354,7 @@ def _latest(node: checked.Selected, source: ValueOf, test: TestOf) -> ValueOf:
                 return known[index]
         return unknown_history(items.why) if isinstance(items, PartialList) else none_found
 
-    return read
+    return with_bounded_elements(read)
 
 
 def _are_calls(source: checked.Value) -> bool:
@@ -345,7 +381,7 @@ def _sum(node: checked.Selected, source: ValueOf, amount: ValueOf, *, counting: 
             total = arithmetic("+", total, addend)
         return total
 
-    return read
+    return with_bounded_elements(read)
 
 
 def _is_negative(value: Value) -> bool:
