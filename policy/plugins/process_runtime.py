@@ -34,6 +34,7 @@ from policy.processes import (
     Unavailable,
     named_environment,
 )
+from policy.runtime import after_waiting
 from policy.sandbox import (
     CannotConfine,
     ConfinedProgram,
@@ -176,7 +177,10 @@ class ProcessPlugin:
             async with process.demand.use() as running:
                 if key.plan.network != "hosts":
                     return await _answer(running, params, connections)
+                has_waited = process.turn.locked()
                 async with process.turn:
+                    if has_waited:
+                        await after_waiting()
                     with process.connections.of(connections):
                         return await _answer(running, params, connections)
         except CannotConfine as error:

@@ -33,7 +33,7 @@ from policy.tools import ExecutionContext
 from policy.values import Unreadable, read_plain_json
 
 _LOG = logging.getLogger(__name__)
-_THREADS = Threads("plugins in WebAssembly", most=32, fair=True)
+_THREADS = Threads("plugins in WebAssembly", most=32, fair=True, begins=True)
 _PAGE = 65_536  # bytes
 _MEMORY = 64 * 1024 * 1024  # bytes, where the configuration does not say
 _NO_MEMORY = "it has no memory for the answer of a server"

@@ -12,6 +12,7 @@ from policy.runtime.sqlite_file import (
     require_version,
 )
 from policy.runtime.threads import NoThreadFree, Threads
+from policy.runtime.turns import TurnRefused, after_waiting, looked_at_again
 
 __all__ = [
     "Clock",
@@ -22,9 +23,12 @@ __all__ = [
     "NoThreadFree",
     "Shares",
     "Threads",
+    "TurnRefused",
     "acting_for",
+    "after_waiting",
     "identity_of",
     "is_past",
+    "looked_at_again",
     "make_file",
     "open_database",
     "owner_here",

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from policy.runtime.shares import Shares, owner_here
+from policy.runtime.turns import after_waiting
 
 if TYPE_CHECKING:
     import asyncio
@@ -38,16 +39,24 @@ class Threads:
 
     `work` names their purpose. A function waits for a free thread, at most `patience` seconds if
     that is set. With `fair`, whoever a call is made for (`acting_for`) may have half of the
-    threads, and the rest is shared by others.
+    threads, and the rest is shared by others. `begins`: here a call begins, so that one that has
+    waited is looked at again.
     """
 
     def __init__(
-        self, work: str, *, most: int, patience: float | None = None, fair: bool = False
+        self,
+        work: str,
+        *,
+        most: int,
+        patience: float | None = None,
+        fair: bool = False,
+        begins: bool = False,
     ) -> None:
         self._work = work
         self._most = most
         self._patience = patience
         self._fair = fair
+        self._begins = begins
         self._pools: WeakKeyDictionary[Any, _Pool] = WeakKeyDictionary()
 
     async def run(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
@@ -64,7 +73,7 @@ class Threads:
         owner = _NOBODY if owner is None else owner
         try:
             async with asyncio.timeout(self._patience):
-                await pool.acquire(owner, loop)
+                has_waited = await pool.acquire(owner, loop)
         except TimeoutError:
             raise NoThreadFree(self._busy(pool, owner)) from None
         except OverflowError:
@@ -72,6 +81,12 @@ class Threads:
                 f"{_MOST_WAITING:,} calls of one caller wait already for threads for {self._work}; "
                 "try again later"
             ) from None
+        if has_waited and self._begins:
+            try:
+                await after_waiting()
+            except BaseException:
+                pool.release(owner)
+                raise
         done: Future[_Result] = Future()
         done.set_running_or_notify_cancel()
         context = contextvars.copy_context()
@@ -114,11 +129,14 @@ class _Pool:
         """Return how many threads an owner has."""
         return self._shares.of(owner)
 
-    async def acquire(self, owner: Hashable, loop: asyncio.AbstractEventLoop) -> None:
-        """Take a thread, when one is free; raise OverflowError if too much waits already."""
+    async def acquire(self, owner: Hashable, loop: asyncio.AbstractEventLoop) -> bool:
+        """Take a thread, when one is free; return whether that took a while.
+
+        Raises OverflowError if too much waits already.
+        """
         if owner not in self._waiting and self._has_room(owner):
             self._shares.take(owner)
-            return
+            return False
         line = self._waiting.setdefault(owner, deque())
         if len(line) >= _MOST_WAITING:
             raise OverflowError
@@ -132,6 +150,7 @@ class _Pool:
             else:
                 self.release(owner)  # its turn came at the same moment
             raise
+        return True
 
     def release(self, owner: Hashable) -> None:
         """Give a thread back, to those who wait for one."""

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from msgspec import structs
 
+from policy.approvals import ask_key
 from policy.catalog import SANDBOX_CONNECT, ToolSpec
 from policy.decision import Decision, Visibility
 from policy.diagnostics import visible
@@ -35,6 +36,7 @@ from policy.model import (
     ToolError,
     ValidationFailed,
     Verdict,
+    thaw,
 )
 from policy.service.judging.connections import ConnectionJudge
 from policy.service.judging.guards import GuardCell, Guards
@@ -273,6 +275,21 @@ class Adjudicator:
         names = () if spec is None else spec.names_in_rules
         freeze = freezing.on((decision.call.tool, decision.asked.tool, *names, *also))
         return decision if freeze is None else frozen_by(freeze, decision)
+
+    async def still_permits(self, judgement: Judgement, caller: Caller) -> bool:
+        """Return whether a permitted call that has not begun would be permitted in the same form.
+
+        What asks now must have asked before, so that it was answered.
+        """
+        if self._source() is judgement.judge:
+            return True
+        before = judgement.decision
+        now = await self.judge(before.asked.tool, thaw(before.asked.input), caller)
+        asked, asks = (
+            {ask_key(reason) for reason in decision.reasons if reason.verdict is Verdict.ASK}
+            for decision in (before, now.decision)
+        )
+        return now.error is None and now.decision.call == before.call and asks <= asked
 
     def is_frozen(self, names: tuple[str, ...]) -> bool:
         """Return whether people have frozen a tool of these names."""

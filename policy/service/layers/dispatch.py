@@ -10,6 +10,7 @@ from typing import Any
 from policy.catalog import SANDBOX_CONNECT, SERVER_REQUESTS, ToolSpec
 from policy.diagnostics import visible
 from policy.model import SENTENCES, NotFound, PermissionDenied, freeze, thaw
+from policy.runtime import TurnRefused
 from policy.sandbox import SandboxDenied
 from policy.service.in_flight import HERE, InFlight, current_call
 from policy.service.judging.adjudicator import Judgement
@@ -65,6 +66,10 @@ class CoreDispatch:
         token = HERE.set(None if call is None else (call,))
         try:
             value = await handler.invoke(thaw(given), context)
+        except TurnRefused as refused:
+            if call is not None:
+                call.has_begun = False
+            raise refused.error from None
         except Exception as error:
             if call is not None and isinstance(error, SandboxDenied):
                 call.denial = error.denial

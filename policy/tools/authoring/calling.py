@@ -15,7 +15,7 @@ from policy.tools.service import ToolOutput
 # How many blocking tools may run or wait at once; half of them for one caller.
 _MOST = 32
 _PATIENCE = 10.0  # seconds that a call waits for one of them to end
-_TOOLS = Threads("tools that block", most=_MOST, patience=_PATIENCE, fair=True)
+_TOOLS = Threads("tools that block", most=_MOST, patience=_PATIENCE, fair=True, begins=True)
 
 
 async def run(call: Callable[..., Any], *given: Any) -> Any:

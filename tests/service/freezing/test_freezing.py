@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from policy.generation import state_folder
 from policy.service import GovernedService
 from policy.store import Freezer, FreezeRefused
 from policy.tools import ToolDefinition, ToolOutput, tool
+from tests.waiting import until
 
 RULES = """\
 policy for every agent
@@ -407,3 +409,57 @@ async def test_no_tool_can_write_the_state(desk: Desk, tmp_path: Path) -> None:
             with pytest.raises(PermissionDenied) as refused:
                 await service.execute("bash_exec", {"command": command.format(name)})
             assert refused.value.code == "out-of-bounds", (name, command)
+
+
+class Queue:
+    """A service whose tool blocks until it is told to end, with more calls than threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self.rules = folder / "rules"
+        self.rules.mkdir()
+        (folder / "work").mkdir()
+        self.begun = 0
+        self.going_on = threading.Event()
+
+        @tool
+        def block(number: int) -> str:
+            """Wait."""
+            self.begun += 1
+            self.going_on.wait()
+            return "done"
+
+        self.write("allow block")
+        self.store = PolicyStore(self.rules, settle=0.0)
+        self.service = build_tool_service(self.store, tools=[block], workspace=folder / "work")
+        self.calls = [
+            asyncio.create_task(self.service.execute("block", {"number": number}))
+            for number in range(20)
+        ]
+
+    def write(self, rule: str) -> None:
+        (self.rules / "global.policy").write_text(
+            f"policy for every agent\n\ndefault deny\n{rule}\n"
+        )
+
+    async def ended(self) -> list[ToolOutput | BaseException]:
+        self.going_on.set()
+        return await asyncio.gather(*self.calls, return_exceptions=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "code"), [("freeze", "frozen"), ("deny block", "changed-meanwhile"), ("", "")]
+)
+async def test_a_call_that_waits_begins_only_if_it_may_then(
+    tmp_path: Path, change: str, code: str
+) -> None:
+    queue = Queue(tmp_path)
+    await until(lambda: queue.begun == 16)
+    if change == "freeze":
+        await queue.service.freeze(["block"], because="stop")
+    else:
+        queue.write(change or "allow block when input.number >= 0")
+        queue.store.reload()
+    outcomes = await queue.ended()
+    denied = [one for one in outcomes if isinstance(one, PermissionDenied)]
+    assert {one.code for one in denied} == ({code} if code else set())
+    assert queue.begun == (16 if code else 20) == len(outcomes) - len(denied)
