@@ -78,9 +78,16 @@ def _values(value: Value) -> Value:
     return Indeterminate("`values` of a value that is not an object")
 
 
+# Characters whose words, or links, are found in some forty milliseconds of ordinary text.
+_LONGEST_OF_WORDS = 500_000
+_LONGEST_OF_LINKS = 250_000
+
+
 def _words(text: Value, least: Value) -> Value:
     if not isinstance(text, str) or not isinstance(least, int):
         return Indeterminate("`words` of a value that is not a string")
+    if len(text) > _LONGEST_OF_WORDS:
+        return Indeterminate(f"`words` of more than {_LONGEST_OF_WORDS:,} characters")
     return tuple(word for word in words_of(text) if len(word) >= least)
 
 
@@ -129,6 +136,8 @@ def _links(value: Value) -> Value:
     texts = value if isinstance(value, tuple) else (value,)
     if not all(isinstance(text, str) for text in texts):
         return Indeterminate("`links` of a value that is not a string")
+    if sum(map(len, texts)) > _LONGEST_OF_LINKS:
+        return Indeterminate(f"`links` of more than {_LONGEST_OF_LINKS:,} characters")
     return tuple(link for text in texts for link in links_in(text))
 
 
