@@ -128,7 +128,7 @@ def _review(shown: _Shown, settings: PluginSettings) -> Iterator[str]:
 def _propose(found: Difference, shown: _Shown, settings: PluginSettings, *, root: Path) -> None:
     """Print the table that would run the plugin and grant what it asks for."""
     kept = [pattern for pattern in shown.manifest.wanted if pattern not in found.active]
-    wanted = ", ".join(f'"{visible(pattern)}"' for pattern in (*found.active, *kept))
+    wanted = ", ".join(map(_string, (*found.active, *kept)))
     _show_changes(found.plugin, shown, settings)
     if shown.folder is not None and settings.path is not None and shown.runs:
         click.echo(f"\nto run it as it is now, in [plugins.{found.plugin}] of placet.toml:\n")
@@ -140,7 +140,7 @@ def _propose(found: Difference, shown: _Shown, settings: PluginSettings, *, root
     if shown.runs and shown.folder is not None:
         folder = root.parent if root.is_file() else root
         near = os.path.relpath(shown.place, folder)
-        click.echo(f'path = "{visible(near)}"\ndigest = "{shown.folder.digest}"')
+        click.echo(f'path = {_string(near)}\ndigest = "{shown.folder.digest}"')
     click.echo(f"grant = [{wanted}]")
     if shown.runs:
         for line in _access_lines(found.plugin, shown.manifest):
@@ -168,14 +168,23 @@ def _access_lines(plugin: str, manifest: PluginManifest) -> Iterator[str]:
         return
     yield f"\n[plugins.{plugin}.sandbox]"
     for verb, needed in paths:
-        named = ", ".join(f'"{visible(one)}"' for one in needed if one != ANY_PATH)
+        named = ", ".join(_string(one) for one in needed if one != ANY_PATH)
         if ANY_PATH in needed:
             yield f"# It {verb} whatever you name here."
         yield f"{verb} = [{named}]"
     if access.network != "none":
         yield f'network = "{access.network}"'
     if access.connects:
-        yield "connects = [" + ", ".join(f'"{visible(one)}"' for one in access.connects) + "]"
+        yield "connects = [" + ", ".join(map(_string, access.connects)) + "]"
+
+
+def _string(text: str) -> str:
+    """Return a text as a string of TOML, in which nothing is hidden and nothing ends it."""
+    shown = (
+        f"\\{char}" if char in '"\\' else char if visible(char) == char else f"\\U{ord(char):08x}"
+        for char in text
+    )
+    return f'"{"".join(shown)}"'
 
 
 def _read(place: Path) -> _Shown:

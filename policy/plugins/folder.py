@@ -22,6 +22,7 @@ from policy.values import Unreadable, read_plain_json
 
 MANIFEST = "plugin.json"
 _MOST_FILES = 10_000
+_DEEPEST = 100  # folders within each other
 _MOST_BYTES = 128 * 1024 * 1024
 _LARGEST_MANIFEST = 1024 * 1024
 # A repository's own files are none of the plugin's.
@@ -103,6 +104,8 @@ def _holds(place: Path, digest: str) -> bool:
 
 def _files(root: str, below: str) -> Iterator[tuple[str, PluginFile]]:
     """Yield the files of a folder by name, in a stable order; raise OSError, PluginRefused."""
+    if below.count("/") >= _DEEPEST:
+        raise PluginRefused(f"it has more than {_DEEPEST} folders within each other")
     with os.scandir(os.path.join(root, below)) as entries:
         found = sorted(entries, key=lambda entry: entry.name)
     for entry in found:

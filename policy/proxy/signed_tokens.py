@@ -122,9 +122,13 @@ def _for_signatures(document: dict[str, Any]) -> list[dict[str, Any]]:
         for key in found
         if isinstance(key, dict)
         and key.get("use") in ("sig", None)
-        and "verify" in key.get("key_ops", ["verify"])
+        and _may_verify(key.get("key_ops", ["verify"]))
         and key.get("alg", _ALGORITHMS[0]) in _ALGORITHMS
     ]
+
+
+def _may_verify(operations: Any) -> bool:
+    return isinstance(operations, list) and "verify" in operations
 
 
 async def _read(url: str) -> dict[str, Any]:

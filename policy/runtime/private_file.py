@@ -22,9 +22,13 @@ def make_file(path: Path) -> None:
         _make_empty(path)
     except FileExistsError:
         # Not opened here: closing it again would drop the locks of this process on it.
-        mode = path.stat().st_mode
+        found = path.stat()
+        mode = found.st_mode
         if not stat.S_ISREG(mode):
             raise OSError(0, "it is not a regular file") from None
+        if found.st_uid != os.geteuid() and wanted == _OWNER_ONLY:
+            # Its owner can write it, whatever its mode, also where this process is root.
+            raise OSError(0, "it belongs to another user") from None
         if mode & _OTHERS & ~wanted:
             path.chmod(wanted)
         return

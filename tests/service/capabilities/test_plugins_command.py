@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,36 @@ def test_what_a_plugin_asks_for_is_a_table_to_be_completed(rules: Path) -> None:
     assert "[plugins.notes.sandbox]\n# It reads whatever you name here.\nreads = []\n" in said
     table = said.partition("toml:\n\n")[2]
     assert shown(rules, table).stdout == "notes  tool:search  granted\n"
+
+
+def test_what_a_manifest_names_stays_within_its_string(rules: Path) -> None:
+    folder = rules.parent / "weather"
+    folder.mkdir()
+    (folder / "main.py").write_text("")
+    names = ['/a"]', '/notes", "~/.ssh', "/b\\", "/\u202eevil", "/über"]
+    manifest = {
+        "id": "weather",
+        "version": "1",
+        "runtime": {"type": "process", "command": ["python3", "main.py"]},
+        "access": {"writes": names},
+        "capabilities": [{"type": "tool", "name": "t", "input_schema": {"type": "object"}}],
+    }
+    (folder / "plugin.json").write_text(json.dumps(manifest))
+    said = shown(rules, "", folder).stdout
+    table = tomllib.loads(said.partition("toml:\n\n")[2])
+    assert table["plugins"]["weather"]["sandbox"]["writes"] == names
+    assert "\u202e" not in said and "/über" in said
+
+
+def test_folders_within_each_other_are_bounded(rules: Path) -> None:
+    folder = rules.parent / "mask"
+    shutil.copytree(SAMPLES / "mask", folder)
+    deep = folder
+    for _ in range(300):
+        deep = deep / "a"
+    deep.mkdir(parents=True)
+    done = shown(rules, "", folder)
+    assert "more than 100 folders within each other" in done.stderr
 
 
 def test_a_folder_is_looked_at_before_there_is_a_policy(

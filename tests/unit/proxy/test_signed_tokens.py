@@ -67,6 +67,8 @@ async def test_a_key_for_encryption_verifies_no_signature(issuer: Publishing) ->
 
 async def test_a_key_for_another_algorithm_spoils_no_other(issuer: Publishing) -> None:
     odd = [7, {**issuer.jwk(), "alg": "none"}, {**issuer.jwk(), "alg": "HS256"}, {"kty": "?"}]
+    operations: tuple[Any, ...] = (5, None, {})
+    odd += [{**issuer.jwk(), "key_ops": one} for one in operations]
     assert await issuer.user_of_its_token({"keys": odd}) is None
     assert await issuer.user_of_its_token({"keys": [*odd, issuer.jwk()]}) == "eve"
 

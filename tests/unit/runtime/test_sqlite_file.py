@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import stat
 import threading
@@ -62,3 +63,16 @@ def test_a_file_made_while_it_is_looked_at_is_no_other_application(
     monkeypatch.setattr(sqlite_file, "_number", interrupted)
     open_database(path, FORMAT).close()
     other.join()
+
+
+def test_a_file_of_another_user_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.db"
+    open_database(path, FORMAT).close()
+    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+    with pytest.raises(DatabaseUnusable, match="belongs to another user"):
+        open_database(path, FORMAT)
+    # In a folder that a group shares, each member may have made it.
+    tmp_path.chmod(0o2770)
+    open_database(path, FORMAT).close()
