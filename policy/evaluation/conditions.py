@@ -19,6 +19,7 @@ from policy.evaluation.expressions import (
     bind_variable,
     compile_candidates,
     compile_value,
+    count_value,
     elements,
     with_bounded_elements,
 )
@@ -181,6 +182,9 @@ def _leaf(
             return right.within(text)
         if left is ABSENT or right is ABSENT:
             return absent
+        if call.bound_elements is not None:
+            count_value(call, left)
+            count_value(call, right)
         truth = body(left, right)
         return truth.within(text) if isinstance(truth, Indeterminate) else truth
 
@@ -196,6 +200,8 @@ def _leaf_of_one(
             return absent
         if isinstance(left, Indeterminate):
             return left.within(text)
+        if call.bound_elements is not None:
+            count_value(call, left)
         truth = body(left)
         return truth.within(text) if isinstance(truth, Indeterminate) else truth
 

@@ -245,6 +245,8 @@ def elements(value: Value) -> tuple[Value, ...] | Absent | Indeterminate:
 # Elements that one condition binds, those of lists within lists each time: with two lists of
 # thousands it would be millions.
 _MOST_ELEMENTS = 200_000
+# Characters that are looked at in the time that one element takes; others are normalised first.
+_CHARACTERS, _OTHER_CHARACTERS = 1_000, 25
 
 
 _Read = TypeVar("_Read")
@@ -273,15 +275,27 @@ def with_bounded_elements(
     return bounded
 
 
+def count_value(call: Evaluation, value: Value) -> None:
+    """Count a long value that a condition looks at, maybe again for each element of a list."""
+    if isinstance(value, str) and len(value) > _CHARACTERS:
+        _count(call, len(value) // (_CHARACTERS if value.isascii() else _OTHER_CHARACTERS))
+    elif isinstance(value, tuple) and len(value) > 1:
+        _count(call, len(value) // 2)
+
+
+def _count(call: Evaluation, elements: int) -> None:
+    bound = call.bound_elements
+    if bound is not None:
+        if bound + elements > _MOST_ELEMENTS:
+            raise _TooManyElements
+        call.bound_elements = bound + elements
+
+
 def bind_variable(
     call: Evaluation, slot: int, index_slot: int | None, *, item: Value, index: int
 ) -> None:
     """Bind a quantifier's variables to one element and its index, from 0."""
-    bound = call.bound_elements
-    if bound is not None:
-        if bound >= _MOST_ELEMENTS:
-            raise _TooManyElements
-        call.bound_elements = bound + 1
+    _count(call, 1)
     call.locals[slot] = ABSENT if item is None else item
     if index_slot is not None:
         call.locals[index_slot] = index
