@@ -78,7 +78,7 @@ class ConnectionLimit:
 
     def _wait(self, peer: _Peer, connection: _Connection) -> None:
         loop = asyncio.get_running_loop()
-        connection.timer = loop.call_later(self._seconds, connection.transport.close)
+        connection.timer = loop.call_later(self._seconds, _end, connection.transport)
         if connection.known:
             if self._idle.has_room(connection.holder):
                 self._idle.take(connection.holder)
@@ -98,6 +98,14 @@ class ConnectionLimit:
             connection.is_idle = False
         if connection.timer is not None:
             connection.timer.cancel()
+
+
+def _end(transport: asyncio.Transport) -> None:
+    """Close a connection; one whose client has not read the last answer since, at once."""
+    if transport.is_closing():
+        transport.abort()
+    else:
+        transport.close()
 
 
 class AdmittedConnections:

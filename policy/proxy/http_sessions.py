@@ -18,12 +18,16 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from policy.proxy.connected_client import ConnectedClient, client_of_request
+from policy.proxy.request_bodies import read_again, read_body
 from policy.proxy.request_shares import Holder, holder_of, refuse
 from policy.runtime import Shares
 
 _SESSION, _REVISION = b"mcp-session-id", b"mcp-protocol-version"
 _ALL_IN_USE = "this client has too many sessions, and all of them are in use; end some of them"
 _SWEPT_EVERY = 60.0  # seconds
+# A session keeps what its client tells of itself for as long as it lasts.
+_LONGEST_OPENING = 16_000  # bytes
+_TOO_LONG = f"a message that opens a session has more than {_LONGEST_OPENING:,} bytes"
 
 Left: TypeAlias = Callable[[ConnectedClient], None]
 
@@ -82,9 +86,15 @@ class HttpSessions:
 
     async def _open(self, holder: Holder, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request without a session, which may open one."""
-        if scope["method"] == "POST" and not await self._make_room(holder):
-            await refuse(429, _ALL_IN_USE, scope, receive, send)
-            return
+        if scope["method"] == "POST":
+            parts = await read_body(receive, most=_LONGEST_OPENING)
+            if sum(len(part.get("body", b"")) for part in parts) > _LONGEST_OPENING:
+                await refuse(413, _TOO_LONG, scope, receive, send)
+                return
+            if not await self._make_room(holder):
+                await refuse(429, _ALL_IN_USE, scope, receive, send)
+                return
+            receive = read_again(parts, receive)
 
         async def watched(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < 300:

@@ -1,7 +1,8 @@
 """Limits what the requests of one client hold: how many are open, and how much of their bodies.
 
 Clients are told apart by their tokens, and by their addresses where no token is required. A body
-is read as a whole before anything else happens: one that does not end in time is given up.
+is read as a whole before anything else happens: one that does not end in time is given up. A long
+answer is sent in pieces, as fast as the client reads, and counts until it has.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Hashable
 from typing import TypeAlias
 from weakref import WeakValueDictionary
 
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,6 +23,9 @@ from policy.runtime import Shares
 
 _BODY_SECONDS = 60.0
 _RETRY_SECONDS = 5
+# A piece of an answer, and how long a client may take to read one.
+_PIECE = 65_536
+_PIECE_SECONDS = 60.0
 # Reading and judging a message of so many bytes takes long enough for others to notice.
 _LONG = 8_000
 # Judging begins at once; what a call waits for later keeps nobody waiting.
@@ -64,6 +69,7 @@ class RequestShares:
             return
         self._open.take(holder)
         body = _Body(holder, self._bytes, largest=self._largest)
+        send = _Answer(holder, self._bytes, send).send
         try:
             if scope["method"] == "POST":
                 await self._read_first(body, scope, receive, send)
@@ -172,6 +178,37 @@ class _Body:
         self.parts.clear()
         self._shares.give_back(self.holder, self.size)
         self.size = 0
+
+
+class _Answer:
+    """The answer to one request; what is not read of it counts for its client, for a while."""
+
+    def __init__(self, holder: Holder, shares: Shares, send: Send) -> None:
+        self._holder = holder
+        self._shares = shares
+        self._send = send
+
+    async def send(self, message: Message) -> None:
+        """Send a part of it; raise ClientDisconnect for a client that does not read."""
+        body = message.get("body", b"")
+        size = len(body)
+        if size <= _PIECE:
+            await self._send(message)
+            return
+        if not self._shares.has_room(self._holder, size):
+            raise ClientDisconnect
+        self._shares.take(self._holder, size)
+        try:
+            for start in range(0, size, _PIECE):
+                end = start + _PIECE
+                more = end < size or message.get("more_body", False)
+                piece = {**message, "body": body[start:end], "more_body": more}
+                async with asyncio.timeout(_PIECE_SECONDS):
+                    await self._send(piece)
+        except TimeoutError:
+            raise ClientDisconnect from None
+        finally:
+            self._shares.give_back(self._holder, size)
 
 
 def _declared(scope: Scope) -> int:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from mcp.types import CallToolRequestParams, CallToolResult, TextContent
+from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope, Send
 
 from policy.proxy import Address, Identity, ToolServer, serve_http
@@ -279,3 +280,90 @@ async def test_idle_connections_are_bounded_for_each_client(
         assert not closed[-1].done()
         for task in closed:
             task.cancel()
+
+
+class Reader:
+    """A client that reads an answer up to so many pieces, and the rest when it is told to."""
+
+    def __init__(self, pieces: int) -> None:
+        self.read = 0
+        self.goes_on = asyncio.Event()
+        self._pieces = pieces
+
+    async def send(self, message: Message) -> None:
+        if self._pieces == 0:
+            await self.goes_on.wait()
+        else:
+            self._pieces -= 1
+        self.read += len(message.get("body", b""))
+
+
+def answering(*, size: int, bytes: int) -> RequestShares:
+    """Return an application with long answers."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"x" * size})
+
+    return RequestShares(app, requests=100, bytes=bytes, largest=1_000)
+
+
+def request_of(shares: RequestShares, name: str, reader: Reader) -> asyncio.Task[None]:
+    """Begin a request of a client."""
+    scope = {"type": "http", "method": "GET", "headers": [], "client": (name, 1)}
+
+    async def nothing() -> Message:
+        return {"type": "http.request"}
+
+    return asyncio.create_task(shares(scope, nothing, reader.send))
+
+
+async def test_an_answer_is_sent_as_fast_as_its_client_reads() -> None:
+    shares, slow = answering(size=3_000_000, bytes=16_000_000), Reader(pieces=3)
+    request = request_of(shares, "slow", slow)
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert 0 < slow.read <= 3 * 65_536
+    slow.goes_on.set()
+    await request
+    assert slow.read == 3_000_000
+
+
+async def test_what_a_client_does_not_read_counts_for_it_alone() -> None:
+    shares = answering(size=900_000, bytes=16_000_000)
+    slow = [Reader(pieces=1) for _ in range(12)]
+    unread = [request_of(shares, "slow", reader) for reader in slow]
+    for _ in range(10):
+        await asyncio.sleep(0)
+    given_up = [one for one in unread if one.done()]
+    # Half of it is for whoever comes first.
+    assert len(given_up) == 4
+    assert all(isinstance(one.exception(), ClientDisconnect) for one in given_up)
+    ada = Reader(pieces=100)
+    await request_of(shares, "ada", ada)
+    assert ada.read == 900_000
+    for reader in slow:
+        reader.goes_on.set()
+    await asyncio.gather(*unread, return_exceptions=True)
+    assert [reader.read for reader in slow] == [*[900_000] * 8, *[0] * 4]
+    await request_of(shares, "slow", ada)
+
+
+async def test_a_client_that_does_not_read_is_given_up_in_time() -> None:
+    shares, slow = answering(size=900_000, bytes=16_000_000), Reader(pieces=2)
+    request = request_of(shares, "slow", slow)
+    for _ in range(10):
+        await asyncio.sleep(0)
+    skip_time(61)
+    with pytest.raises(ClientDisconnect):
+        await request
+
+
+async def test_a_session_keeps_little_of_what_its_client_tells_of_itself() -> None:
+    long = {"name": "x" * 20_000, "version": "1"}
+    message = {**OPENING, "params": {**OPENING["params"], "clientInfo": long}}  # type: ignore[dict-item]
+    async with listening() as url:
+        refused = await sent(url, message, "ada")
+        assert refused.status_code == 413
+        assert "opens a session" in refused.text
+        await opened(url, "ada")
