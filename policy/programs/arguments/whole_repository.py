@@ -10,7 +10,7 @@ from policy.programs.effects import CommandEffects
 from policy.programs.invocation import CommandEffect, NewNames, Verb
 from policy.programs.profiles.profile import Profile
 from policy.programs.profiles.roles import bare_role, verbs_of_role
-from policy.programs.words.file_forms import is_exclusion, names_stored
+from policy.programs.words.file_forms import is_exclusion, names_stored, names_stored_here
 from policy.programs.words.pathspecs import (
     PATHSPECS,
     excluded_from_all,
@@ -54,7 +54,12 @@ def named_paths(operands: Sequence[OperandItem], possible: Sequence[tuple[str, .
         and (item.no_option or is_surely_path(item.word) or each == (_ONLY_PATHS,))
         for item, each in paths
     )
-    stored = any(not item.no_option and names_stored(item.word.text) for item, _ in paths)
+    below = [not item.no_option and names_stored_here(item.word.text) for item, _ in paths]
+    surely = surely or (bool(below) and all(below))
+    stored = any(
+        not item.no_option and names_stored(item.word.text) and not here
+        for (item, _), here in zip(paths, below, strict=True)
+    )
     perhaps = tuple(item.word for item, _ in paths if item.word.known)
     return NamedPaths(surely, stored, perhaps, excluded)
 

@@ -102,6 +102,7 @@ _VERBS: dict[str, tuple[Verb | None, ...]] = {
     "compared-pathspec": ("reads",),
     "stored-pathspec": ("writes",),
     "written-pathspec": ("writes",),
+    "moved-pathspec": ("reads", "writes"),
     "line-range": ("reads",),
     # Words without an effect of their own that consist of parts.
     "refspec": (),

@@ -10,7 +10,7 @@ from policy.shell import Word
 
 _EXCLUDES = re.compile(r":[!^]|:\([^)]*\bexclude\b[^)]*\)")
 _MAGIC = re.compile(r":[(/]")
-# No revision has a wildcard in it, but within braces: `HEAD^{/a*}:x` has one, `[[:punct:]]env` none.
+# A revision has wildcards in braces alone: `HEAD^{/a*}:x` names one, `[[:punct:]]env` does not.
 _REVISION = re.compile(r"(?::[0-3])?:|[^./~:*?\[\\][^:{*?\[\\]*(?:\{[^:]*)?:")
 _WILD = re.compile(r"[*?\[\\]")
 # A set of characters: a `]` may be its first one.
@@ -60,6 +60,14 @@ def is_exclusion(text: str) -> bool:
 def names_stored(text: str) -> bool:
     """Return whether a word names what a revision has under a path: `HEAD:a.txt`, `:2:a.txt`."""
     return not (_EXCLUDES.match(text) or _MAGIC.match(text)) and _REVISION.match(text) is not None
+
+
+def names_stored_here(text: str) -> bool:
+    """Return whether it names that below the folder of the command: `HEAD:./a.txt`."""
+    if not names_stored(text):
+        return False
+    path = text.partition(":./")[2]
+    return bool(path) and ".." not in path.split("/")
 
 
 def _tokens(path: str) -> list[str]:

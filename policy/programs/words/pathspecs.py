@@ -30,20 +30,25 @@ _PACKAGES = frozenset({"package-tree", "package-write-tree"})
 _MOST_COLONS = 16
 _OUTPUTS = "output-tree"
 COMPARED = "compared-pathspec"
+# Files that git reads, and writes: what is done in the two.
+_MOVED = {"moved-pathspec": ("changed-pathspec", "stored-pathspec")}
 _STORED = "stored-pathspec"
 _WRITTEN = frozenset({_STORED, "written-pathspec"})
 HISTORY = "history-pathspec"
 # Roles in which git follows no link of the work tree.
 _LINKLESS = frozenset({HISTORY, _STORED})
 _CHANGED = frozenset({"changed-pathspec", HISTORY, _STORED, COMPARED})
-PATHSPECS = _CHANGED | _WRITTEN | {"pathspec", "line-range"}
+PATHSPECS = _CHANGED | _WRITTEN | {"pathspec", "line-range", *_MOVED}
 # Roles of operands that may be revisions instead.
 _REVISIONS = frozenset({HISTORY, COMPARED, "changed-pathspec"})
 
 
 def note_pathspec(effects: CommandEffects, role: str, word: Word) -> None:
     """Record what a word in one of these roles reads or writes."""
-    if role == "line-range":
+    if role in _MOVED:
+        for each in _MOVED[role]:
+            note_pathspec(effects, each, word)
+    elif role == "line-range":
         _line_range(effects, word)
     elif not word.known:
         _unclear(effects, role, word)
