@@ -15,9 +15,10 @@ from typing import Any
 
 from policy.diagnostics import visible
 from policy.processes import ChildProcess, LineTooLong, Lost, lines
-from policy.values import Unreadable, read_plain_json
+from policy.values import Unreadable, has_too_many_values, read_plain_json
 
 _LONGEST = 1024 * 1024  # bytes of one message
+MOST_VALUES = 20_000  # items of lists and objects in one, each of which is looked at
 _MOST_UNASKED = 100  # lines that answer nothing, between two that do
 _QUOTED = 300  # characters of an error's message
 # How long a program may go on with a call after it was told that nobody waits for it.
@@ -98,6 +99,9 @@ class JsonRpcClient:
 
     def _take(self, line: bytes) -> None:
         """Settle the request that a line answers."""
+        if has_too_many_values(line, MOST_VALUES):
+            self._end(f"it has sent a message of more than {MOST_VALUES:,} values")
+            return
         message = read_plain_json(line)
         if isinstance(message, Unreadable):
             self._end(f"it has sent an answer that cannot be read: {message.reason}")

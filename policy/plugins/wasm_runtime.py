@@ -24,13 +24,14 @@ from policy.model import EMPTY, SandboxTier
 from policy.plugins.confining import PluginSandbox
 from policy.plugins.connections import CallConnections
 from policy.plugins.held_folders import HeldFolders
+from policy.plugins.json_rpc import MOST_VALUES
 from policy.plugins.runtime import PluginFailed, PluginUnreachable
 from policy.plugins.wasm_http import ModuleHttp
 from policy.plugins.wasm_tables import with_bounded_tables
 from policy.runtime import Threads
 from policy.sandbox import CannotConfine, SandboxMissing, SandboxPlan, denial_of
 from policy.tools import ExecutionContext
-from policy.values import Unreadable, read_plain_json
+from policy.values import Unreadable, has_too_many_values, read_plain_json
 
 _LOG = logging.getLogger(__name__)
 _THREADS = Threads("plugins in WebAssembly", most=32, fair=True, begins=True)
@@ -135,6 +136,8 @@ class WasmPlugin:
                 subject="this plugin",
             )
             raise PluginFailed(str(error), denial=denial) from error
+        if has_too_many_values(output, MOST_VALUES):
+            raise PluginFailed(f"its output has more than {MOST_VALUES:,} values")
         value = read_plain_json(output)
         if isinstance(value, Unreadable):
             raise PluginFailed(f"its output is {value.reason}")

@@ -8,8 +8,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from policy.proxy.request_bodies import read_again, read_body
 from policy.proxy.unreadable import STATED, TOO_MANY_VALUES, id_in
-from policy.proxy.value_count import has_too_many_values, most_values
 from policy.runtime import Threads
+from policy.values import has_too_many_values, most_values
 
 _THREADS = Threads("counting values of requests", most=4)
 _WINDOW = 300  # bytes at either end of a message in which its id may be

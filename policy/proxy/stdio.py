@@ -18,7 +18,7 @@ from mcp.shared.message import SessionMessage
 from policy.generation import ClientSettings
 from policy.proxy.server import ToolServer
 from policy.proxy.unreadable import NOT_UTF8, TOO_LONG, TOO_MANY_VALUES, reply_to, stand_in
-from policy.proxy.value_count import has_too_many_values, most_values
+from policy.values import has_too_many_values, most_values
 
 _Messages: TypeAlias = ReadStream[SessionMessage | Exception]
 _Replies: TypeAlias = WriteStream[SessionMessage]

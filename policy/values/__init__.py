@@ -132,6 +132,7 @@ from policy.values.user_text.user_messages import (
     too_many_messages,
     user_messages,
 )
+from policy.values.value_count import has_too_many_values, most_values
 
 __all__ = [
     "ANY_DEPTH",
@@ -199,6 +200,7 @@ __all__ = [
     "folder_pattern",
     "glob_characters",
     "globs_intersect",
+    "has_too_many_values",
     "has_wildcard",
     "host_in",
     "host_violation",
@@ -214,6 +216,7 @@ __all__ = [
     "links_passed",
     "literal_text",
     "messages_to_forget",
+    "most_values",
     "multiply",
     "negate",
     "normal_form",

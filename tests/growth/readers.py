@@ -11,7 +11,6 @@ from policy.generation import shipped_profiles
 from policy.mcp.streams import _check_numbers
 from policy.pins.hidden_text import hidden_text
 from policy.programs import Profiles, ScriptAnalysis, analyse_script
-from policy.proxy.value_count import has_too_many_values
 from policy.values import (
     DEFAULT_REPLACEMENT,
     PathContext,
@@ -21,6 +20,7 @@ from policy.values import (
     addresses_in,
     compile_regex,
     compile_text_glob,
+    has_too_many_values,
     identifier_forms,
     links_in,
     read_endpoint,
