@@ -1,4 +1,4 @@
-"""Show that one client does not hold up another: `python -m bench.second_client`, some two minutes.
+"""Show that one client does not hold up another: `python -m bench.second_client`, three minutes.
 
 A server runs with two clients that have tokens of their own. One calls a tool that does nothing,
 again and again, first alone and then while another process sends inputs that were made to be slow,
@@ -43,7 +43,7 @@ _RULES = """policy for every agent
 
 default deny
 label untrusted on results of fetch
-tools: allow echo, fetch, wait, mail
+tools: allow echo, fetch, wait, mail, fill
 shell: allow bash_exec when runs only "git log *"
 copied: deny use when input.text from untrusted
 used: allow use when input.text != "never"
@@ -83,7 +83,13 @@ async def mail(to: list[str]) -> str:
     return "sent"
 
 
-TOOLS = [echo, use, fetch, wait, mail]
+@tool
+async def fill(cells: list[str]) -> str:
+    """Fill the cells of a table."""
+    return "filled"
+
+
+TOOLS = [echo, use, fetch, wait, mail, fill]
 
 
 class Caller:
@@ -154,6 +160,12 @@ _NOISES: dict[str, Noise] = {
     "an unterminated text of escapes, 210 kB": lambda c: c.send(b'{"a": "' + b'\\"' * 105_000),
     "a text of 4 MB": lambda c: c.call("echo", text="x" * 3_900_000),
     "20,000 values": lambda c: c.call("echo", text=[0] * 19_900),
+    "2,000 strings that may be paths": lambda c: c.call(
+        "fill", cells=[f"cell {number}" for number in range(2_000)]
+    ),
+    "20,000 strings that may be paths": lambda c: c.call(
+        "fill", cells=[f"cell {number}" for number in range(19_900)]
+    ),
     "combining marks in an input": lambda c: c.call("use", text="a" + _MARKS * 25_000),
     "combining marks in a result that is redacted": lambda c: c.call("fetch", kind="marks"),
     "700 words looked for in what a label marks": _copied,
