@@ -135,7 +135,7 @@ class Generation:
 
     def changes_since(self, before: Generation) -> Iterator[Change]:
         """Yield what differs from an earlier generation besides rules, tools and profiles."""
-        yield from settings_changes(before.settings, self.settings)
+        yield from settings_changes(before.settings, self.settings, self.program)
         yield from pin_changes(before.lock, self.lock)
 
     def complete(self, facts: Facts) -> Facts:

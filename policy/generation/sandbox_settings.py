@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from policy.model import ConfinedVerb
+
 # What confines programs; `best`: the first of the others that works on the machine.
 ConfiningDriver: TypeAlias = Literal["bubblewrap", "landlock", "best"]
 # The same; `off`: nothing does.
@@ -63,3 +65,17 @@ class SandboxSettings:
     required: bool = True
     search: int = 200_000
     reach: Reach = field(default_factory=lambda: Reach(driver="best"))
+
+    @property
+    def enforces(self) -> frozenset[ConfinedVerb]:
+        """What rules may rely on that the sandbox bounds; nothing where programs may run without.
+
+        Nothing as well where nobody has named a driver: a default confines, and is no ground to
+        allow more than before. Connections are bounded where there are none at all, and where each
+        of them is judged by the rules that allow the call.
+        """
+        if self.driver == "off" or not self.named or not self.required:
+            return frozenset()
+        if self.reach.network == "all":
+            return frozenset({"reads", "writes"})
+        return frozenset({"reads", "writes", "connects"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from policy.generation import SandboxSettings
-from policy.model import ConfinedVerb, Confinement, SandboxTier
+from policy.model import Confinement, SandboxTier
 
 
 def unenforced(confinement: Confinement | None, tier: SandboxTier | None) -> str | None:
@@ -21,16 +21,10 @@ def unenforced(confinement: Confinement | None, tier: SandboxTier | None) -> str
 def tier_of(
     settings: SandboxSettings, *, tools: frozenset[str], name: str | None = None
 ) -> SandboxTier | None:
-    """Return what confines the programs of `tools`; None where they may also run unconfined.
+    """Return what confines the programs of `tools`; None where rules may not rely on it.
 
-    None as well where nobody has named a driver: a default confines, and is no ground to allow
-    more than before. Connections are bounded where there are none at all, and where each of them is
-    judged by the rules that allow the call. `name` is that of the driver in use, where the
-    configuration leaves it open.
+    `name` is that of the driver in use, where the configuration leaves it open.
     """
-    if settings.driver == "off" or not settings.named or not settings.required:
+    if not settings.enforces:
         return None
-    enforces: set[ConfinedVerb] = {"reads", "writes"}
-    if settings.reach.network != "all":
-        enforces.add("connects")
-    return SandboxTier(name=name or settings.driver, enforces=frozenset(enforces), tools=tools)
+    return SandboxTier(name=name or settings.driver, enforces=settings.enforces, tools=tools)

@@ -10,6 +10,7 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -150,3 +151,37 @@ async def test_a_second_signal_ends_open_requests_at_once_and_on_record(tmp_path
     assert b"Traceback" not in rest
     (record,) = place.records()
     assert (record["tool"], record["outcome"]) == ("bash_exec", "cancelled")
+
+
+async def test_an_edit_that_removes_a_client_and_tightens_a_rule_does_not_wait(
+    tmp_path: Path,
+) -> None:
+    place = place_in(tmp_path, "policy for every agent\ndefault deny\nallow file_list, file_read\n")
+    settings = place.rules / "placet.toml"
+    digests = {one: sha256(f"{TOKEN}-{one}".encode()).hexdigest() for one in ("kept", "removed")}
+    kept, removed = (
+        f'[serve.clients.{name}]\ntoken = "sha256:{digest}"\n' for name, digest in digests.items()
+    )
+    settings.write_text(f'[reload]\nloosening = "refuse"\n{kept}{removed}')
+
+    async with listening(place) as url, plain_client(headers=ACCEPT) as http:
+
+        async def is_known(name: str) -> bool:
+            bearer = {"Authorization": f"Bearer {TOKEN}-{name}"}
+            return (await http.post(url, json=PING, headers=bearer)).status_code != 401
+
+        async def is_refused() -> bool:
+            return not await is_known("removed")
+
+        assert await is_known("removed")
+        settings.write_text(f'[reload]\nloosening = "refuse"\n{kept}')
+        (place.rules / "global.policy").write_text(
+            "policy for every agent\ndefault deny\nallow file_list\n"
+        )
+        await until(is_refused)
+        async with connected(url, f"{TOKEN}-kept", "auto") as client:
+
+            async def is_listed_alone() -> bool:
+                return [tool.name for tool in (await client.list_tools()).tools] == ["file_list"]
+
+            await until(is_listed_alone)
