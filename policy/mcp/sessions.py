@@ -18,6 +18,7 @@ from policy.mcp.open_calls import OpenCalls
 from policy.mcp.server_sandbox import Protected, ServerSandbox, sandbox_for
 from policy.model import Caller
 from policy.processes import DemandPool, Launcher, OnDemand, Open, RestartLimits, Unavailable
+from policy.runtime import after_waiting
 
 if TYPE_CHECKING:
     from policy.mcp.connection import Connection
@@ -97,6 +98,7 @@ class Sessions:
         """Open or find a session; raise NotSent if there can be none now."""
         try:
             async with self._of(key).demand.use() as connection:
+                await after_waiting()  # for the server to start
                 self.agreed = (connection.era, connection.protocol_version)
                 yield connection
         except Unavailable as error:

@@ -176,11 +176,10 @@ class ProcessPlugin:
             process = self._pool.of(key)
             async with process.demand.use() as running:
                 if key.plan.network != "hosts":
+                    await after_waiting()  # for the process to start
                     return await _answer(running, params, connections)
-                has_waited = process.turn.locked()
                 async with process.turn:
-                    if has_waited:
-                        await after_waiting()
+                    await after_waiting()
                     with process.connections.of(connections):
                         return await _answer(running, params, connections)
         except CannotConfine as error:

@@ -14,6 +14,8 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
+from policy.runtime import looked_at_again
+
 _Opened = TypeVar("_Opened", covariant=True)
 _Value = TypeVar("_Value")
 
@@ -160,7 +162,9 @@ class OnDemand(Generic[_Value]):
             if run is None:
                 self._require_pause_over()
                 run = self._run = _Run()
-                run.task = asyncio.create_task(self._hold(run))
+                # It is opened for all who use it, and not refused with the call that came first.
+                with looked_at_again(None):
+                    run.task = asyncio.create_task(self._hold(run))
             if run.ending.is_set():
                 # Two at a time could get in each other's way.
                 await _end_of(run)

@@ -21,8 +21,11 @@ class TurnRefused(Exception):
 
 
 @contextmanager
-def looked_at_again(look: Look) -> Iterator[None]:
-    """Have `look` awaited where a call within the block has waited; it raises TurnRefused."""
+def looked_at_again(look: Look | None) -> Iterator[None]:
+    """Have `look` awaited where a call within the block has waited; it raises TurnRefused.
+
+    None: nothing is awaited, as for work that is not that of one call.
+    """
     token = _LOOK.set(look)
     try:
         yield
@@ -34,4 +37,6 @@ async def after_waiting() -> None:
     """Look again at the call that has waited here; raise TurnRefused if it must not begin."""
     look = _LOOK.get()
     if look is not None:
-        await look()
+        # What it waits for itself is not looked at.
+        with looked_at_again(None):
+            await look()

@@ -13,7 +13,7 @@ from policy.processes import (
     SupervisedLauncher,
     require_program,
 )
-from policy.runtime import Threads
+from policy.runtime import Threads, after_waiting
 from policy.sandbox.confined_program import ConfinedProgram
 from policy.sandbox.control_groups import counts_processes, groups_for
 from policy.sandbox.denials import SandboxDenial
@@ -111,6 +111,7 @@ class ConfinedLauncher:
         try:
             # It may look through a large workspace.
             plan = await _PLANS.run(self._plan_for, program)
+            await after_waiting()
             if plan.network == "hosts":
                 launched, proxy = await self._launch_proxied(plan, program, streams)
             else:

@@ -18,6 +18,7 @@ from policy.decision import Decision
 from policy.model import Caller
 from policy.sandbox import SandboxDenial
 from policy.service.judging.adjudicator import Judgement
+from policy.service.judging.running_call import RunningCall
 from policy.tools import ExecutionContext, RunningTime, Usage
 
 
@@ -99,6 +100,21 @@ class InFlight:
     def note_made(self, paths: tuple[str, ...]) -> None:
         """Note what a program of the call made that others run or read as settings."""
         self.made = (*self.made, *(path for path in paths if path not in self.made))
+
+    def running(self, judgement: Judgement, *, installs: bool = False) -> RunningCall:
+        """Return the call as it was released, to see what a policy leaves of it."""
+        origin = None if judgement.spec is None else judgement.spec.origin
+        return RunningCall(
+            plugin=origin.server if origin is not None and origin.kind == "ext" else None,
+            installs=installs,
+            decision=judgement.decision,
+            caller=self.caller,
+            facts=judgement.facts,
+            judge=judgement.judge,
+            called=judgement.called,
+            names=judgement.names,
+            id=self.id,
+        )
 
     def begins(self) -> None:
         """Note that the tool runs now; raises PermissionDenied if that cannot be recorded."""

@@ -14,7 +14,6 @@ from policy.catalog import SANDBOX_CONNECT, ToolSpec, builtin_catalog
 from policy.model import Execution, GenerationId, NotFound, PermissionDenied, ToolError, Transport
 from policy.sandbox import NotPermitted, NotReached, Peer, Target, dial, is_public, open_one
 from policy.service.in_flight import InFlight, enclosing_call
-from policy.service.judging.adjudicator import Judgement
 from policy.service.judging.running_call import RunningCall
 from policy.tools import (
     ExecutionContext,
@@ -178,27 +177,9 @@ def running_call() -> RunningCall | None:
     while call is not None:
         judgement = call.judgement
         if judgement is not None and judgement.decision.call.tool != SANDBOX_CONNECT:
-            origin = None if judgement.spec is None else judgement.spec.origin
-            return RunningCall(
-                plugin=origin.server if origin is not None and origin.kind == "ext" else None,
-                installs=_INSTALLS.get(),
-                decision=judgement.decision,
-                caller=call.caller,
-                facts=judgement.facts,
-                judge=judgement.judge,
-                called=judgement.called,
-                names=_names_of(judgement),
-                id=call.id,
-            )
+            return call.running(judgement, installs=_INSTALLS.get())
         call = call.enclosing
     return None
-
-
-def _names_of(judgement: Judgement) -> tuple[str, ...]:
-    """Return the names of the tool of a call that a freeze may have."""
-    known = () if judgement.spec is None else judgement.spec.names_in_rules
-    decision = judgement.decision
-    return tuple(dict.fromkeys((decision.call.tool, decision.asked.tool, *known)))
 
 
 def _is_stopped(call: InFlight | None) -> bool:
@@ -208,7 +189,7 @@ def _is_stopped(call: InFlight | None) -> bool:
     return (
         judgement is not None
         and by is not None
-        and by.is_frozen((*_names_of(judgement), SANDBOX_CONNECT))
+        and by.is_frozen((*judgement.names, SANDBOX_CONNECT))
     )
 
 

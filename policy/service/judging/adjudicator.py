@@ -13,7 +13,6 @@ from typing import Any, Protocol
 
 from msgspec import structs
 
-from policy.approvals import ask_key
 from policy.catalog import SANDBOX_CONNECT, ToolSpec
 from policy.decision import Decision, Visibility
 from policy.diagnostics import visible
@@ -36,7 +35,6 @@ from policy.model import (
     ToolError,
     ValidationFailed,
     Verdict,
-    thaw,
 )
 from policy.service.judging.connections import ConnectionJudge
 from policy.service.judging.guards import GuardCell, Guards
@@ -107,6 +105,12 @@ class Judgement:
         if spec is None:
             return CalledTool(name=name)
         return CalledTool(name=name, kind=spec.origin.kind, server=spec.origin.server)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tool that a freeze may have."""
+        known = () if self.spec is None else self.spec.names_in_rules
+        return tuple(dict.fromkeys((self.decision.call.tool, self.decision.asked.tool, *known)))
 
     def released(self, id: str | None) -> ReleasedCall:
         """Return the call that would run, with as much of it as rules read of earlier calls."""
@@ -276,20 +280,16 @@ class Adjudicator:
         freeze = freezing.on((decision.call.tool, decision.asked.tool, *names, *also))
         return decision if freeze is None else frozen_by(freeze, decision)
 
-    async def still_permits(self, judgement: Judgement, caller: Caller) -> bool:
+    async def still_permits(self, judgement: Judgement, running: RunningCall) -> bool:
         """Return whether a permitted call that has not begun would be permitted in the same form.
 
-        What asks now must have asked before, so that it was answered.
+        What asks now must have asked before, so that it was answered. Limits were charged before.
         """
-        if self._source() is judgement.judge:
-            return True
-        before = judgement.decision
-        now = await self.judge(before.asked.tool, thaw(before.asked.input), caller)
-        asked, asks = (
-            {ask_key(reason) for reason in decision.reasons if reason.verdict is Verdict.ASK}
-            for decision in (before, now.decision)
-        )
-        return now.error is None and now.decision.call == before.call and asks <= asked
+        judge = self._source()
+        if judge is None or judge is judgement.judge:
+            return judge is not None
+        standing = await self._standing(running, judge)
+        return standing.refusal is None and not standing.unlike
 
     def is_frozen(self, names: tuple[str, ...]) -> bool:
         """Return whether people have frozen a tool of these names."""

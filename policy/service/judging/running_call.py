@@ -70,10 +70,14 @@ FindRunning: TypeAlias = Callable[[], RunningCall | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What a policy leaves of a running call: what bounds its connections, or why it has none."""
+    """What a policy leaves of a running call: what bounds its connections, or why it has none.
+
+    `unlike`: its input would be another one, or be confined or redacted by other rules.
+    """
 
     bounds: tuple[Bound, ...] = ()
     refusal: Reason | None = None
+    unlike: bool = False
 
 
 def standing_by(
@@ -99,6 +103,7 @@ def standing_by(
         ),
     )
     bounds: list[Bound] = []
+    unlike: list[bool] = []
     for input in _inputs(running.decision):
         decision = answer(
             judge.program,
@@ -113,7 +118,9 @@ def standing_by(
         if refusal is not None:
             return Standing(refusal=refusal)
         bounds += _connects(decision)
-    return Standing(bounds=tuple(dict.fromkeys(bounds)))
+        unlike.append(_is_unlike(decision, running.decision))
+    # Of one that was rewritten, it is the input as asked for that has to lead to the same call.
+    return Standing(bounds=tuple(dict.fromkeys(bounds)), unlike=unlike[0])
 
 
 def _inputs(decision: Decision) -> Iterator[Mapping[str, Any]]:
@@ -121,6 +128,12 @@ def _inputs(decision: Decision) -> Iterator[Mapping[str, Any]]:
     yield decision.asked.input
     if decision.rewritten:
         yield decision.call.input
+
+
+def _is_unlike(now: Decision, released: Decision) -> bool:
+    if (now.call, now.confinement) != (released.call, released.confinement):
+        return True
+    return {*map(_approval, now.redactions)} != {*map(_approval, released.redactions)}
 
 
 def _connects(decision: Decision) -> tuple[Bound, ...]:

@@ -54,7 +54,7 @@ class StopLayer(PassThrough):
         freeze = self._stops.freezer.current().on(names)
         if freeze is not None:
             raise TurnRefused(denial(name, frozen_by(freeze, judgement.decision)))
-        if not await judgement.by.still_permits(judgement, call.caller):
+        if not await judgement.by.still_permits(judgement, call.running(judgement)):
             why = "the rules have changed while it waited to begin, and do not permit it now"
             refused = PermissionDenied(
                 name, why, decision=judgement.decision, code="changed-meanwhile"

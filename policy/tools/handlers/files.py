@@ -28,7 +28,7 @@ from policy.tools.handlers.native import Run
 # NONBLOCK: opening a pipe must not wait for its other end.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 # Work on files takes no time limit: it is short, unless a disk hangs.
-_FILES = Threads("files", most=32, patience=10.0, fair=True)
+_FILES = Threads("files", most=32, patience=10.0, fair=True, begins=True)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
