@@ -15,7 +15,7 @@ from policy.evaluation.past_tools import tool_matcher
 from policy.evaluation.text_pile import TextPile
 from policy.evaluation.truth import ABSENT, Absent, Indeterminate, Truth, Value, unknown_history
 from policy.model import RUNNING, SUCCEEDED, PastCall
-from policy.values import search_readings
+from policy.values import search_readings, takes_long
 
 # A longer value is not looked for: it is not known whether it was copied.
 _LONGEST = 1_000_000
@@ -44,8 +44,11 @@ def compile_found_in_labelled(
         history = call.history
         if history is None:
             return unknown_history(UNKNOWN_HISTORY)
-        if sum(1 for _ in islice(texts_in(value), _MOST_VALUES + 1)) > _MOST_VALUES:
+        first = list(islice(texts_in(value), _MOST_VALUES + 1))
+        if len(first) > _MOST_VALUES:
             return unknown_history(_TOO_MUCH)
+        if any(takes_long(text, "NFKC") for text in first):
+            return Indeterminate("a text with very long runs of combining marks, or too long")
         wanted = list(dict.fromkeys(wanted_texts(value)))
         kept = history.kept
         texts = kept.fold(key, lambda: LabelledTexts(labels))
@@ -96,6 +99,9 @@ class LabelledTexts:
             if isinstance(call.result, str) and not isinstance(read(call), str):
                 # JSON in a text may write characters otherwise.
                 found += texts_in(read(call))
+            if any(takes_long(text, "NFKC") for text in found):
+                self._unknown = self._unknown or (position, call.tool)
+                continue
             sure = truth is True and call.outcome == SUCCEEDED
             # Texts apart, so that nothing is found that begins in one and ends in the next.
             folded = "\0".join(each for text in found for each in search_readings(text))

@@ -109,6 +109,7 @@ from policy.values.text import (
     normalise,
     quote,
     role_of,
+    takes_long,
     without_invisible,
 )
 from policy.values.times import (
@@ -259,6 +260,7 @@ __all__ = [
     "spelled_path",
     "step_text",
     "subtract",
+    "takes_long",
     "texts_to_redact",
     "too_long_a_message",
     "too_many_messages",

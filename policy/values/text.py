@@ -40,6 +40,9 @@ Form: TypeAlias = Literal["NFC", "NFD", "NFKC", "NFKD"]
 _RUN = re.compile(r"(?:[^\w\x00-\x7f]|[\uff9e\uff9f]){9,}+")
 _DECOMPOSED: Mapping[Form, Form] = {"NFC": "NFD", "NFKC": "NFKD"}
 _PART = 32
+# So many characters take some ten milliseconds at worst.
+_QUICK = 20_000
+_LONGEST = 500_000
 
 
 def normal_form(text: str, form: Form = "NFC") -> str:
@@ -98,7 +101,33 @@ def is_ordinary(text: str) -> bool:
     """Return whether `text` is in NFC and has no invisible character."""
     if text.isascii():
         return True
-    return _INVISIBLE.search(text) is None and normal_form(text) == text
+    # A text of which that is not clear at once is in order, and so normalised in linear work.
+    return _INVISIBLE.search(text) is None and unicodedata.is_normalized("NFC", text)
+
+
+def takes_long(text: str, form: Form = "NFC") -> bool:
+    """Return whether a text takes long to normalise: it is very long, or no text of people.
+
+    Such are long runs of marks, and characters that stand for many others in a compatible form.
+    """
+    if text.isascii() or len(text) <= _QUICK:
+        return False
+    if len(text) > _LONGEST:
+        return True
+    apart: Form = _DECOMPOSED.get(form, form)
+    disordered = 0
+    for run in _RUN.finditer(text):
+        if not unicodedata.is_normalized(apart, run[0]):
+            disordered += run.end() - run.start()
+        if disordered > _QUICK:
+            return True
+    return "K" in form and _added(text, form) > 2 * len(text)
+
+
+def _added(text: str, form: Form) -> int:
+    """Return about how many characters more the form has, by those that stand for many others."""
+    added = {char: len(unicodedata.normalize(form, char)) - 1 for char in set(text)}
+    return sum(more * text.count(char) for char, more in added.items() if more > 2)
 
 
 def is_encodable(text: str) -> bool:
@@ -121,10 +150,16 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def compare_text(test: Callable[[str], bool], text: str) -> bool | None:
-    """Run `test` on `text` in NFC; None if removing invisible characters changes the answer."""
+    """Run `test` on `text` in NFC; None if removing invisible characters changes the answer.
+
+    None also for a text that takes long to normalise.
+    """
     if is_ordinary(text):
         return test(text)
-    answer = test(normalise(text))
+    if takes_long(text):
+        return None
+    text = normalise(text)
+    answer = test(text)
     return answer if test(without_invisible(text)) == answer else None
 
 

@@ -12,7 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy.values import normal_form, shown_text, without_invisible
+from policy.evaluation import Indeterminate, equal
+from policy.values import (
+    compare_text,
+    is_ordinary,
+    normal_form,
+    normalise,
+    shown_text,
+    takes_long,
+    without_invisible,
+)
 from policy.values import text as text_module
 from policy.values.text import _RUN, Form
 from tests.examples import examples
@@ -83,6 +92,57 @@ def test_a_long_run_of_marks_is_copied_once(form: Form) -> None:
     with patch.object(text_module, "_RUN", _CountedRuns(copied)):
         normal_form(text, form)
     assert 0 < sum(copied) <= len(text)
+
+
+@settings(max_examples=examples(500))
+@given(_TEXTS)
+def test_an_ordinary_text_is_in_nfc_and_shows_everything(text: str) -> None:
+    expected = unicodedata.normalize("NFC", text) == text == without_invisible(text)
+    assert is_ordinary(text) == expected
+    assert without_invisible(normalise(text)) == without_invisible(text)
+
+
+_HEAVY = {
+    "marks": "a" + "\u0323\u0301" * 15_000,
+    "marks of many letters": ("a" + "\u0301\u0323" * 8) * 2_000,
+    "hidden characters": "fo\u200b" * 170_000,
+}
+_LIGHT = {
+    "letters of Han": "漢字" * 300_000,
+    "accents": "a\u0301" * 100_000,
+    "a table": "─" * 600_000,
+    "few marks": "a" + "\u0301\u0323" * 5_000,
+}
+
+
+@pytest.mark.parametrize("text", _HEAVY.values(), ids=_HEAVY)
+def test_a_text_that_takes_long_to_normalise_is_not_compared(text: str) -> None:
+    handed: list[str] = []
+    with patch.object(text_module, "unicodedata", _Watched(handed)):
+        assert compare_text(lambda found: "x" in found, text) is None
+        assert isinstance(equal(text, "x" + text), Indeterminate)
+    assert handed == []
+
+
+@pytest.mark.parametrize("text", [*_LIGHT.values(), "❤️ ok " * 50_000], ids=[*_LIGHT, "emoji"])
+def test_a_long_text_of_people_is_searched(text: str) -> None:
+    assert compare_text(lambda found: "x" in found, text) is False
+    assert compare_text(lambda found: "x" in found, text + "x") is True
+
+
+@pytest.mark.parametrize("text", _LIGHT.values(), ids=_LIGHT)
+def test_a_long_text_of_people_is_compared(text: str) -> None:
+    assert equal(text, text) is True
+    assert equal(text, text + "x") is False
+
+
+def test_what_stands_for_many_characters_takes_long_in_a_compatible_form() -> None:
+    handed: list[str] = []
+    with patch.object(text_module, "unicodedata", _Watched(handed)):
+        assert takes_long("\ufdfa" * 30_000, "NFKC")
+    assert sum(map(len, handed)) < 100
+    assert not takes_long("\ufdfa" * 30_000)
+    assert not takes_long("漢字①ﬁ" * 30_000, "NFKC")
 
 
 class _CountedRuns:

@@ -76,7 +76,7 @@ def test_long_texts_are_not_looked_at_call_by_call(
     assert len(added) == 2 + looks
 
 
-def test_no_more_values_are_folded_than_are_looked_for(
+def test_no_more_is_folded_than_is_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "global.policy").write_text(
@@ -92,10 +92,34 @@ def test_no_more_values_are_folded_than_are_looked_for(
     monkeypatch.setattr("policy.evaluation.found_in_labelled.search_readings", noting)
     marked = PastCall(tool="web_fetch", input={}, result=_VALUES[0], outcome="ok", at=_NOW, id="c1")
     facts = Facts(now=_NOW, history=(marked,))
-    for count, most in ((10_000, 10_001), (10_001, 0), (90_000, 0)):
+    few, many = ([f"row {number}" for number in range(count)] for count in (10_000, 10_001))
+    marks = ["a" + "\u0323\u0301" * 15_000, "\ufdfa" * 30_000, "漢" * 600_000]
+    for rows, most in ((few, 10_001), (many, 0), (many * 3, 0), *(([mark], 1) for mark in marks)):
         folded.clear()
-        rows = [f"row {number}" for number in range(count)]
         call = ToolCall(tool="bulk", input={"urls": rows})
         decision = judge.decide(call, caller=Caller(), facts=facts)
         assert len(folded) <= most
-        assert decision.verdict == ("allow" if most else "deny")
+        assert decision.verdict == ("allow" if rows is few else "deny")
+
+
+def test_a_result_that_takes_long_to_fold_is_not_known(tmp_path: Path) -> None:
+    (tmp_path / "global.policy").write_text(_RULES)
+    judge = policy.load(tmp_path)
+    call = ToolCall(tool="file_write", input={"path": "a", "content": "of another kind"})
+    found = [
+        judge.decide(
+            call,
+            caller=Caller(),
+            facts=Facts(
+                now=_NOW,
+                history=(
+                    PastCall(
+                        tool="web_fetch", input={}, result=text, outcome="ok", at=_NOW, id="c1"
+                    ),
+                ),
+            ),
+        ).verdict
+        for text in ("a" + "\u0323\u0301" * 15_000, "漢字" * 100_000, "short")
+    ]
+    assert found[0] == "deny"
+    assert found[1] == found[2] != "deny"
