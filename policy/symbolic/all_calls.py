@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from policy.catalog import SchemaView, ToolSpec, includes
 from policy.checks import LayerKey, checked
@@ -40,6 +40,7 @@ _OF_VALUES = (
     checked.TypeTest,
     checked.WindowTest,
 )
+_OfHistory: TypeAlias = checked.EarlierCall | checked.FoundInLabelled
 # The tests that may be about several values, elements of lists, or times.
 _OF_SEVERAL_VALUES = (
     checked.Comparison,
@@ -100,8 +101,8 @@ class AllCalls:
         # What layers declare, where it differs.
         self._declared: list[DeclaredResources] = []
         self._compared: ComparedValues | None = None
-        # The tests of what came before, with what is declared, and their truths.
-        self._earlier: list[tuple[checked.EarlierCall, DeclaredResources | None, Truths]] = []
+        # The tests of what came before, with what else decides them, and their truths.
+        self._earlier: list[tuple[_OfHistory, tuple[object, ...], Truths]] = []
         self._resources = ResourceFacts(
             clauses,
             view,
@@ -196,25 +197,32 @@ class AllCalls:
         is_known = subjects_of(test).isdisjoint((RESOURCES, HISTORY))
         if is_known and isinstance(test, _OF_SEVERAL_VALUES):
             return self._compared_values().truth_of(test, scope) or self._unknown(test, scope)
-        if isinstance(test, checked.EarlierCall):
-            return self._earlier_call(test, scope)
+        if isinstance(test, checked.EarlierCall | checked.FoundInLabelled):
+            return self._of_history(test, scope)
         return self._unknown(test, scope)
 
-    def _earlier_call(self, test: checked.EarlierCall, scope: Scope) -> Truths:
-        """Return the truth of `after`; with more tools and a longer time it holds for more."""
+    def _of_history(self, test: _OfHistory, scope: Scope) -> Truths:
+        """Return the truth of `after` or `from LABEL`.
+
+        With more tools, a longer time and labels that mark more, it holds for more. Where labels
+        differ, a test may be indeterminate in place of true, as there is too much to look through.
+        """
         found = self._unknown(test, scope)
         declared = self._declared_for(self._truths.meaning_of(test), scope)
-        for other, others_declared, truth in self._earlier:
-            if others_declared is not declared:
+        # Only `from` has a value that may be absent.
+        place = (declared, isinstance(test, checked.FoundInLabelled) and scope.absent_is_false)
+        for other, others_place, truth in self._earlier:
+            if others_place != place:
                 continue
             for small, less, large, more in (
                 (test, found, other, truth),
                 (other, truth, test, found),
             ):
                 if _is_within(small, large):
-                    self.clauses.require(-less.holds, more.holds)
                     self.clauses.require(-more.fails, less.fails)
-        self._earlier.append((test, declared, found))
+                    if small.labels == large.labels:
+                        self.clauses.require(-less.holds, more.holds)
+        self._earlier.append((test, place, found))
         return found
 
     def _compared_values(self) -> ComparedValues:
@@ -259,7 +267,36 @@ def _is_fixed(other: checked.Value | checked.ValueSet | None) -> bool:
     return other is None or isinstance(other, checked.ValueSet)
 
 
-def _is_within(small: checked.EarlierCall, large: checked.EarlierCall) -> bool:
-    """Return whether an earlier call that one test asks for is always one for the other."""
-    is_shorter = large.within is None or (small.within is not None and small.within <= large.within)
-    return is_shorter and small.labels == large.labels and includes(large.tools, small.tools)
+def _is_within(small: _OfHistory, large: _OfHistory) -> bool:
+    """Return whether what makes one test true always makes the other one true or indeterminate."""
+    match small, large:
+        case checked.EarlierCall(), checked.EarlierCall():
+            is_shorter = large.within is None or (
+                small.within is not None and small.within <= large.within
+            )
+            return (
+                is_shorter
+                and includes(large.tools, small.tools)
+                and all(
+                    includes(large.tools, label.tools) or _is_marked(label, large.labels)
+                    for label in small.labels
+                )
+            )
+        case checked.FoundInLabelled(), checked.FoundInLabelled():
+            return small.left == large.left and all(
+                _is_marked(label, large.labels) for label in small.labels
+            )
+        case _:
+            return False
+
+
+def _is_marked(small: checked.CheckedLabel, labels: tuple[checked.CheckedLabel, ...]) -> bool:
+    """Return whether one of some labels marks, or may mark, all that this one marks."""
+    return any(
+        includes(one.tools, small.tools)
+        and one.when in (None, small.when)
+        and one.unless in (None, small.unless)
+        and (not one.fields or (small.fields and set(small.fields) <= set(one.fields)))
+        and all(output in one.outputs for output in small.outputs)
+        for one in labels
+    )

@@ -127,6 +127,14 @@ _LIMITS = (
     ('5 per day when session.role == "x" unless agent.name == "a"',
      '5 per day when session.role == "x"', "5 per day"),
 )  # fmt: skip
+_CLAIMS = (
+    ' when input.amount > 600 and input.to == "a"',
+    " when input.amount > 600",
+    " when input.amount >= 600",
+    " when input.amount >= 500",
+    "",
+)
+_FIELDS = {"pay": "to", "look": "path", "fetch": "url", "sh": "command"}
 _LABELS = ("note", "note, mail", "note, mail, fetch")
 
 
@@ -149,6 +157,9 @@ class _Drawn:
     many: str
     high: str
     low: str
+    field: str
+    about_few: str
+    about_many: str
 
 
 # The statement before and after an edit that tightens. Beside a rule that permits there is no
@@ -174,6 +185,19 @@ _OF_RESTRICTIONS: dict[str, tuple[str, str]] = {
     "rule added": ("", "r: {verdict} {name} when {some_wide}"),
     "limit": ("{high}", "{low}"),
     "redaction": ("", "redact results of {name} matching /x/"),
+    "redaction of more tools": (
+        "redact results of {few} matching /x/",
+        "redact results of {many} matching /x/",
+    ),
+    "claim": ("prove never allow pay{about_few}", "prove never allow pay{about_many}"),
+    "from a label": (
+        "label bad on results of {few} at text\nr: {verdict} {name} when input.{field} from bad",
+        "label bad on results of {many}\nr: {verdict} {name} when input.{field} from bad",
+    ),
+    "after a label with conditions": (
+        'label bad on results of {few} when session.role == "x"\nr: {verdict} {name} after bad',
+        "label bad on results of {many}\nr: {verdict} {name} after bad",
+    ),
 }
 
 
@@ -190,6 +214,7 @@ def _edits(draw: DrawFn) -> _Edit:
     weak, strict = _step(draw, pick(draw, _STRICTER))
     long, short = _step(draw, _WINDOWS)
     few, many = _step(draw, _LABELS)
+    about_few, about_many = _step(draw, _CLAIMS)
     high, low = (
         f"limit {name} to {one}" if one else "" for one in _step(draw, pick(draw, _LIMITS))
     )
@@ -211,6 +236,9 @@ def _edits(draw: DrawFn) -> _Edit:
             many=many,
             high=high,
             low=low,
+            field=_FIELDS[name],
+            about_few=about_few,
+            about_many=about_many,
         )
     )
     kept = pick(draw, _KEPT)

@@ -8,9 +8,10 @@ from decimal import Decimal
 from typing import Literal, TypeAlias
 
 from policy.checks import checked
-from policy.program import Program
-from policy.verify.difference.limit_changes import limit_changes
-from policy.verify.difference.statements import ChangedLayer, only
+from policy.program import Program, meaning_digest
+from policy.verify.difference.limit_changes import covers, limit_changes
+from policy.verify.difference.statements import ChangedLayer, Statement, only
+from policy.verify.difference.tightening import claims_as_much
 
 # What a change does: it lets calls do more, or less; it may do either; or it affects no call.
 Direction: TypeAlias = Literal["looser", "tighter", "unclear", "none"]
@@ -48,7 +49,8 @@ def changes_of(layer: ChangedLayer) -> Iterator[Change]:
     limits = [only(checked.CheckedLimit, each) for each in (layer.removed, layer.added)]
     for one in limit_changes(*limits):
         yield _change("limit", one.direction, one.limit, layer, one.verb)
-    for statements, verb in ((layer.removed, "removed"), (layer.added, "added")):
+    removed = [old for old in layer.removed if not any(_says_as_much(n, old) for n in layer.added)]
+    for statements, verb in ((removed, "removed"), (layer.added, "added")):
         direction: Direction = "looser" if verb == "removed" else "tighter"
         for statement in statements:
             match statement:
@@ -75,6 +77,28 @@ def changes_of(layer: ChangedLayer) -> Iterator[Change]:
                     )
                 case _:
                     continue
+
+
+def _says_as_much(new: Statement, old: Statement) -> bool:
+    """Return whether a redaction or a claim certainly has the effect of one in its place."""
+    match new, old:
+        case checked.CheckedRedaction(), checked.CheckedRedaction():
+            return covers(new.tools, old.tools) and _of_one_tool(new) == _of_one_tool(old)
+        case checked.CheckedInvariant(), checked.CheckedInvariant():
+            return claims_as_much(new, old)
+        case _:
+            return False
+
+
+def _of_one_tool(redaction: checked.CheckedRedaction) -> str:
+    return meaning_digest(
+        redaction.pattern,
+        redaction.replacement,
+        redaction.when,
+        redaction.unless,
+        redaction.result_when,
+        redaction.result_unless,
+    )
 
 
 def _narrows(change: checked.CheckedChange) -> bool:

@@ -86,12 +86,12 @@ def _is_as_strict(one: checked.CheckedLimit, other: checked.CheckedLimit) -> boo
     return (
         one.capacity <= other.capacity
         and (one.window or timedelta.max) >= (other.window or timedelta.max)
-        and _covers(one.tools, other.tools)
+        and covers(one.tools, other.tools)
         and _counts_as_much(one, other)
     )
 
 
-def _covers(wide: ToolSelector, narrow: ToolSelector) -> bool:
+def covers(wide: ToolSelector, narrow: ToolSelector) -> bool:
     """Return whether one selector certainly matches every tool that the other one matches."""
     included = _parts(wide)
     return (_ANY in included or _parts(narrow) <= included) and _excluded(wide) <= _excluded(narrow)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from typing import Any
+
 from policy.checks import checked
 from policy.evaluation import is_enforceable
 from policy.model import Verdict
 from policy.program import Program, meaning_digest
 from policy.values import PathContext
+from policy.verify.difference.limit_changes import covers
 from policy.verify.difference.statements import ChangedLayer, Statement, changed_layers
 
 # Any folders do: whether a sandbox can keep code within a set depends on how it is written.
@@ -26,6 +30,25 @@ def only_tightens(old: Program, new: Program) -> bool:
     if [layer.key for layer in old.policy.layers] != [layer.key for layer in new.policy.layers]:
         return False
     return all(map(_layer_tightens, changed_layers(old, new)))
+
+
+def claims_as_much(new: checked.CheckedInvariant, old: checked.CheckedInvariant) -> bool:
+    """Return whether a claim is certainly about all calls that another one is about."""
+    return (
+        (new.kind, new.claim) == (old.kind, old.claim)
+        and covers(new.tools, old.tools)
+        and all(
+            any(_holds_less(each, one) for each in _conjuncts(old.when))
+            for one in _conjuncts(new.when)
+        )
+        and (new.unless is None or _holds_less(new.unless, old.unless))
+    )
+
+
+def _conjuncts(test: checked.Test | None) -> tuple[checked.Test, ...]:
+    if test is None:
+        return ()
+    return test.tests if isinstance(test, checked.AllOf) else (test,)
 
 
 def _layer_tightens(layer: ChangedLayer) -> bool:
@@ -109,12 +132,37 @@ def _holds_less(one: checked.Test | None, other: checked.Test | None) -> bool:
             right=checked.ValueSet() as large
         ):
             return _alike(one, other, "left") and _is_within(small, large)
+        case checked.Comparison(right=checked.Constant()), checked.Comparison(
+            right=checked.Constant()
+        ) if _are_bounds(one, other):
+            return _alike(one, other, "left") and _is_closer(one, other)
         case checked.ResourceTest(operand=checked.ValueSet()), checked.ResourceTest(
             operand=checked.ValueSet()
         ):
             return _is_met_less(one, other)
         case _:
             return meaning_digest(one) == meaning_digest(other)
+
+
+def _are_bounds(one: checked.Comparison, other: checked.Comparison) -> bool:
+    """Return whether both compare with a number, in the same direction."""
+    return one.op[0] == other.op[0] != "=" and all(
+        isinstance(value, int | Decimal) and not isinstance(value, bool)
+        for value in (_bound(one), _bound(other))
+    )
+
+
+def _is_closer(one: checked.Comparison, other: checked.Comparison) -> bool:
+    """Return whether one of two bounds leaves no number that the other one does not."""
+    here, there = _bound(one), _bound(other)
+    if here == there:
+        return one.op == other.op or other.op.endswith("=")
+    return bool((here > there) == (one.op[0] == ">"))
+
+
+def _bound(comparison: checked.Comparison) -> Any:
+    right = comparison.right
+    return right.value if isinstance(right, checked.Constant) else None
 
 
 def _alike(one: checked.Test, other: checked.Test, *fields: str) -> bool:
