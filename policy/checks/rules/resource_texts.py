@@ -28,14 +28,17 @@ from policy.checks.checked import (
     Membership,
     Negative,
     NotOf,
+    Presence,
     Quantified,
     RegexTest,
     ResourceTest,
     Selected,
     Test,
     TextRelation,
+    TypeTest,
     Value,
     ValueSet,
+    ValueTest,
     Variable,
 )
 from policy.checks.names.known_tools import Steps
@@ -175,6 +178,8 @@ def _text_tests(
                 )
             for side in _sides(test):
                 yield from _in_selections(side, lets_pass=lets_pass, beside=beside, sources=sources)
+        case Presence(left=left) | TypeTest(left=left) | ValueTest(value=left):
+            yield from _in_selections(left, lets_pass=lets_pass, beside=beside, sources=sources)
         case _:
             return
 
@@ -237,8 +242,10 @@ def _is_everything(values: ValueSet) -> bool:
 
 def _tested_fields(test: _Leaf, sources: _Sources) -> tuple[Steps, ...]:
     """Return the fields whose text is compared with texts that the policy names."""
-    if isinstance(test, LikeTest | RegexTest | TextRelation):
+    if isinstance(test, LikeTest | RegexTest):
         return _fields(test.left, sources)
+    if isinstance(test, TextRelation):
+        return _fields(test.left, sources) or _fields(test.right, sources)
     if isinstance(test, Membership) and isinstance(test.right, ValueSet):
         # Sets of other kinds are compared by what their members mean.
         return _fields(test.left, sources) if test.right.kind == "strings" else ()
