@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from policy.audit import ResultRedaction
 from policy.catalog import SERVER_REQUESTS
@@ -12,7 +12,7 @@ from policy.decision import NO_RESULT, ResultRules
 from policy.generation import Generation
 from policy.model import SENTENCES, Execution, PermissionDenied, ToolError
 from policy.program import ResultRedactor, ResultWithheld
-from policy.runtime import Threads
+from policy.runtime import NoThreadFree, Threads
 from policy.service.in_flight import InFlight
 from policy.service.judging.adjudicator import Judgement
 from policy.service.layers.progress_reports import reporting
@@ -25,12 +25,17 @@ from policy.tools import (
     ToolService,
     with_parts,
 )
-from policy.values import Redaction
+from policy.values import Redaction, is_ordinary
 
 # Searching a large result takes milliseconds, or seconds if it was made to be slow.
 _THREADS = Threads("redacting results", most=8, fair=True)
 _LARGE_TEXT = 50_000
+# A character takes so much longer in a text that is not shown as it is spelled.
+_OF_HIDDEN = 50
 _MANY_VALUES = 2_000
+
+_Returned = TypeVar("_Returned")
+_Redacted = TypeVar("_Redacted")
 
 
 async def execute_redacted(inner: ToolService, call: InFlight, judgement: Judgement) -> ToolOutput:
@@ -50,11 +55,11 @@ async def execute_redacted(inner: ToolService, call: InFlight, judgement: Judgem
         with reporting(call, redacted.reporter):
             output = await inner.execute(judged.tool, judged.input)
     except ToolError as error:
-        failure = redacted.error(error)
+        failed = error
     else:
-        if _is_large((output.value, output.relayed and output.relayed.content)):
-            return await _THREADS.run(redacted.output, output)
-        return redacted.output(output)
+        parts = (output.value, output.relayed and output.relayed.content)
+        return await _beside_others(redacted.output, output, parts)
+    failure = await _beside_others(redacted.error, failed, failed.message)
     # Its cause has the text that the tool has raised.
     failure.__cause__ = failure.__context__ = None
     raise failure
@@ -77,10 +82,16 @@ class _RedactedCall:
         async def redacted(progress: float, total: float | None, message: str | None) -> None:
             if message is not None:
                 try:
-                    message = ResultRedactor(redactions).text(message)
-                except ResultWithheld:
+                    message = await _beside_others(shown, message, message)
+                except NoThreadFree:
                     message = None
             await report(progress, total, message)
+
+        def shown(message: str) -> str | None:
+            try:
+                return ResultRedactor(redactions).text(message)
+            except ResultWithheld:
+                return None
 
         return redacted
 
@@ -183,6 +194,15 @@ class _RedactedCall:
         self._call.redactions = (*(self._call.redactions or ()), redaction)
 
 
+async def _beside_others(
+    redacted: Callable[[_Returned], _Redacted], returned: _Returned, searched: Any
+) -> _Redacted:
+    """Redact what was returned, in a thread if there is much to be searched."""
+    if _is_large(searched):
+        return await _THREADS.run(redacted, returned)
+    return redacted(returned)
+
+
 def _is_large(value: Any) -> bool:
     """Return whether a value has so much text, or so many values, that others should not wait."""
     values, characters, todo = 0, 0, [value]
@@ -190,6 +210,8 @@ def _is_large(value: Any) -> bool:
         part = todo.pop()
         if isinstance(part, str):
             characters += len(part)
+            if not part.isascii() and not is_ordinary(part):
+                characters += _OF_HIDDEN * len(part)
         elif isinstance(part, Mapping):
             todo.extend(part.values())
         elif isinstance(part, list | tuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from policy.service import (
     tool,
 )
 from policy.tools import RelayedResult
+from policy.values import redact_text
 
 KEY = "AKIA1234"
 RULES = """policy for every agent
@@ -225,6 +227,44 @@ def test_messages_of_progress_are_redacted(tmp_path: Path) -> None:
     client = Client()
     run(service.bound_to(Caller(), client=client), "slow")
     assert client.heard == ["at [key]", None]
+
+
+MARKS = "a" + "\u0323\u0301" * 1_000
+
+
+def test_what_takes_long_to_redact_is_redacted_beside_other_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[tuple[str, bool]] = []
+
+    def noting(text: str, *args: Any, **more: Any) -> Any:
+        searched.append((text, threading.current_thread() is threading.main_thread()))
+        return redact_text(text, *args, **more)
+
+    monkeypatch.setattr("policy.program.result_changes.redact_text", noting)
+
+    @tool
+    async def tells(ctx: ExecutionContext, what: str) -> str:
+        """Tell something, in each way."""
+        assert ctx.client is not None and ctx.client.progress is not None
+        await ctx.client.progress(1, 2, f"{KEY} progress {what}")
+        raise RuntimeError(f"{KEY} error {what}")
+
+    async def calls() -> None:
+        bound = service.bound_to(Caller(), client=client)
+        for what in ("short", MARKS):
+            with pytest.raises(Execution, match=r"\[key\] error"):
+                await bound.execute("tells", {"what": what})
+            await bound.execute("records", {})
+
+    results = iter((f"{KEY} result short", f"{KEY} result {MARKS}"))
+    service, _ = service_of(tmp_path, lambda: next(results), tells, rules=PLAIN_RULES)
+    client = Client()
+    asyncio.run(calls())
+    assert [str(one).startswith("[key] progress") for one in client.heard] == [True, True]
+    for place in ("progress", "error", "result"):
+        waited = {MARKS in text: waits for text, waits in searched if f" {place} " in text}
+        assert waited == {False: True, True: False}, place
 
 
 # ------------------------------------------------------------------ results of MCP servers
