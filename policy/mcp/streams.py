@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from math import isinf
+from math import isfinite
 from typing import TypeAlias
 
 import anyio
@@ -35,8 +35,8 @@ _UNREADABLE = (
     "the server's answer cannot be read: it is not valid JSON in UTF-8, has a number that is too "
     "large, or has no result"
 )
-# What a number beyond all doubles has: an exponent of three digits, or many digits.
-_LARGE_NUMBER = re.compile(r"[0-9][eE]\+?[0-9]{3}|(?<![0-9])[0-9]{200}")
+# What a number beyond all doubles has: an exponent of three digits, or many digits; or its name.
+_LARGE_NUMBER = re.compile(r"[0-9][eE]\+?[0-9]{3}|(?<![0-9])[0-9]{200}|NaN|Infinity")
 _MOST_DIGITS = 4_000  # of an integer; Python reads 4,300
 _TOO_DEEP = "recursion limit exceeded"  # as pydantic says it
 
@@ -160,7 +160,9 @@ def _check_numbers(text: str | bytes) -> None:
     decoded = _decoded(text)
     if _LARGE_NUMBER.search(decoded) is not None:
         try:
-            json.loads(decoded, parse_float=_finite, parse_int=_finite_digits)
+            json.loads(
+                decoded, parse_float=_finite, parse_int=_finite_digits, parse_constant=_finite
+            )
         except RecursionError:
             return  # refused, or read, as deep messages are
 
@@ -171,7 +173,7 @@ def _decoded(text: str | bytes) -> str:
 
 def _finite(digits: str) -> float:
     number = float(digits)
-    if isinf(number):
+    if not isfinite(number):
         raise ValueError("a number that is too large")
     return number
 

@@ -40,7 +40,16 @@ async def _words_after_a_write_that(fails: OSError) -> list[str]:
 
 @pytest.mark.parametrize(
     "number",
-    ["9" * 5_000, "-" + "9" * 5_000, "1e999", "-1E+0999", "[2, 1.5e400]", "9" * 400 + ".0"],
+    [
+        "9" * 5_000,
+        "-" + "9" * 5_000,
+        "1e999",
+        "-1E+0999",
+        "[2, 1.5e400]",
+        "9" * 400 + ".0",
+        "NaN",
+        "-Infinity",
+    ],
 )
 def test_an_answer_with_a_number_that_is_too_large_is_an_error(number: str) -> None:
     (answer,) = asyncio.run(_answers(f'{{"jsonrpc":"2.0","id":7,"result":{{"a":{number}}}}}'))
@@ -49,7 +58,9 @@ def test_an_answer_with_a_number_that_is_too_large_is_an_error(number: str) -> N
     assert "a number that is too large" in answer.error.message
 
 
-@pytest.mark.parametrize("number", ["1e308", "1e-999", "9" * 300, '"1e999"', "0." + "1" * 300])
+@pytest.mark.parametrize(
+    "number", ["1e308", "1e-999", "9" * 300, '"1e999"', '"NaN"', "0." + "1" * 300]
+)
 def test_an_answer_with_a_large_number_is_read(number: str) -> None:
     (answer,) = asyncio.run(_answers(f'{{"jsonrpc":"2.0","id":7,"result":{{"a":{number}}}}}'))
     assert isinstance(answer, JSONRPCResponse)
