@@ -357,3 +357,33 @@ def test_what_others_may_tell_an_agent_to_run_is_not_run_unseen(
 def test_everyday_work_is_not_asked_about_for_what_runs_next(command: str, workspace: Path) -> None:
     (decision,) = _judged_by(command, workspace, _DEFAULT)
     assert decision.verdict is Verdict.ALLOW, told(decision)
+
+
+@pytest.mark.parametrize(
+    "file",
+    (
+        "requirements.txt requirements-dev.txt requirements/dev.txt constraints.txt Pipfile Gemfile"
+        " setup.py setup.cfg conftest.py noxfile.py build.rs .pnpmfile.cjs .yarnrc.yml"
+        " .yarn/releases/yarn.cjs pip.conf .cargo/config.toml package-lock.json npm-shrinkwrap.json"
+        " yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock poetry.lock uv.lock pdm.lock"
+        " pylock.toml Pipfile.lock Cargo.lock go.sum Gemfile.lock composer.lock mix.lock"
+        " Package.resolved packages.lock.json gradle/wrapper/gradle-wrapper.jar"
+        " .mvn/wrapper/maven-wrapper.properties .gitlab/ci/test.yml azure-pipelines.yml"
+        " bitbucket-pipelines.yml .travis.yml .drone.yml appveyor.yml .buildkite/pipeline.yml"
+        " .woodpecker/test.yml .woodpecker.yml .forgejo/workflows/x.yml .gitea/workflows/x.yml"
+    ).split(),
+)
+@pytest.mark.parametrize("folder", ["", "sub/"])
+def test_each_file_that_runs_next_is_asked_about(folder: str, file: str, workspace: Path) -> None:
+    (decision,) = _judged_by(f"cp a.txt {folder}{file}", workspace, _DEFAULT)
+    assert decision.verdict is Verdict.ASK, told(decision)
+    assert "ask-about-what-runs-next" in str(decision.reasons)
+
+
+def test_what_runs_next_is_asked_about_in_a_project_within_scratch(workspace: Path) -> None:
+    within = _DEFAULT.replace("/scratch/**", f"{workspace.parents[1]}/**")
+    decisions = [
+        _judged_by(command, workspace, within)[0]
+        for command in ("cp a.py setup.py", "cp setup.py OTHER/setup.py")
+    ]
+    assert [one.verdict for one in decisions] == [Verdict.ASK, Verdict.ASK]
