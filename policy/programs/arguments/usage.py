@@ -173,6 +173,7 @@ class ArgumentUsage:
             found = found_paths(items, profile, steered=is_steered_by_variable(self.effects))
         elif runs and self.effects.command.fed_by:
             found = self._handed_on(items)
+        self.effects.members = _download_folder(items, roles)
         taken = iter(possible)
         may_be_value = False
         for item in items:
@@ -360,6 +361,18 @@ class ArgumentUsage:
         if note_standard_input(effects, stdin, roles=roles):
             # As with `-f`, a pattern has to spell it: `psql * < *`.
             self.options.append(GivenOption(name="<", guarded=True))
+
+
+def _download_folder(items: Sequence[Item], roles: Sequence[str]) -> tuple[Word, ...]:
+    """Return the folder of files that URLs name: `wget -P out`, `curl -O --output-dir out`."""
+    if "fetched..." not in roles:
+        return ()
+    named = [
+        item.value
+        for item in items
+        if isinstance(item, OptionItem) and item.option and item.option.role == "write-tree"
+    ]
+    return tuple(word for word in named[-1:] if word is not None)
 
 
 def _may_take_next(item: OptionItem) -> bool:

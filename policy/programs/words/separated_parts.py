@@ -35,6 +35,7 @@ _MAPPING = _Form(re.compile(r"([:,=])"))
 _PAIR = _Form(re.compile(r"([:?+!]*=)"), 1, re.compile(r"[^=]*="))
 # The host in front of `:` or `::` contains no slash.
 _PLACE = _Form(re.compile(r"\A[^/:]*(::?)"), 1, re.compile(r"[^/:]*(?:/|::?[^:])"))
+_TUNNEL = _Form(re.compile(r"(:)"))
 _SETTING = _Form(
     re.compile(r"\A(?:--?)?[A-Za-z_*?][A-Za-z0-9_.*?-]*(\+?=)"),
     1,
@@ -60,16 +61,28 @@ _FORMS = {
     "keyed-read": _PAIR,
     "keyed-read-tree": _PAIR,
     "keyed-write": _PAIR,
+    "tunnel": _TUNNEL,
 }
+_PLACES = frozenset(
+    {"place-read", "place-write", "remote", "source-remote", "clone-source", "fetch-source"}
+)
+_HOSTS = _PLACES | {
+    "host", "connect", "address", "fetched", "url", "user-at-host", "at-host", "database",
+}  # fmt: skip
+# The scheme, and what stands between it and the path: users and hosts. A `?` in a glob is no query.
+_AUTHORITY = re.compile(r"([A-Za-z0-9+.*?-]*://)?([^/?#]*)(.?)", re.DOTALL)
+_AUTHORITY_GLOB = re.compile(r"([A-Za-z0-9+.*?-]*://)?([^/#]*)(.?)", re.DOTALL)
 
 
 def has_parts(role: str) -> bool:
     """Return whether a word in this role may consist of parts."""
-    return role in _FORMS
+    return role in _FORMS or role in _HOSTS
 
 
 def matches_by_parts(role: str, given: Word, wanted: Word) -> bool:
     """Return whether a glob that matches a word does so with each wildcard within one part."""
+    if role in _HOSTS and (role not in _PLACES or "://" in given.text):
+        return _matches_by_host(given, wanted)
     form = _FORMS[role]
     if not given.known:
         # What the shell puts in place of a variable may contain a separator.
@@ -80,6 +93,23 @@ def matches_by_parts(role: str, given: Word, wanted: Word) -> bool:
     return len(parts) == len(globs) and all(
         compile_name_glob(glob)(part) for part, glob in zip(parts, globs, strict=True)
     )
+
+
+def _matches_by_host(given: Word, wanted: Word) -> bool:
+    """Return whether the hosts of a word match the glob of the host: `build*` no `build@evil`."""
+    told, asked = _AUTHORITY.match(given.text), _AUTHORITY_GLOB.match(wanted.text)
+    assert told is not None
+    assert asked is not None
+    scheme, authority, end = told.groups(default="")
+    wanted_scheme, glob = asked[1] or "", asked[2].rpartition("@")[2]
+    start = wanted.text.partition("*")[0]
+    if scheme and not wanted_scheme and start and scheme.startswith(start):
+        return True  # `http*` asks for no host
+    if not given.known and not end and not given.number:
+        # What the shell puts in place of a variable may contain a `@`.
+        return glob == "*"
+    hosts = [authority] if "," in glob else authority.split(",")
+    return all(compile_name_glob(glob)(host.rpartition("@")[2]) for host in hosts)
 
 
 def destination(word: Word) -> Word | None:
