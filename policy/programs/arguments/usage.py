@@ -173,7 +173,7 @@ class ArgumentUsage:
             found = found_paths(items, profile, steered=is_steered_by_variable(self.effects))
         elif runs and self.effects.command.fed_by:
             found = self._handed_on(items)
-        self.effects.members = _download_folder(items, roles)
+        self.effects.members += _download_folder(items, roles)
         taken = iter(possible)
         may_be_value = False
         for item in items:
