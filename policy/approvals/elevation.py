@@ -7,6 +7,7 @@ policy, and policies are written in files.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 from policy.approvals.binding import caller_digest
@@ -20,6 +21,9 @@ MOST_TIMES = 100
 MOST_PATTERNS = 20
 _LONGEST_PATTERN = 200
 _LONGEST_BECAUSE = 500
+_WILDCARDS = frozenset("*?[")
+# Letters or digits that a pattern with wildcards names: two at its start, or three in a row.
+_NAMES = re.compile(r"[^\W_]{2}|.*[^\W_]{3}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,9 +101,9 @@ def matches_tool(patterns: tuple[str, ...], spec: ToolSpec | None) -> bool:
 
 
 def _is_pattern(text: object) -> bool:
-    if not isinstance(text, str) or not text.strip("*? \t"):
+    if not isinstance(text, str) or len(text) > _LONGEST_PATTERN or not text.isprintable():
         return False
-    return len(text) <= _LONGEST_PATTERN and text.isprintable()
+    return bool(text.strip() if _WILDCARDS.isdisjoint(text) else _NAMES.match(text))
 
 
 def _is_text(value: object) -> bool:

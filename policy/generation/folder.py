@@ -133,16 +133,17 @@ def signature(path: str | os.PathLike[str]) -> Signature:
     return tuple(sorted((file.name, _stat_signature(file.path)) for file in files))
 
 
-def is_cut(before: Signature, now: Signature) -> bool:
-    """Return whether a file is shorter than before, and still the same file (inode).
+def may_be_unfinished(before: Signature, now: Signature) -> bool:
+    """Return whether a file has changed and is still the same file (inode), or is a new one.
 
-    It may be in the middle of a save in place. A file that replaces another one is complete.
+    It may be in the middle of a save in place. A file that replaces another one is complete, and
+    so is what is read first, without anything before it.
     """
     known = dict(before)
-    return any(
-        found[:2] == was[:2] and found[2:3] < was[2:3]
+    return bool(known) and any(
+        was is None or (found != was and found[:2] == was[:2])
         for name, found in now
-        if (was := known.get(name)) is not None
+        for was in (known.get(name),)
     )
 
 
@@ -151,7 +152,7 @@ def _stat_signature(path: str) -> tuple[int, ...]:
         found = os.stat(path)
     except OSError as problem:
         return (problem.errno or 0,)
-    # `is_cut` compares the first three.
+    # `may_be_unfinished` compares the first two.
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 

@@ -23,7 +23,7 @@ from policy.generation import (
     ProtectedFiles,
     Signature,
     Snapshot,
-    is_cut,
+    may_be_unfinished,
     no_collecting,
     read_folder,
     signature,
@@ -284,7 +284,8 @@ class Publisher:
                     built = self._build(snapshot, work, None if last else seen)
                 except ProofsUnwanted:
                     continue  # the files were edited: the newer edit counts
-                if (built.generation is None or is_cut(self.in_force.files, seen)) and not last:
+                unfinished = may_be_unfinished(self.in_force.files, seen)
+                if (built.generation is None or unfinished) and not last:
                     # This may be half a save: it is published if it is still there later.
                     waited = (work, built)
                     time.sleep(self._settle)

@@ -124,8 +124,9 @@ def test_reading_that_fails_keeps_the_last_good_generation(
     assert not store.status.stale
 
 
+@pytest.mark.parametrize("remark", ["# 1\n", f"# {'1' * 1_000}\n"])
 def test_half_a_save_that_would_load_does_not_take_effect(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch, remark: str
 ) -> None:
     file = folder / "global.policy"
     head, tail = rules("allow"), 'keys: deny file_read when reads "/srv/**"\n'
@@ -134,12 +135,13 @@ def test_half_a_save_that_would_load_does_not_take_effect(
     told: list[Reloaded] = []
     store.subscribe(told.append)
     with file.open("w") as half:
-        half.write(f"# 1\n{head}")
+        half.write(f"{remark}{head}")
         half.flush()
+        left = [tail]
 
         def finish(seconds: float) -> None:
             assert verdict(store) is Verdict.DENY
-            half.write(tail)
+            half.write(left.pop() if left else "")
             half.flush()
 
         monkeypatch.setattr("policy.store.publisher.time.sleep", finish)
@@ -148,6 +150,31 @@ def test_half_a_save_that_would_load_does_not_take_effect(
     (only,) = told
     assert only.generation is not None
     assert only.generation.id.number == 2
+
+
+def test_half_of_a_new_file_does_not_take_effect(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "global.policy").write_text("policy for every agent\n\ndefault deny\n")
+    store = open_store(folder)
+    head = 'policy for agent "writer"\n\nit: deny file_read when reads "/a/**"\n'
+    left = ['keys: deny file_read when reads "/srv/keys/**"\n']
+    (folder / "agents").mkdir(exist_ok=True)
+    with (folder / "agents/writer.policy").open("w") as half:
+        half.write(head)
+        half.flush()
+
+        def finish(seconds: float) -> None:
+            assert store.current is not None
+            assert store.current.id.number == 1
+            half.write(left.pop() if left else "")
+            half.flush()
+
+        monkeypatch.setattr("policy.store.publisher.time.sleep", finish)
+        store.reload()
+    assert left == []
+    assert store.current is not None
+    assert store.current.id.number == 2
 
 
 def test_a_file_that_is_cut_and_stays_so_takes_effect(folder: Path) -> None:
