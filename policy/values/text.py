@@ -87,6 +87,11 @@ def without_invisible(text: str) -> str:
         text = shorter
 
 
+def first_visible(text: str) -> str:
+    """Return the first character that is not invisible; nothing if there is none."""
+    return _INVISIBLE.sub("", text)[:1]
+
+
 def role_of(text: str) -> str:
     """Return the role that a string stands for; a disguised spelling of `guest` is that role."""
     read = without_invisible(text).strip().casefold()
@@ -105,12 +110,13 @@ def is_ordinary(text: str) -> bool:
     return _INVISIBLE.search(text) is None and unicodedata.is_normalized("NFC", text)
 
 
-def takes_long(text: str, form: Form = "NFC") -> bool:
+def takes_long(text: str, form: Form = "NFC", *, quick: int = _QUICK) -> bool:
     """Return whether a text takes long to normalise: it is very long, or no text of people.
 
     Such are long runs of marks, and characters that stand for many others in a compatible form.
+    Up to `quick` of them do not.
     """
-    if text.isascii() or len(text) <= _QUICK:
+    if text.isascii() or len(text) <= quick:
         return False
     if len(text) > _LONGEST:
         return True
@@ -119,7 +125,7 @@ def takes_long(text: str, form: Form = "NFC") -> bool:
     for run in _RUN.finditer(text):
         if not unicodedata.is_normalized(apart, run[0]):
             disordered += run.end() - run.start()
-        if disordered > _QUICK:
+        if disordered > quick:
             return True
     return "K" in form and _added(text, form) > 2 * len(text)
 

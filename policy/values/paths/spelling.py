@@ -10,7 +10,14 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote_to_bytes
 
-from policy.values.text import has_control, is_encodable, normal_form, quote, without_invisible
+from policy.values.text import (
+    first_visible,
+    has_control,
+    is_encodable,
+    normal_form,
+    quote,
+    takes_long,
+)
 from policy.values.unreadable import Unreadable
 
 # Texts that all programs read alike; most paths are of this form.
@@ -18,6 +25,9 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./+@=,#()\[\]-]+")
 _ENCODED = re.compile(r"%[0-9A-Fa-f]{2}")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 _DRIVE = re.compile(r"[A-Za-z]:")
+# What has a meaning in a path, and how long a name in it may be.
+_MEANT = frozenset("/\\.")
+_LONGEST_NAME = 255
 _VARIABLE = re.compile(r"\$[A-Za-z_{(]")
 
 
@@ -42,6 +52,8 @@ def _problem(text: str) -> str | None:
         return f"a backslash may be a separator or not; write `/` instead: {quote(text)}"
     if text != text.strip():
         return f"a path with white space around it: {quote(text)}"
+    if takes_long(text, quick=_LONGEST_NAME):
+        return f"a path with more combining marks than a name may have: {quote(text)}"
     if not text.isascii() and _compatible_differs(text):
         return f"a path that changes with Unicode normalisation: {quote(text)}"
     if not text.isascii() and _hides_its_beginning(text):
@@ -51,7 +63,11 @@ def _problem(text: str) -> str | None:
 
 def _compatible_differs(text: str) -> bool:
     """Return whether full-width characters and the like would become separators or dot segments."""
-    other = normal_form(text, "NFKC")
+    forms = {char: normal_form(char, "NFKC") for char in set(text) if not char.isascii()}
+    read = {ord(char): form for char, form in forms.items() if not _MEANT.isdisjoint(form)}
+    if not read:
+        return False
+    other = text.translate(read)
     if other.count("/") != text.count("/") or "\\" in other:
         return True
     return _dots(other) != _dots(text)
@@ -59,7 +75,7 @@ def _compatible_differs(text: str) -> bool:
 
 def _hides_its_beginning(text: str) -> bool:
     """Return whether a text looks absolute, and is not, as its first character is not seen."""
-    seen = without_invisible(text)[:1]
+    seen = first_visible(text)
     return seen in ("/", "~") and seen != text[:1]
 
 
