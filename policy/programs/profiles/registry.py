@@ -128,6 +128,7 @@ class Profiles:
                 found += read
             else:
                 found += self._taken_names(read)
+                found += self._unknown_options(read, file.text)
         return tuple(found)
 
     def files(self, names: Container[str] | None = None) -> tuple[ProfileFile, ...]:
@@ -167,6 +168,19 @@ class Profiles:
                     help=f"describe it in `{owner}.toml`",
                     line=1,
                 )
+
+    def _unknown_options(self, file: ProfileFile, text: str) -> Iterator[ProfileFault]:
+        files = self._files[file.program]
+        if any(isinstance(_read_file(one.name, one.text), tuple) for one in files):
+            return  # what the others declare is not known
+        for name in dict.fromkeys(_undeclared(file.section, _read(files))):
+            lines = enumerate(text.splitlines(), 1)  # what is declared stands first
+            yield ProfileFault(
+                file=file.file,
+                message=f"the program has no option {quote(name)}",
+                help="declare it in `flags` or `values`, or correct its name",
+                line=max((number for number, line in lines if name in line), default=1),
+            )
 
     def _in_order(self) -> Iterator[_LazyFile]:
         for program in sorted(self._files):
@@ -246,6 +260,20 @@ def _read(files: Sequence[_LazyFile]) -> Profile:
             sections.clear()
         sections.append(read.section)
     return profile_of(profile_file.program_of(files[0].name), sections)
+
+
+def _undeclared(section: Section, profile: Profile) -> Iterator[str]:
+    """Yield the options that a section says something of, and that the program does not have."""
+    mentioned = [
+        mention.name
+        for one in (*section.implies, *section.overrides)
+        for mention in (*one.given, *one.implied)
+    ]
+    alone = [one.partition("=")[0] for one in (section.alone, *section.alone_unless)]
+    yield from (name for name in (*mentioned, *alone) if name and name not in profile.options)
+    for name, sub in section.subcommands.items():
+        if name in profile.subcommands:
+            yield from _undeclared(sub, profile.subcommands[name])
 
 
 def _meaning(files: Sequence[_LazyFile]) -> list[object]:

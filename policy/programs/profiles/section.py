@@ -401,23 +401,34 @@ def _means(table: Mapping[str, Any], here: _Here) -> Mapping[str, str]:
     return MappingProxyType(found)
 
 
+_COUNTS = frozenset("123456789")
+
+
 def _implies(table: Mapping[str, Any], key: str, here: _Here) -> tuple[Implication, ...]:
     found = []
     for given, others in _table(table, key, here).items():
-        if isinstance(others, str) and others.split() and given.split():
-            found.append(Implication(given=_mentions(given), implied=_mentions(others)))
+        implied = _mentions(others) if isinstance(others, str) else ()
+        if _mentions(given) and implied and all(one.times for one in implied):
+            found.append(Implication(given=_mentions(given), implied=implied))
         else:
-            here.wrong(key, f"a value of `{key}` must be options", help='such as "-D" = "-d -f"')
+            here.wrong(
+                key,
+                f"a value of `{key}` must be options",
+                help='such as "-D" = "-d -f"; a count is a number (`-q*2`), and `!` stands on the '
+                "left alone",
+            )
     return tuple(found)
 
 
 def _mentions(options: str) -> tuple[OptionMention, ...]:
-    """Return options with values and counts: `-a -d=recurse -u*2 !-X`."""
+    """Return options with values and counts, `-a -d=recurse -u*2 !-X`; none if one is not valid."""
     found = []
     for text in options.split():
         spelled, _, value = text.partition("=")
         name, star, times = spelled.removeprefix("!").partition("*")
-        count = 0 if text.startswith("!") else int(times) if star and times.isdecimal() else 1
+        if not name or (star and (text.startswith("!") or times not in _COUNTS)):
+            return ()
+        count = 0 if text.startswith("!") else int(times) if star else 1
         found.append(OptionMention(name=name, value=value, times=count))
     return tuple(found)
 

@@ -106,3 +106,28 @@ def test_a_wrong_profile_keeps_the_rules_from_loading(tmp_path: Path) -> None:
     (wrong,) = caught.value.diagnostics
     assert isinstance(wrong, Diagnostic)
     assert (wrong.code, wrong.place[:2]) == ("bad-profile", ("programs/report.toml", 1))
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ('[implies]\n"-a" = "--wype"', 5),
+        ('[implies]\n"-x" = "--wipe"', 5),
+        ('[implies]\n"-u*x" = "--wipe"', 4),
+        ('[implies]\n"-u*0" = "--wipe"', 4),
+        ('[implies]\n"--wipe" = "!-a"', 4),
+        ('[overrides]\n"-a" = "--wype"', 5),
+        ('alone = "--nosuch"', 4),
+        ('alone = "--wipe"\nalone_unless = ["-x"]', 5),
+        ('[sub.all]\nflags = "-v"\n[sub.all.implies]\n"-v" = "-x"', 7),
+    ],
+)
+def test_an_implication_of_no_option_is_wrong(tmp_path: Path, said: str, line: int) -> None:
+    mine = f'flags = "--wipe -a -b -u"\noperands = "argument..."\nunseen = true\n{said}\n'
+    _, wrong = read(rules(tmp_path, mine=mine))
+    assert told(wrong) == [("bad-profile", f"programs/mine.toml:{line}")]
+
+
+def test_an_implication_may_be_of_options_that_are_shipped(tmp_path: Path) -> None:
+    said = '[sub.branch.implies]\n"-d -f" = "-D"\n"-v*2" = "-a"\n"-r !-a" = "--list"\n'
+    assert read(rules(tmp_path, git=said))[1] == ()
