@@ -38,6 +38,7 @@ from policy.store import PolicyStore, applying_edits
 
 _LOG = logging.getLogger(__name__)
 _THREADS = Threads("reading and registering plugins", most=1)
+_POLL = 0.2  # seconds
 # Returns what starts programs of a plugin, confined by a driver.
 Launchers: TypeAlias = Callable[[ConfiningDriver], LauncherFor]
 
@@ -55,6 +56,8 @@ class _Loaded:
     settings: PluginSettings
     report: PluginReport
     code: PluginCode | None = None
+    # The names of each tool that a freeze may have.
+    tools: tuple[tuple[str, ...], ...] = ()
 
 
 def confined(driver: ConfiningDriver) -> LauncherFor:
@@ -96,6 +99,15 @@ class ConfiguredPlugins:
                 if name not in self._loaded:
                     self._loaded[name] = await self._begin(name, settings)
 
+    async def end_frozen(self) -> None:
+        """End what plugins do by themselves, where a freeze with `--cancel` covers all tools."""
+        freezing = self._store.freezer.current()
+        for loaded in tuple(self._loaded.values()) if freezing else ():
+            if loaded.code is not None and all(
+                freezing.on(names, cancelling=True) for names in loaded.tools
+            ):
+                await loaded.code.end_unused()
+
     async def close(self) -> None:
         """End all plugins."""
         self.registry.stop()
@@ -125,7 +137,12 @@ class ConfiguredPlugins:
             return _Loaded(settings=settings, report=PluginReport(problem=problem))
         runtime = plugin.manifest.runtime
         assert runtime is not None  # `reviewed` refuses it
-        return _Loaded(settings=settings, report=PluginReport(runtime=runtime.type), code=code)
+        return _Loaded(
+            settings=settings,
+            report=PluginReport(runtime=runtime.type),
+            code=code,
+            tools=tuple((one.full_name, f"ext {name}/{one.name}") for one in tools.values()),
+        )
 
     async def _code_of(self, plugin: PluginFolder, settings: PluginSettings) -> PluginCode:
         access = shared_access(plugin.manifest.access, settings.reach)
@@ -217,6 +234,21 @@ async def configured_plugins(
     plugins = ConfiguredPlugins(service, store, launchers=launchers)
     try:
         async with applying_edits(store, plugins.apply):
-            yield plugins
+            ending = asyncio.create_task(_end_frozen(plugins))
+            try:
+                yield plugins
+            finally:
+                ending.cancel()
+                await asyncio.gather(ending, return_exceptions=True)
     finally:
         await asyncio.shield(plugins.close())
+
+
+async def _end_frozen(plugins: ConfiguredPlugins) -> None:
+    """Look for freezes, which any process may make, again and again."""
+    while True:
+        await asyncio.sleep(_POLL)
+        try:
+            await plugins.end_frozen()
+        except Exception:  # noqa: BLE001 - the next look is made whatever this one does
+            _LOG.exception("the processes of a frozen plugin could not be ended")

@@ -193,6 +193,10 @@ class ProcessPlugin:
         _LOG.warning("the plugin %s was not called: %s", self._manifest.id, why)
         return SandboxMissing(why, for_caller=for_caller)
 
+    async def end_unused(self) -> None:
+        """End every process that no call uses, with all that it has started."""
+        await self._pool.end_unused()
+
     async def close(self) -> None:
         """End every process."""
         await self._pool.close()

@@ -44,6 +44,10 @@ class PluginCode(Protocol):
         """Return what a tool returns, as JSON; raise PluginFailed, or SandboxMissing."""
         ...
 
+    async def end_unused(self) -> None:
+        """End processes that no call uses; the next call starts them again."""
+        ...
+
     async def close(self) -> None:
         """End all that runs of it."""
         ...

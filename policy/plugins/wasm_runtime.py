@@ -147,6 +147,9 @@ class WasmPlugin:
         _LOG.warning("the plugin %s was not called: %s", self._manifest.id, error)
         return SandboxMissing(str(error), for_caller=error.for_caller)
 
+    async def end_unused(self) -> None:
+        """Do nothing: a module runs only while it is called."""
+
     async def close(self) -> None:
         """Forget what is compiled; calls that still run keep theirs until they end."""
         with self._changing:

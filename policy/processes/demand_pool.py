@@ -64,6 +64,11 @@ class DemandPool(Generic[_Key, _Entry]):
         if entry is not None:
             await entry.demand.close()
 
+    async def end_unused(self) -> None:
+        """End what nobody uses now; the next use opens it again."""
+        unused = [each.demand for each in self._entries.values() if not each.demand.users]
+        await asyncio.gather(*(each.reset() for each in unused))
+
     async def close(self) -> None:
         """Close every entry for good."""
         self._closed = True

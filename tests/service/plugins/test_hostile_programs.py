@@ -55,6 +55,25 @@ def left_over() -> list[str]:
     return found
 
 
+async def test_a_freeze_that_cancels_ends_what_a_program_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    tools: dict[str, dict[str, object]] = {name: {} for name in ("leave", "good")}
+    folder = program(tmp_path, HOSTILE, access={}, **tools)
+    async with running(tmp_path, table(folder, more=LIMITS), confined=True) as on:
+        assert await on.call("ext__hostile__leave") == "left"
+        await until(left_over)
+        # A tool that goes on keeps its process.
+        await on.service.freeze(["ext hostile/leave"], because="stop", cancel=True)
+        await on.plugins.end_frozen()
+        assert left_over()
+        await on.service.freeze(["ext *"], because="stop", cancel=True)
+        await until(lambda: not left_over())
+        await on.service.unfreeze()
+        assert await on.call("ext__hostile__good") == "fine"
+
+
 async def test_a_hostile_program_fails_its_own_calls_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
