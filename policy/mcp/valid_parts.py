@@ -16,6 +16,7 @@ from policy.pins import entry_problem
 from policy.values import quote
 
 _LONGEST = 200
+_HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _DEEPEST_RESULT = 150  # levels, below what the reader of a client's side takes
 
 
@@ -28,7 +29,7 @@ def valid_tools(found: ReadList, *, version: str) -> tuple[tuple[ListedTool, ...
     left_out: dict[str, str] = {}
     others: list[str] = [f"{found.cut}; what it lists up to there is used"] if found.cut else []
     for number, entry in enumerate(found.entries, start=1):
-        problem = entry_problem(entry)
+        problem = entry_problem(entry) or _odd_hint(entry)
         name = entry.get("name") if isinstance(entry, Mapping) else None
         if problem is None:
             named.append((entry["name"], entry))
@@ -40,6 +41,14 @@ def valid_tools(found: ReadList, *, version: str) -> tuple[tuple[ListedTool, ...
         left_out.update(_refused(named, version))
     tools = (ListedTool(name=name, raw=frozen(e)) for name, e in named if name not in left_out)
     return tuple(tools), ListFaults(left_out=left_out, others=tuple(others))
+
+
+def _odd_hint(entry: Mapping[str, Any]) -> str | None:
+    """Return which hint of a tool is no boolean: the protocol's reader takes `"yes"` as one."""
+    given = entry.get("annotations")
+    hints = given if isinstance(given, Mapping) else {}
+    odd = (name for name in _HINTS if not isinstance(hints.get(name), bool | None))
+    return next((f"`annotations.{name}` is not a boolean" for name in odd), None)
 
 
 def _refused(named: Iterable[tuple[str, Any]], version: str) -> Iterator[tuple[str, str]]:

@@ -19,6 +19,7 @@ from policy.generation import (
 )
 from policy.pins import (
     Lock,
+    PinState,
     UnusableDefinitions,
     compare,
     definitions_of,
@@ -110,6 +111,9 @@ def _compared(server: McpServer, answer: ServerAnswers, lock: Lock | None) -> di
     compared = None if lock is None else compare(lock, definitions)
     states = () if compared is None else map(compared.state_of, compared.tools)
     pins = Counter(state.value for state in states)
+    if compared is not None and definitions.left_out:
+        # Those that nobody has accepted, too: each has a line of its own.
+        pins[PinState.LEFT_OUT.value] = len(definitions.left_out)
     left_out = (f"left out: {problem}" for problem in definitions.problems)
     problems = [*answer.faults.others, *left_out]
     return _record(server, **said, pins=dict(sorted(pins.items())), problems=problems)

@@ -110,7 +110,8 @@ def test_each_server_has_its_state_era_pins_and_last_error(tmp_path: Path) -> No
 
 def test_tools_that_are_left_out_are_not_called_missing(tmp_path: Path) -> None:
     """Reviewed or not, they are named with the reason."""
-    script = {"tools": [tool("fine"), tool("with/slash"), {**tool("odd"), "icons": 7}]}
+    hinted = {**tool("hinted"), "annotations": {"readOnlyHint": "yes"}}
+    script = {"tools": [tool("fine"), tool("with/slash"), {**tool("odd"), "icons": 7}, hinted]}
     (tmp_path / "script.json").write_text(json.dumps(script))
     rules = rules_in(tmp_path)
     (rules / "placet.toml").write_text(declaring_server(tmp_path / "script.json", "f"))
@@ -120,8 +121,9 @@ def test_tools_that_are_left_out_are_not_called_missing(tmp_path: Path) -> None:
     lock = accepted(Lock(), definitions, reviewed=Reviewed(by="ada", at="2026-11-23T08:00:00Z"))
     (rules / LOCK_FILE).write_bytes(write_lock(lock))
     out = doctor(rules).out
-    assert "1 tool: 1 left out, 1 no longer declared, 1 as accepted\n" in out
+    assert "1 tool: 3 left out, 1 no longer declared, 1 as accepted\n" in out
     assert "  ! left out: tool `odd`: `icons` is not valid: Input should be a valid list\n" in out
+    assert "  ! left out: tool `hinted`: `annotations.readOnlyHint` is not a boolean\n" in out
     assert "  ! left out: tool `with/slash`: clients accept letters, digits, `_`, `-` and" in out
 
 
