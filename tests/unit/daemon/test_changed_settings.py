@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from policy.daemon.changed_settings import SettingsWatch
 from policy.daemon.context import HookContext
 from policy.daemon.decider import Decider
 from policy.daemon.request import HookAnswer
+from policy.model import Caller
 from tests.unit.daemon.deciding import hook_input, request
 
 _ENDS = {"claude-code": "PostToolUse", "codex": "PostToolUse", "gemini-cli": "AfterTool"}
@@ -109,3 +111,12 @@ def test_a_pipe_in_place_of_settings_is_not_waited_for(tmp_path: Path) -> None:
     session.begins("make", tool_use_id="1")
     os.mkfifo(file)
     assert "systemMessage" in session.ends("make", tool_use_id="1").stdout
+
+
+def test_a_call_with_two_names_ends_once(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    watch, caller = SettingsWatch([str(file)]), Caller()
+    watch.begin(caller, ("its id", "its command"), ())
+    assert watch.end(caller, "its id") is None
+    file.write_text("{}")  # by a person, after the call
+    assert watch.end(caller, "its command") is None

@@ -149,3 +149,15 @@ def test_git_moves_only_branches_that_a_covering_pattern_names(
     moved = [line.split("\t")[1].rpartition(":")[2] for line in shown.splitlines() if "\t" in line]
     names = [name.removeprefix("refs/heads/") for name in moved]
     assert all(fnmatchcase(name, _ITEMS[item]) for name in names), (word, names)
+
+
+@pytest.mark.parametrize(
+    ("command", "item"),
+    [
+        ('docker run -e "A=$x" img', "docker run -e A* img"),
+        ('scp "host:/srv/$x" .', "scp h* ."),
+        ('foo "a=$x"', "foo a*"),
+    ],
+)
+def test_nor_a_separator_beside_a_variable(command: str, item: str) -> None:
+    assert covered(command, item) is None
