@@ -44,7 +44,7 @@ _DEEPEST = 32
 # Every rule with a resource condition examines each word; no command of an agent has more.
 _MOST_WORDS = 2_000
 # Quotes, expansions and operators: each costs as much as a word.
-_MOST_PARTS = 20_000
+_MOST_PARTS = 8_000
 # Total length of variable values substituted: `x=$x$x` doubles a text each time.
 _MOST_REPLACED = 1_000_000
 _FIXED = frozenset({"BASHOPTS", "BASH_VERSINFO", "EUID", "PPID", "SHELLOPTS", "UID"})

@@ -231,7 +231,7 @@ diff: --starting-file
 dotnet: --version-suffix
 golangci-lint: --path-prefix --skip-files
 git: --add-virtual-file --directory --dirstat-by-file --dst-prefix
-    --exclude-per-directory --include --line-prefix --prefix --resolve-git-dir --src-prefix
+    --include --line-prefix --prefix --resolve-git-dir --src-prefix
     --subject-prefix --submodule-prefix --untracked-files
 gpg: --max-output
 tar: --include --starting-file --xattrs-include

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from policy.programs.effects import CommandEffects
 from policy.programs.embedded.awk import host_of, read_awk, reads_socket
-from policy.programs.embedded.embedded_program import NOTHING, ProgramEffects
+from policy.programs.embedded.embedded_program import NOTHING, ProgramEffects, unknown_effects
 from policy.programs.embedded.jq import read_jq
 from policy.programs.embedded.sed import read_sed
 from policy.programs.embedded.sql import read_sql
@@ -22,6 +22,9 @@ from policy.shell import Assignment, Word
 from policy.values import quote
 
 _ReadText: TypeAlias = Callable[[str], ProgramEffects]
+
+# A program of this many characters is read in a few hundredths of a second.
+_LONGEST_PROGRAM = 64_000
 
 LANGUAGES: dict[str, tuple[_ReadText, str]] = {
     "sed": (read_sed, "a sed script that is not known"),
@@ -89,7 +92,10 @@ def note_program(effects: CommandEffects, role: str, word: Word) -> bool:
             effects.unknown_access("writes", unknown)
             effects.gap(unknown)
         return bool(unknown)
-    effects_of_text = read(word.text) if word.text else NOTHING
+    if len(word.text) > _LONGEST_PROGRAM:
+        effects_of_text = unknown_effects("a program in an argument is too long to be read")
+    else:
+        effects_of_text = read(word.text) if word.text else NOTHING
     _do(effects, role, word, effects_of_text)
     # A remote as an operand is no more harmful than a host.
     return bool(effects_of_text.gap) if role in _REMOTES else effects_of_text.guarded

@@ -280,8 +280,8 @@ async def test_a_tool_of_a_server_that_was_never_reached_is_not_unknown_for_good
 @pytest.mark.parametrize("era", ["auto", "legacy"])
 async def test_a_message_of_too_many_values_is_refused_at_once(tmp_path: Path, era: Era) -> None:
     async with before("handshake", tmp_path) as (g, _), g.client(era) as client:
-        values = [0] * 100_001
-        with pytest.raises(MCPError, match="more than 100,000 values"):
+        values = [0] * 20_001
+        with pytest.raises(MCPError, match="more values than are read"):
             await client.call_tool("one__echo", {"text": "hi", "more": values})
         assert not (await client.call_tool("one__echo", {"text": "a, " * 200_000})).is_error
         assert [one["tool"] for one in g.records()] == ["one__echo"]

@@ -49,3 +49,19 @@ def test_a_command_of_many_files_names_each(script: str) -> None:
     found = _effects(script)
     assert found
     assert all(one.word is not None for one in found)
+
+
+@pytest.mark.parametrize(
+    ("program", "unit"),
+    [("sed '{}' a", "s/a/b/;"), ("awk '{}' a", "1;"), ("sqlite3 a.db '{}'", "select 1;")],
+)
+def test_a_program_in_an_argument_that_is_too_long_may_do_anything(program: str, unit: str) -> None:
+    short, long = (program.format(unit * (size // len(unit))) for size in (60_000, 70_000))
+    assert not any(one.verb == "writes" and one.word is None for one in _effects(short))
+    assert any(one.verb == "writes" and one.word is None for one in _effects(long))
+
+
+def test_a_script_of_too_many_quotes_and_signs_is_not_read() -> None:
+    fine, most = (f"echo {'`' * parts}" for parts in (6_000, 20_000))
+    assert isinstance(analyse_script(fine, _PROFILES), ScriptAnalysis)
+    assert not isinstance(analyse_script(most, _PROFILES), ScriptAnalysis)
