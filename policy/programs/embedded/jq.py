@@ -21,4 +21,7 @@ def read_jq(text: str) -> ProgramEffects:
         return ProgramEffects(accesses=(access,), gap="a filter that runs commands")
     if _MODULE.search(text) or _LOADS.search(text):
         return ProgramEffects(accesses=(access,), harmful=True)
-    return ProgramEffects(harmful=_ENVIRONMENT.search(text) is not None)
+    if _ENVIRONMENT.search(text):
+        environment = AccessedResource("reads", "/proc/self/environ")
+        return ProgramEffects(accesses=(environment,), harmful=True)
+    return ProgramEffects()
