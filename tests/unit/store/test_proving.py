@@ -13,6 +13,7 @@ import sys
 import termios
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,12 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def reloading() -> Iterator[Callable[[PolicyStore], Future[Reloaded]]]:
     with ThreadPoolExecutor(1) as thread:
         yield lambda store: thread.submit(store.reload)
+        # A test that fails may leave a process stopped, for which the thread would wait for ever.
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
+                if int(parent) == os.getpid():
+                    os.kill(int(process.name), signal.SIGCONT)
 
 
 def _opened(tmp_path: Path, text: str = RULES, **options: Any) -> tuple[PolicyStore, Path]:
