@@ -44,11 +44,11 @@ def overridden(items: Sequence[Item], profile: Profile) -> tuple[bool | None, ..
     return tuple(reversed(found))
 
 
-def standing_options(items: Sequence[Item], profile: Profile) -> set[str]:
+def standing_options(items: Sequence[Item], overridden: Sequence[bool | None]) -> set[str]:
     """Return the names of the options that count, as variants use them."""
     return {
         name
-        for item, taken_back in zip(items, overridden(items, profile), strict=True)
+        for item, taken_back in zip(items, overridden, strict=True)
         if isinstance(item, OptionItem) and not taken_back and not _is_off_flag(item)
         for name in option_names(item)
     }

@@ -90,12 +90,14 @@ class ArgumentUsage:
     def take(self, profile: Profile, parts: ParsedArguments) -> None:
         """Record everything that a command does by the profile of its program or subcommand."""
         parts = with_option_of_one_operand(parts, profile)
-        given = standing_options(parts.items, profile)
+        items = (*self.above, *parts.items)
+        taken_back = overridden(items, profile)
+        given = standing_options(parts.items, taken_back[len(self.above) :])
         before = len(self.effects.found)
         self.effects.profile = profile
         parts = with_variants(parts, profile, given)
         roles = self._note_words(parts, operand_roles(profile, given), profile)
-        self._note_overridden(parts.items, profile)
+        self._note_overridden(items, taken_back, profile)
         for role in self.paths.excluded:
             note_word(self.effects, role, _HERE)
         self._whole(profile, given, roles=roles)
@@ -119,13 +121,14 @@ class ArgumentUsage:
                 self._note_option(item, profile, found=NOT_SEARCHED, placeholders=None)
         self.above += parts.items
 
-    def _note_overridden(self, items: Sequence[Item], profile: Profile) -> None:
+    def _note_overridden(
+        self, items: Sequence[Item], overridden: Sequence[bool | None], profile: Profile
+    ) -> None:
         """Record which options later words take back, also those before the subcommand."""
-        items = (*self.above, *items)
         doubtful = perhaps_switched_off(items)
         taken_back = [
             item
-            for item, each in zip(items, overridden(items, profile), strict=True)
+            for item, each in zip(items, overridden, strict=True)
             if each is not False or item in doubtful
         ]
         if not taken_back:
