@@ -18,7 +18,7 @@ from policy.evaluation.conditions import compile_test
 from policy.evaluation.declared_outputs import read_output
 from policy.evaluation.declared_resources import DeclaredResources
 from policy.evaluation.effects import CallEffects, KnownResource
-from policy.evaluation.enforced_sets import is_enforceable
+from policy.evaluation.enforced_sets import is_as_enforceable
 from policy.evaluation.evaluation import Evaluation
 from policy.evaluation.expressions import compile_value, constant_value
 from policy.evaluation.floor import Floor, ProtectedFile
@@ -100,7 +100,7 @@ __all__ = [
     "constant_value",
     "covering_tests",
     "equal",
-    "is_enforceable",
+    "is_as_enforceable",
     "keep_for",
     "known_answer",
     "looks_elsewhere",

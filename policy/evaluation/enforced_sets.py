@@ -35,6 +35,11 @@ def is_enforceable(values: checked.ValueSet, paths: PathContext) -> bool:
     return values.kind == "paths" and plain_paths(resource_set(values, paths)) is not None
 
 
+def is_as_enforceable(small: checked.ValueSet, large: checked.ValueSet, paths: PathContext) -> bool:
+    """Return whether a sandbox that keeps code within a set also makes a larger one hold."""
+    return is_enforceable(large, paths) or not is_enforceable(small, paths)
+
+
 def resource_set(
     values: checked.ValueSet, paths: PathContext, *, at_least: bool = False
 ) -> ResourceSet:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from policy.catalog import Verb
 from policy.checks import checked
-from policy.evaluation import DeclaredResources, is_enforceable
+from policy.evaluation import DeclaredResources, is_as_enforceable
 from policy.symbolic.command_relations import CommandSet, command_set
 from policy.symbolic.set_relations import includes, shares_nothing
 from policy.symbolic.situation import HOME, WORKSPACE
@@ -179,4 +179,4 @@ def _is_as_enforceable(
     if declared.complete and not declared.unseen and "runs" not in declared.verbs:
         return True
     paths = PathContext(home=HOME, workspace=WORKSPACE)
-    return is_enforceable(large, paths) or not is_enforceable(small, paths)
+    return is_as_enforceable(small, large, paths)

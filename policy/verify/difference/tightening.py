@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal
 from typing import Any
 
 from policy.checks import checked
-from policy.evaluation import is_enforceable
+from policy.evaluation import is_as_enforceable
 from policy.model import Verdict
 from policy.program import Program, meaning_digest
 from policy.values import PathContext
@@ -61,9 +62,8 @@ def _layer_tightens(layer: ChangedLayer) -> bool:
 
 
 def _by_name(statements: tuple[Statement, ...]) -> dict[str, Statement]:
-    named = {_name(one): one for one in statements if isinstance(one, checked.CheckedRule)}
-    names = [_name(one) for one in statements if isinstance(one, checked.CheckedRule)]
-    return {name: one for name, one in named.items() if names.count(name) == 1}
+    names = Counter(map(_name, statements))
+    return {name: one for one in statements if (name := _name(one)) and names[name] == 1}
 
 
 def _name(statement: Statement) -> str:
@@ -188,9 +188,7 @@ def _is_met_less(one: checked.ResourceTest, other: checked.ResourceTest) -> bool
         return _is_within(large, small)
     if not _is_within(small, large):
         return False
-    return (
-        one.form != "only" or is_enforceable(large, _FOLDERS) or not is_enforceable(small, _FOLDERS)
-    )
+    return one.form != "only" or is_as_enforceable(small, large, _FOLDERS)
 
 
 def _is_within(small: checked.ValueSet, large: checked.ValueSet) -> bool:
