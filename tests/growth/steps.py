@@ -46,14 +46,20 @@ class _Counting:
 
     def normalize(self, form: Form, text: str) -> str:
         """Normalise a text, and count the exchanges that this takes."""
-        self.steps += exchanges(text, "NFKD" if "K" in form else "NFD")
+        whole: Form = "NFKD" if "K" in form else "NFD"
+        self.steps += exchanges(decomposed(text, whole))
         return unicodedata.normalize(form, text)
 
 
-def exchanges(text: str, form: Form) -> int:
+def decomposed(text: str, form: Form) -> str:
+    """Return a text with each character normalised by itself: its marks keep their order."""
+    return "".join(unicodedata.normalize(form, char) for char in text)
+
+
+def exchanges(text: str) -> int:
     """Return how often two neighbours are exchanged until the marks of a text are in order."""
     count, before = 0, [0] * 256
-    for char in "".join(unicodedata.normalize(form, char) for char in text):
+    for char in text:
         kind = unicodedata.combining(char)
         if kind == 0:
             before = [0] * 256

@@ -21,7 +21,7 @@ from tests.growth.families import families, repeated
 from tests.growth.patterns import UsedPattern, signs_of, used_patterns
 from tests.growth.readers import Read, readers
 from tests.growth.regex_steps import CountedPattern, TooManySteps
-from tests.growth.steps import exchanges, steps_of
+from tests.growth.steps import decomposed, exchanges, steps_of
 
 _MOST_GROWTH = 2.6
 _MOST_COUNTED = 300_000
@@ -107,7 +107,7 @@ def test_regular_expressions_take_steps_in_proportion() -> None:
 _SLOW: dict[str, Read] = {
     "each end of a text": lambda text: sum(len(text[at:]) for at in range(len(text))),
     "each pair": lambda text: [one == other for one in text for other in text],
-    "exchanging marks": lambda text: exchanges(text, "NFD"),
+    "exchanging marks": lambda text: exchanges(decomposed(text, "NFD")),
 }
 
 

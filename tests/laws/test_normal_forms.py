@@ -25,6 +25,7 @@ from policy.values import (
 from policy.values import text as text_module
 from policy.values.text import _RUN, Form
 from tests.examples import examples
+from tests.growth.steps import exchanges
 
 _FORMS: tuple[Form, ...] = get_args(Form)
 # Marks of several classes, vowel signs that decompose into marks, letters that become marks, and
@@ -63,26 +64,13 @@ def test_every_character_that_may_begin_with_a_mark_is_taken_for_one() -> None:
     assert [char for char in marks if not _RUN.fullmatch(char * 9)] == []
 
 
-def _exchanges(text: str) -> int:
-    """Return how often two neighbours are exchanged until all marks are in order."""
-    count, before = 0, [0] * 256
-    for char in text:
-        kind = unicodedata.combining(char)
-        if kind == 0:
-            before = [0] * 256
-        else:
-            count += sum(before[kind + 1 :])
-            before[kind] += 1
-    return count
-
-
 @pytest.mark.parametrize("form", _FORMS)
 @pytest.mark.parametrize("unit", ["\u0301\u0316", "a\u0301", "\u0f73\u0f71", "\u0301\uff9e"])
 def test_marks_are_in_order_before_they_are_normalised(unit: str, form: Form) -> None:
     handed: list[str] = []
     with patch.object(text_module, "unicodedata", _Watched(handed)):
         normal_form(unit * 20_000, form)
-    assert sum(map(_exchanges, handed)) < 32 * 20_000 * len(unit)
+    assert sum(map(exchanges, handed)) < 32 * 20_000 * len(unit)
 
 
 @pytest.mark.parametrize("form", _FORMS)

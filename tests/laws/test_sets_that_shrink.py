@@ -170,12 +170,11 @@ def test_what_shrinks_may_loosen() -> None:
     assert not only_tightens(_with_set(denied, many), _with_set(denied, few))
     # One that needs an approval both grants and restricts.
     assert not only_tightens(_with_set(asked, many), _with_set(asked, few))
-    for few, many in (('["/a/**"]', '["/a/**", "/b/**"]'),):
-        texts = (
-            f"policy for every agent\ndefault deny\nr: allow look when not (reads outside {each})"
-            " and reads anything"
-            for each in (few, many)
-        )
-        narrow, wide = map(_program, texts)
-        assert narrow is not None and wide is not None
-        assert only_tightens(wide, narrow) and not only_tightens(narrow, wide)
+    texts = (
+        f"policy for every agent\ndefault deny\nr: allow look when not (reads outside {each})"
+        " and reads anything"
+        for each in ('["/a/**"]', '["/a/**", "/b/**"]')
+    )
+    narrow, wide = map(_program, texts)
+    assert narrow is not None and wide is not None
+    assert only_tightens(wide, narrow) and not only_tightens(narrow, wide)
