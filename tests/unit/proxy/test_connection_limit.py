@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
 import pytest
-from mcp.types import CallToolRequestParams, CallToolResult, TextContent
 from starlette.types import Receive, Scope, Send
 
-from policy.proxy import Address, OneToken, ToolServer, serve_http
+from policy.proxy import OneToken
 from policy.proxy.request_ids import UniqueIds
 from tests.plain_http import plain_client
+from tests.unit.proxy.listening import listening
 from tests.waiting import skip_time
 
 TOKEN = "correct-horse-battery"
@@ -24,27 +22,6 @@ HEADERS = {
 }
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 PATIENCE = 30.0
-
-
-@asynccontextmanager
-async def listening() -> AsyncIterator[str]:
-    url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-
-    async def call_tool(ctx: object, params: CallToolRequestParams) -> CallToolResult:
-        return CallToolResult(content=[TextContent(text="done")])
-
-    server = ToolServer("test", on_call_tool=call_tool)
-    where = Address(host="127.0.0.1", port=0)
-    serving = asyncio.create_task(
-        serve_http(server, where, identities=OneToken(token=TOKEN), listening=url.set_result)
-    )
-    try:
-        async with asyncio.timeout(PATIENCE):
-            yield await url
-    finally:
-        serving.cancel()
-        with suppress(asyncio.CancelledError):
-            await serving
 
 
 async def connect(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -59,7 +36,7 @@ async def is_served(url: str) -> bool:
 
 async def test_whoever_shows_no_token_in_time_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("policy.proxy.http._UNKNOWN_SECONDS", 0.1)
-    async with listening() as url:
+    async with listening(OneToken(token=TOKEN), patience=PATIENCE) as url:
         silent, writer = await connect(url)
         assert await silent.read() == b""
         writer.close()
@@ -71,7 +48,7 @@ async def test_whoever_shows_no_token_in_time_is_closed(monkeypatch: pytest.Monk
 
 async def test_a_refusal_gives_no_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("policy.proxy.http._UNKNOWN_SECONDS", 20.0)
-    async with listening() as url:
+    async with listening(OneToken(token=TOKEN), patience=PATIENCE) as url:
         reader, writer = await connect(url)
         writer.write(b"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         assert (await reader.readline()).startswith(b"HTTP/1.1 401")
@@ -82,7 +59,7 @@ async def test_a_refusal_gives_no_more_time(monkeypatch: pytest.MonkeyPatch) -> 
 
 async def test_idle_connections_keep_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("policy.proxy.http._MOST_UNKNOWN", 5)
-    async with listening() as url:
+    async with listening(OneToken(token=TOKEN), patience=PATIENCE) as url:
         idle = [await connect(url) for _ in range(20)]
         assert await is_served(url)
         # Those that waited longest were closed to make room.
@@ -106,7 +83,7 @@ async def test_a_request_that_was_let_in_may_take_its_time(
 
     original = UniqueIds.__call__
     monkeypatch.setattr(UniqueIds, "__call__", slow)
-    async with listening() as url:
+    async with listening(OneToken(token=TOKEN), patience=PATIENCE) as url:
         asking = asyncio.create_task(is_served(url))
         await begun.wait()
         # Longer than a connection without a request may stay: that one is closed, this is not.
@@ -124,7 +101,7 @@ async def test_idle_connections_with_the_token_are_not_closed_for_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("policy.proxy.http._MOST_UNKNOWN", 3)
-    async with listening() as url:
+    async with listening(OneToken(token=TOKEN), patience=PATIENCE) as url:
         clients = [plain_client(headers=HEADERS, timeout=PATIENCE) for _ in range(10)]
         for _ in range(2):
             for client in clients:

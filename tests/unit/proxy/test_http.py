@@ -7,8 +7,10 @@ import socket
 
 import pytest
 
+from policy.proxy import OneToken
 from policy.proxy.connection_limit import ConnectionLimit
-from tests.unit.proxy.test_connection_limit import connect, is_served, listening
+from tests.unit.proxy.listening import listening
+from tests.unit.proxy.test_connection_limit import PATIENCE, TOKEN, connect, is_served
 
 
 async def test_an_answer_is_sent_without_waiting_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,7 +23,7 @@ async def test_an_answer_is_sent_without_waiting_for_more(monkeypatch: pytest.Mo
         usual(self, peer, transport)
 
     monkeypatch.setattr(ConnectionLimit, "opened", noted)
-    async with listening() as url:
+    async with listening(OneToken(token=TOKEN), patience=PATIENCE) as url:
         _, writer = await connect(url)
         assert await is_served(url)
         sockets = [each.get_extra_info("socket") for each in opened]

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from mcp.types import CallToolRequestParams, CallToolResult, TextContent
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope, Send
 
-from policy.proxy import Address, Identity, ToolServer, serve_http
+from policy.proxy import Identity
 from policy.proxy.request_shares import RequestShares
 from tests.plain_http import plain_client
+from tests.unit.proxy.listening import listening
 from tests.waiting import skip_time, until
 
 PATIENCE = 300.0
@@ -40,27 +39,6 @@ class EachOne:
     async def identity_of(self, token: bytes) -> Identity | None:
         """Return whom a token belongs to."""
         return Identity(name=token.decode())
-
-
-@asynccontextmanager
-async def listening() -> AsyncIterator[str]:
-    url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-
-    async def call_tool(ctx: object, params: CallToolRequestParams) -> CallToolResult:
-        return CallToolResult(content=[TextContent(text="done")])
-
-    server = ToolServer("test", on_call_tool=call_tool)
-    where = Address(host="127.0.0.1", port=0)
-    serving = asyncio.create_task(
-        serve_http(server, where, identities=EachOne(), listening=url.set_result)
-    )
-    try:
-        async with asyncio.timeout(PATIENCE):
-            yield await url
-    finally:
-        serving.cancel()
-        with suppress(asyncio.CancelledError):
-            await serving
 
 
 def headers_of(name: str, session: str | None = None) -> dict[str, str]:
@@ -114,7 +92,7 @@ class Unfinished:
 
 
 async def test_a_body_that_does_not_end_in_time_is_given_up() -> None:
-    async with listening() as url:
+    async with listening(EachOne(), patience=PATIENCE) as url:
         slow = await Unfinished.of(url, "slow", length=100, body=b"{")
         status = asyncio.create_task(slow.status())
         assert (await sent(url, PING, "ada")).status_code != 408
@@ -125,7 +103,7 @@ async def test_a_body_that_does_not_end_in_time_is_given_up() -> None:
 
 
 async def test_a_body_that_says_it_is_too_large_is_refused_unread() -> None:
-    async with listening() as url:
+    async with listening(EachOne(), patience=PATIENCE) as url:
         large = await Unfinished.of(url, "large", length=4_000_001, body=b"{")
         assert await large.status() == 413
         large.close()
@@ -135,7 +113,7 @@ async def test_what_unfinished_bodies_hold_is_bounded_for_each_client(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("policy.proxy.http._MOST_BYTES", 32_000)
-    async with listening() as url:
+    async with listening(EachOne(), patience=PATIENCE) as url:
         held = [await Unfinished.of(url, "greedy", length=9_000, body=b" " * 8_000) for _ in "ab"]
         await until(lambda: _is_refused(url, "greedy", b" " * 8_000))
         assert (await sent(url, PING, "ada")).status_code not in (408, 413, 429)
@@ -159,7 +137,7 @@ async def test_a_client_that_opens_too_many_sessions_loses_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("policy.proxy.http._MOST_SESSIONS", 32)
-    async with listening() as url:
+    async with listening(EachOne(), patience=PATIENCE) as url:
         of_ada = await opened(url, "ada")
         sessions = [await opened(url, "greedy") for _ in range(40)]
         found = [(await sent(url, PING, "greedy", one)).status_code for one in sessions]
@@ -172,7 +150,7 @@ async def test_a_client_that_opens_too_many_sessions_loses_its_own(
 
 async def test_sessions_in_use_are_not_ended_for_new_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("policy.proxy.http._MOST_SESSIONS", 4)
-    async with listening() as url, AsyncExitStack() as stack:
+    async with listening(EachOne(), patience=PATIENCE) as url, AsyncExitStack() as stack:
         for _ in range(2):
             headers = headers_of("greedy", await opened(url, "greedy"))
             client = await stack.enter_async_context(
@@ -188,7 +166,7 @@ async def test_sessions_in_use_are_not_ended_for_new_ones(monkeypatch: pytest.Mo
 
 async def test_open_requests_are_bounded_for_each_client(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("policy.proxy.http._MOST_REQUESTS", 4)
-    async with listening() as url:
+    async with listening(EachOne(), patience=PATIENCE) as url:
         held = [await Unfinished.of(url, "greedy", length=9, body=b"") for _ in range(2)]
         await until(lambda: _is_refused(url, "greedy", b""))
         await opened(url, "ada")
@@ -267,7 +245,7 @@ async def test_idle_connections_are_bounded_for_each_client(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("policy.proxy.http._MOST_IDLE", 4)
-    async with listening() as url, AsyncExitStack() as stack:
+    async with listening(EachOne(), patience=PATIENCE) as url, AsyncExitStack() as stack:
         where, ping = urlsplit(url), b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
         closed = []
         for name in ("greedy",) * 6 + ("ada",):
@@ -363,7 +341,7 @@ async def test_a_client_that_does_not_read_is_given_up_in_time() -> None:
 async def test_a_session_keeps_little_of_what_its_client_tells_of_itself() -> None:
     long = {"name": "x" * 20_000, "version": "1"}
     message = {**OPENING, "params": {**OPENING["params"], "clientInfo": long}}  # type: ignore[dict-item]
-    async with listening() as url:
+    async with listening(EachOne(), patience=PATIENCE) as url:
         refused = await sent(url, message, "ada")
         assert refused.status_code == 413
         assert "opens a session" in refused.text
