@@ -34,6 +34,10 @@ class NoThreadFree(Exception):
     """All threads for this type of work are busy, or all that one owner may have."""
 
 
+class _TooManyWait(Exception):
+    """As many calls of one owner wait for a thread as may."""
+
+
 class Threads:
     """Runs blocking functions in threads, at most `most` at once per event loop.
 
@@ -76,7 +80,7 @@ class Threads:
                 has_waited = await pool.acquire(owner, loop)
         except TimeoutError:
             raise NoThreadFree(self._busy(pool, owner)) from None
-        except OverflowError:
+        except _TooManyWait:
             raise NoThreadFree(
                 f"{_MOST_WAITING:,} calls of one caller wait already for threads for {self._work}; "
                 "try again later"
@@ -132,14 +136,14 @@ class _Pool:
     async def acquire(self, owner: Hashable, loop: asyncio.AbstractEventLoop) -> bool:
         """Take a thread, when one is free; return whether that took a while.
 
-        Raises OverflowError if too much waits already.
+        Raises _TooManyWait if its owner has that many calls waiting already.
         """
         if owner not in self._waiting and self._has_room(owner):
             self._shares.take(owner)
             return False
         line = self._waiting.setdefault(owner, deque())
         if len(line) >= _MOST_WAITING:
-            raise OverflowError
+            raise _TooManyWait
         turn: asyncio.Future[None] = loop.create_future()
         line.append(turn)
         try:
