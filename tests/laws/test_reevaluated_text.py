@@ -13,25 +13,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from policy.model import Facts, Resolvers, Verdict
-from tests.corpora.judging import generation, told
+from policy.model import Verdict
+from tests.corpora.judging import told
 from tests.examples import examples
+from tests.laws.denied_touch import decided
 from tests.laws.real_shells import run
 from tests.laws.reevaluated_text import HIDINGS, OTHERS, PLACES, second_readings
-
-_DENIES = """\
-policy for every agent
-
-default allow
-no-touch: deny * when runs "touch *"
-"""
-_FACTS = Facts(
-    cwd="/workspace",
-    workspace="/workspace",
-    home="/home/user",
-    resolvers=Resolvers(path=lambda path: path),
-)
-
 
 # Which forms run something differs by version; what is allowed is asked with any.
 _VERSION = subprocess.run(
@@ -43,8 +30,8 @@ of_this_bash = pytest.mark.skipif(_VERSION.stdout.strip() != b"5.2", reason="ano
 
 
 def _judged(script: str) -> tuple[Verdict, str]:
-    decided = generation(_DENIES).answer("bash_exec", {"command": script}, facts=_FACTS).decision
-    return decided.verdict, told(decided)
+    decision = decided(script)
+    return decision.verdict, told(decision)
 
 
 def _makes_the_file(script: str) -> bool:

@@ -14,23 +14,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from policy.model import Facts, Resolvers, Verdict
-from tests.corpora.judging import generation
+from policy.model import Verdict
 from tests.examples import examples
+from tests.laws.denied_touch import decided
 from tests.laws.real_shells import run
 
-_DENIES = """\
-policy for every agent
-
-default allow
-no-touch: deny * when runs "touch *"
-"""
-_FACTS = Facts(
-    cwd="/workspace",
-    workspace="/workspace",
-    home="/home/user",
-    resolvers=Resolvers(path=lambda path: path),
-)
 _MESSAGES = {
     "": "Content-Type: text/plain; charset=UTF-8\n",
     "a": "$(touch M)",
@@ -109,8 +97,7 @@ def _scripts(draw: st.DrawFn) -> str:
 
 
 def _is_allowed(script: str) -> bool:
-    answered = generation(_DENIES).answer("bash_exec", {"command": script}, facts=_FACTS)
-    return answered.decision.verdict is Verdict.ALLOW
+    return decided(script).verdict is Verdict.ALLOW
 
 
 @pytest.fixture(scope="module")
