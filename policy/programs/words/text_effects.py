@@ -93,7 +93,7 @@ def note_program(effects: CommandEffects, role: str, word: Word) -> bool:
             effects.gap(unknown)
         return bool(unknown)
     if len(word.text) > _LONGEST_PROGRAM:
-        effects_of_text = unknown_effects("a program in an argument is too long to be read")
+        effects_of_text = unknown_effects("an argument that is too long to be read")
     else:
         effects_of_text = read(word.text) if word.text else NOTHING
     _do(effects, role, word, effects_of_text)
