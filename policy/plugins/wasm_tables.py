@@ -24,7 +24,8 @@ _BOUNDED, _WIDE = 1, 4  # flags of limits
 _TOO_MANY = f"its tables have more than {MOST_ENTRIES:,} entries"
 _TOKEN = re.compile(r'[ \t\n\r]+|;;[^\n]*|"(?:[^"\\]|\\.)*"|[()]|[^ \t\n\r()";]+|.', re.DOTALL)
 _ENDS = 4  # empty tokens behind the last one
-_NUMBER = re.compile(r"(?:0x[0-9a-fA-F_]+|[0-9][0-9_]*)\Z")
+# No number of 64 bits has more digits.
+_NUMBER = re.compile(r"(?:0x[0-9a-fA-F](?:_?[0-9a-fA-F]){0,15}|[0-9](?:_?[0-9]){0,19})\Z")
 
 
 def with_bounded_tables(module: bytes) -> bytes:

@@ -97,6 +97,8 @@ def test_a_compiled_module_whose_tables_cannot_be_bounded_is_refused(module: byt
         "(table 1 (ref null func))",
         "( (; a (; b ;) ;) table ;; (\n 1 funcref)",
         "(table 0 0xffff_ffff funcref)",
+        f"(table 1 {'9' * 5_000} funcref)",
+        "(table 1 0x_ funcref)",
         "(table 2_000_000 2_000_000 funcref)",
         "(table 0 600_000 funcref) (table 0 600_000 funcref)",
         '(data "\\" (; ") (table 1 funcref)',
