@@ -213,7 +213,7 @@ def _is_large(value: Any) -> bool:
             if not part.isascii() and not is_ordinary(part):
                 characters += _OF_HIDDEN * len(part)
         elif isinstance(part, Mapping):
-            todo.extend(part.values())
+            todo += (*part, *part.values())
         elif isinstance(part, list | tuple):
             todo.extend(part)
         values += 1

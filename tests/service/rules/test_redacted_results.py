@@ -232,6 +232,22 @@ def test_messages_of_progress_are_redacted(tmp_path: Path) -> None:
 MARKS = "a" + "\u0323\u0301" * 1_000
 
 
+def test_long_keys_of_a_result_are_redacted_beside_other_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_main_thread: list[bool] = []
+
+    def noting(text: str, *args: Any, **more: Any) -> Any:
+        in_main_thread.append(threading.current_thread() is threading.main_thread())
+        return redact_text(text, *args, **more)
+
+    monkeypatch.setattr("policy.program.result_changes.redact_text", noting)
+    service, _ = service_of(tmp_path, lambda: {MARKS: 1}, rules=PLAIN_RULES)
+    run(service)
+    assert in_main_thread
+    assert not any(in_main_thread)
+
+
 def test_what_takes_long_to_redact_is_redacted_beside_other_calls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
