@@ -63,9 +63,7 @@ _FORMS = {
     "keyed-write": _PAIR,
     "tunnel": _TUNNEL,
 }
-_PLACES = frozenset(
-    {"place-read", "place-write", "remote", "source-remote", "clone-source", "fetch-source"}
-)
+_PLACES = frozenset(role for role, form in _FORMS.items() if form is _PLACE)
 _HOSTS = _PLACES | {
     "host", "connect", "address", "fetched", "url", "user-at-host", "at-host", "database",
 }  # fmt: skip
